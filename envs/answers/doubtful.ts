@@ -1,7 +1,7 @@
 /**
- * Answers that are not marked as the format asks, in completions that hold none that is: "<answer>12" at the end, "\boxed{12"
- * at the end, "**Final Answer**" and "So, the answer is 12" where a line that starts with "Answer:" was asked for. It cannot be
- * told whether they are whole ("12" may be the beginning of "123"), so each counts only if it turns out to be right.
+ * Finds answers in completions without any properly marked answer. Examples: "<answer>12" or "\boxed{12" at the end, or
+ * "**Final Answer**" and "So, the answer is 12" where a line "Answer:" was asked for. Such an answer may be incomplete
+ * ("12" may be the start of "123"), so it counts only if it turns out to be right.
  */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -11,7 +11,10 @@ import type { Range } from "./marks.ts";
 import { beforeFence, holdsAnswer } from "./scan.ts";
 import { stripRange } from "./strip.ts";
 
-/** The answer that may be meant between two offsets, of which one is open from a third on; undefined: none is. */
+/**
+ * Returns the likely answer between two offsets. `open` is the offset behind an opening mark that nothing closes.
+ * Undefined if there is none.
+ */
 export function doubtfulAnswer(
   text: string,
   format: AnswerFormat,
@@ -30,7 +33,10 @@ export function doubtfulAnswer(
   }
 }
 
-/** After a comma more was to come. */
+/**
+ * Returns the text between two offsets. Undefined if it holds no answer, or ends with a comma, behind which more was to
+ * come.
+ */
 function wholeRange(text: string, from: number, to: number): Range | undefined {
   if (!holdsAnswer(text, from, to)) return undefined;
   const end = skipSpaceBack(text, from, to);
@@ -40,16 +46,18 @@ function wholeRange(text: string, from: number, to: number): Range | undefined {
 const CUT_TAG = /<(?:\/[a-z]{0,6})?$/i;
 const CUT_TAG_UNITS_MAX = "</answer".length;
 
-/** The closing tag may be there in part. */
+/** Returns the offset before a closing tag that is cut off. */
 function beforeCutTag(text: string, end: number): number {
   const past = skipSpaceBack(text, 0, end);
   return past - (CUT_TAG.exec(text.slice(Math.max(0, past - CUT_TAG_UNITS_MAX), past))?.[0].length ?? 0);
 }
 
-/** So many lines are looked at, from the end on: no answer that a label introduces has more. */
+/** Maximum number of lines that are searched, from the end on. No answer behind a label has more. */
 const LINES_MAX = 64;
 
-/** What follows the last label that starts a line, or an object of an answer that starts one. */
+/**
+ * Returns the text behind the last label at the start of a line, or the last line that starts with an answer object.
+ */
 function labelledRange(text: string, start: number, end: number): Range | undefined {
   let to = end;
   for (let lines = 0; lines < LINES_MAX && to > start; lines++) {

@@ -1,26 +1,26 @@
 /**
- * Instructions about the form of an answer that public data sets write into their problems, and remains of chat templates.
- * Beside the instruction of a task's own answer format they contradict it: an answer in the row's form is malformed.
+ * Cuts instructions about the answer's form, and remains of chat templates, out of the problems of public data sets.
+ * Such an instruction may contradict the task's own answer format, and an answer in its form would be malformed.
  */
 
-/** The environment of a text's row: each has forms that are part of its problems. */
+/** The environment of the text's row. Each has forms that are part of its problems and are not cut. */
 export type ProblemKind = "math" | "qa" | "code";
 
 export interface CutText {
   readonly text: string;
   /** The instructions and remains that were cut, in their order. */
   readonly cut: readonly string[];
-  /** Sentences that speak of an answer's form and that were not cut, for the problem may be in them. */
+  /** Sentences about an answer's form that were kept, because they may hold the problem. */
   readonly left: readonly string[];
 }
 
-/** A text without any of these asks for nothing of the kind, as most. */
+/** Matches a text that may have something to cut. Most texts do not match. */
 const HINT = /box|answer|[<｜]|step|###|\[INST|assistant|respon|letter|```|json|(?:solution:?|A:)\s{0,8}$/i;
 
-/** Longer sentences are no instructions. */
+/** Maximum length of an instruction, in characters. A longer sentence is none. */
 const SENTENCE_MAX = 600;
 
-// The forms that an answer may be asked for in.
+// Forms in which an answer may be asked for.
 
 const BOX = String.raw`\\+f?box(?:ed)?\b|\bboxed\b|\bbox your\b|\bin(?:side)? a box\b`;
 const TAGS = String.raw`<\s*/?\s*(?:answer|think|thinking|reasoning|solution|final_answer)\s*>|\b(?:answer|think|xml) tags?\b`;
@@ -31,7 +31,7 @@ const FENCE = "```|\\bdelimiters\\b|\\b(?:markdown|code) (?:code )?block|\\bback
 const FORMS: Readonly<Record<ProblemKind, string>> = {
   math: `${BOX}|${TAGS}|${LABEL}`,
   qa: `${BOX}|${TAGS}|${LABEL}|${LETTER}`,
-  // A program's output may be in any of the others.
+  // The other forms may belong to a program's output.
   code: String.raw`\\+boxed\b|${TAGS}|${FENCE}`,
 };
 
@@ -42,12 +42,15 @@ const STEPS = String.raw`(?:(?:think|reason|solve|work|proceed|explain|answer|sh
 const VERB = String.raw`(?:put|place|write|enclose|wrap|give|present|provide|return|output|box|state|report|submit|express|show|include|display|mark|surround|format|end|conclude|finish|respond|answer|reply|use|indicate|choose|select|generate|think|reason|(?:the |your )?final answer (?:in|inside|within|as))`;
 const SUBJECT = String.raw`(?:(?:your|the|all|each)\b[^.,]{0,50}?\b(?:answer|response|solution|reply|output|code|program|result|choice|reasoning process|thought process|line)s?\b[^.]{0,60}?\b(?:should|must|needs?|will|has|have|(?:is|are) (?:to|enclosed|wrapped|placed|put|given)))`;
 const ANSWER = String.raw`<|\b(?:answer|response|solution|reply|result|choice|option|code|program|output|reasoning|thoughts?|conclude|respond)`;
-/** An instruction only at an end of a text or beside another one; elsewhere it may be the problem. */
+/**
+ * Matches instructions that are cut only at an end of the text, or beside another cut one. Elsewhere they may be the
+ * problem.
+ */
 const NEARBY = new RegExp(String.raw`^(?:${LEAD}${STEPS}|i hope it is correct\.?)$`, "i");
-/** An answer that is only named, in an example of the form. */
+/** Matches an example of the form whose answer is a placeholder. */
 const PLACEHOLDER =
   /^(?:(?:therefore|so|thus),? )?the (?:final )?answer is:? .{0,4}\\+boxed\{\W*(?:your )?(?:final )?(?:answer)?\W*\}|^where \W*(?:answer|letter|x)\W* is\b/i;
-/** Parts of a line that is an example of the form, and nothing else; or a label with a name in brackets. */
+/** Matches the parts of a line that is only an example of the form, or a label with a name in brackets. */
 const EXAMPLE =
   /<\s?\/?\s?[a-z_]+\s?>|\\+boxed\{[^{}]*\}|\b(?:[\w,'-]+ ){0,8}here\b[.\])]?|```(?:python)?|(?:# ?)?your code|(?:for )?example:|at the end|[\d.…]/gi;
 const LABEL_LINE = /^[\w ]{1,30}:\s*[{<[(][^\n]{0,200}[}>\])][^\n]{0,80}$/;
@@ -59,7 +62,7 @@ const OPENER = new RegExp(
 interface Rules {
   readonly form: RegExp;
   readonly whole: RegExp;
-  /** At the end of a sentence whose beginning is the problem. */
+  /** Matches an instruction at the end of a sentence that begins with the problem. */
   readonly clause: RegExp;
 }
 
@@ -71,7 +74,7 @@ function rulesOf(kind: ProblemKind): Rules {
 }
 
 const RULES: Readonly<Record<ProblemKind, Rules>> = { math: rulesOf("math"), qa: rulesOf("qa"), code: rulesOf("code") };
-/** Matches sentences that may ask for a form, though they were not cut. */
+/** Matches sentences that may ask for a form although they were not cut. */
 const ASKS =
   /\b(?:your|the final) (?:\w+ ){0,2}(?:answer|response|solution|choice|code)\b|\b(?:answer|respond|reply) (?:with|in|by|as)\b/i;
 const SAYS_ANSWER = new RegExp(ANSWER, "i");
@@ -94,7 +97,7 @@ const PREAMBLE =
   /^\s{0,8}(?:(?:A (?:conversation|chat) between|Below is an instruction that)[\s\S]{0,1500}?\s{0,8})?(?:### ?)?(?:User|Human|Instruction):\s*/i;
 const REPLY =
   /\n\s{0,8}(?:### ?)?(?:Assistant|Response|AI):\s{0,8}(?:Let(?:'s| me) (?:solve|think)[^\n]{0,60})?\s{0,8}(?:<think>)?$/i;
-/** A label that asks for the answer, at the end of a text. */
+/** Matches a label at the end of a text that asks for the answer. */
 const ANSWER_LABEL = /\n\s{0,8}(?:(?:#+ *)?\**(?:final )?(?:answer|solution)\**(?: \([^)\n]{0,60}\))? ?:?\**|A:)$/i;
 
 function withoutTemplate(text: string, cut: string[]): string {
@@ -104,7 +107,7 @@ function withoutTemplate(text: string, cut: string[]): string {
   if (user !== undefined && users.length === 1) from = user.index + user[0].length;
   else from = BEGINNING.exec(text)?.[0].length ?? 0;
   const ends = users.length > 1 ? null : END.exec(text.slice(from));
-  // Without a user's mark only the end of a text is sure to be a template's.
+  // Without a user mark, only the last 100 characters surely belong to a template.
   if (ends !== null && (users.length === 1 || text.length - from - ends.index < 100)) to = from + ends.index;
   const preamble = PREAMBLE.exec(text.slice(from, to));
   const reply = REPLY.exec(text.slice(from, to).trimEnd());
@@ -114,12 +117,15 @@ function withoutTemplate(text: string, cut: string[]): string {
   return text.slice(from, to);
 }
 
-/** Lines, and the sentences in them, with the white space behind each. */
+/** Splits a text into lines and their sentences, each with the white space behind it. */
 function sentencesOf(text: string): readonly string[] {
   return text.split(/(?<=\n)|(?<=[.!?]["'”)]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)(?<!\.\.\.)(?<=\S)(?= +\S)/);
 }
 
-/** Cuts a text's instructions about the form of its answer, and nothing of its problem. Its time grows linearly with the text. */
+/**
+ * Cuts a text's instructions about the form of its answer, and nothing of its problem. The time is linear in the text's
+ * length.
+ */
 export function cutInstructions(text: string, kind: ProblemKind): CutText {
   const [rules, cut] = [RULES[kind], [] as string[]];
   if (!HINT.test(text)) return { text, cut, left: cut };
@@ -144,15 +150,15 @@ export function cutInstructions(text: string, kind: ProblemKind): CutText {
     }
   }
   const rest = kept.join("").trimEnd();
-  // A program may print such a label.
+  // A program may have to print such a label.
   const label = kind === "code" ? null : ANSWER_LABEL.exec(rest);
   if (label !== null) cut.push(label[0].trim());
   const shown = rest.slice(0, label?.index).trim();
-  // A text of instructions alone is a problem that looks like one.
+  // If nothing would be left, the text is a problem that only looks like an instruction.
   return shown === "" ? { text, cut: [], left: cut } : { text: cut.length === 0 ? text : shown, cut, left };
 }
 
-/** Marks an example of the form behind the words that open it. */
+/** Marks the example of a form behind the words that announce it. */
 function cutExamples(sentences: readonly string[], gone: boolean[], kind: ProblemKind): void {
   for (const [i, sentence] of sentences.entries()) {
     const opens = sentence.length <= SENTENCE_MAX && OPENER.test(sentence.trim());

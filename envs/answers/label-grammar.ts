@@ -1,31 +1,32 @@
 /**
- * How the words of labels stand together. Each rule takes a text in small letters and an offset, and says where what it
- * stands for ends: one place (`past…`, undefined where it does not stand there) or several, the best first (`…Ends`).
+ * The grammar of answer labels. Each rule takes a text in lower case and an offset, and returns where its match ends. A
+ * rule `past…` returns one offset, or undefined if it does not match. A rule `…Ends` yields several offsets, the best
+ * one first.
  */
 import { AFTER, BEFORE, CLINGING_VERBS, EARLY_VERBS, VERBS } from "./label-words.ts";
 import { pastSpaces, Words } from "./words.ts";
 
-/** Bounded, so that a label that does not end costs nothing. */
+/** Matches a short gap. The bound keeps an endless gap cheap. */
 const GAP = "[ \\t\\u00a0\\u202f\\u3000]{0,4}";
 const GAPS = "[ \\t\\u00a0\\u202f\\u3000]{1,4}";
-/** Between words, also of keys: "final_answer", "finalAnswer". */
+/** Matches what lies between words, also within keys: "final_answer", "finalAnswer". */
 const BETWEEN = /[ \t\u00a0_]{0,4}/y;
-/** What TeX writes for spaces. */
+/** Matches what TeX writes for spaces. */
 const TEX_GAP = "[ \\t\\u00a0\\\\~]{0,4}";
 const SIGNS = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|⟹|➜|➔|➡\\ufe0f?|=>|->)";
 export const SIGN = new RegExp(GAP + SIGNS, "y");
 const TEX_SIGN = new RegExp(TEX_GAP + SIGNS, "y");
 const TEX_END = new RegExp(`${TEX_GAP}\\}`, "y");
-/** The end of one, and the signs below it that make a heading of it. */
+/** Matches the end of a line, and an underline that makes it a heading. */
 const LINE = new RegExp(`${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029](?:(?:={3,64}|-{3,64})${GAP}\\r?\\n)?`, "y");
-/** Before a label: the sign of a heading, a quotation or an item, a pictogram. */
+/** Matches what may stand before a label: the sign of a heading, a quotation or an item, and an emoji. */
 export const HEAD = new RegExp(
   `(?:#{1,6}${GAP})?(?:[>•\\-]${GAPS})?(?:\\p{Extended_Pictographic}\\ufe0f?${GAP})?`,
   "yu",
 );
 export const TEX = new RegExp(`\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}`, "y");
 
-/** Of bold and italics, the longer before what they begin with. */
+/** Marks of bold and italics. Longer ones come before their prefixes. */
 export const MARKS = ["***", "**", "*", "__", "_", ""] as const;
 const BOLD = ["**", ""] as const;
 const OF_WORD = /[\p{L}\p{M}'’]/uy;
@@ -37,13 +38,13 @@ const verbs = new Words(VERBS);
 const clinging = new Words(CLINGING_VERBS);
 const early = new Words(EARLY_VERBS);
 
-/** Past what an expression finds at an offset. */
+/** Returns the offset behind a match that starts at `at`. Undefined if there is none. */
 export function past(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;
 }
 
-/** The first that a rule gives. */
+/** Returns the first result of a rule that is not undefined. */
 export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined): R | undefined {
   for (const item of items) {
     const found = rule(item);
@@ -52,7 +53,7 @@ export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined
   return undefined;
 }
 
-/** Ends of "the final answer to the question"; the noun alone may be bold: "The **answer** is 12". */
+/** Yields the ends of "the final answer to the question". The noun alone may be bold: "The **answer** is 12". */
 export function* nounEnds(text: string, at: number, nouns: Words, adjectives = 4): Generator<number, void> {
   for (const end of adjectives > 0 ? before.endsAt(text, at) : [])
     yield* nounEnds(text, past(BETWEEN, text, end) ?? end, nouns, adjectives - 1);
@@ -67,14 +68,14 @@ export function* nounEnds(text: string, at: number, nouns: Words, adjectives = 4
   }
 }
 
-/** Ends of " is", "是" and their kin. */
+/** Yields the ends of " is", "是" and similar verbs. */
 function* verbEnds(text: string, at: number): Generator<number, void> {
   const start = pastSpaces(text, at);
   for (const end of start > at ? verbs.endsAt(text, start) : []) if (past(OF_WORD, text, end) === undefined) yield end;
   for (const end of clinging.endsAt(text, start)) yield past(COMMA, text, end) ?? end;
 }
 
-/** Ends of "ist" with the space behind it, which German has before the noun. */
+/** Yields the ends of "ist" and the space behind it. German puts this verb before the noun. */
 export function* earlyVerbEnds(text: string, at: number): Generator<number, void> {
   for (const end of early.endsAt(text, at)) {
     const noun = pastSome(text, end);
@@ -82,24 +83,24 @@ export function* earlyVerbEnds(text: string, at: number): Generator<number, void
   }
 }
 
-/** Past a sign, with or without a verb before it. */
+/** Returns the offset behind a sign, with or without a verb before it. */
 function pastSign(text: string, at: number, sign: RegExp): number | undefined {
   return first(verbEnds(text, at), (end) => past(sign, text, end)) ?? past(sign, text, at);
 }
 
-/** Past what says that the answer follows: a sign, a verb or the end of the line. */
+/** Returns the offset behind what announces the answer: a sign, a verb or the end of the line. */
 export function pastSaying(text: string, at: number): number | undefined {
   return pastSign(text, at, SIGN) ?? first(verbEnds(text, at), (end) => end) ?? past(LINE, text, at);
 }
 
-/** Past the same inside TeX's braces, and past the one that closes them. */
+/** Returns the offset behind a sign or a verb inside TeX's braces, and behind the closing brace. */
 export function pastSayingInTex(text: string, at: number): number | undefined {
   const sign = pastSign(text, at, TEX_SIGN);
   const closed = sign === undefined ? undefined : past(TEX_END, text, sign);
   return closed ?? first(verbEnds(text, at), (end) => past(TEX_END, text, end));
 }
 
-/** Past what follows a noun whose label marks open, and those of the marks that are closed by then. */
+/** Returns the offset behind what follows a noun, and the opened marks that are closed by then. */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));
 }
@@ -111,13 +112,13 @@ function unmarkedTail(text: string, at: number): { past: number; closed: string 
   return end === undefined ? undefined : { past: end, closed: "" };
 }
 
-/** Past spaces, of which there must be one. */
+/** Returns the offset behind one or more spaces. Undefined if there is none. */
 export function pastSome(text: string, at: number): number | undefined {
   const end = pastSpaces(text, at);
   return end > at ? end : undefined;
 }
 
-/** "**Final answer**: 12", "**Final answer** 12" and "**The answer is** 12" */
+/** Reads "**Final answer**: 12", "**Final answer** 12" and "**The answer is** 12". */
 function closedTail(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   const noun = pastMarks(text, pastSpaces(text, at), opened);
   const value = noun === undefined ? undefined : (pastSaying(text, noun) ?? pastSome(text, noun));
@@ -127,7 +128,7 @@ function closedTail(text: string, at: number, opened: string): { past: number; c
   return { past: past(SIGN, text, said) ?? past(LINE, text, said) ?? said, closed: opened };
 }
 
-/** "**Final answer: 12**" */
+/** Reads "**Final answer: 12**". */
 function openTail(text: string, at: number): { past: number; closed: string } | undefined {
   const end = pastSaying(text, at);
   return end === undefined ? undefined : { past: end, closed: "" };

@@ -1,6 +1,6 @@
-/** The words of labels, in ten languages: labels.ts says how they stand together. */
+/** The words of answer labels in ten languages. labels.ts has the grammar. */
 
-/** Before the whole, one or two of them: "Therefore, we conclude that". */
+/** Words before a label, one or two of them: "Therefore, we conclude that". */
 export const LEADS = [
   ...[
     "ultimately",
@@ -125,7 +125,7 @@ export const LEADS = [
   ...["よって", "したがって", "従って", "ゆえに", "だから", "以上より", "つまり", "따라서", "그러므로", "그래서", "즉"],
 ];
 
-/** Before the noun. None of them takes back what the noun says. */
+/** Words before the noun. None of them takes back what the noun says. */
 export const BEFORE = [
   ...[
     "the",
@@ -295,7 +295,7 @@ export const NOUNS = [
   ],
 ];
 
-/** Behind the noun. */
+/** Words behind the noun. */
 export const AFTER = [
   ...["to the question", "to this question", "to your question", "to the problem", "to this problem", "(final)"],
   ...["a la pregunta", "à la question", "auf die frage", "на вопрос", "para a pergunta", "à pergunta", "da pergunta"],
@@ -317,7 +317,7 @@ export const AFTER = [
   ],
 ];
 
-/** What says that the answer follows; "isn't" and "n'est pas" are other words. */
+/** Verbs that announce the answer. "isn't" and "n'est pas" do not match. */
 export const VERBS = [
   ...[
     "is",
@@ -346,7 +346,7 @@ export const VERBS = [
   ...["es", "son", "est", "sont", "ist", "lautet", "sind", "lauten", "é", "são"],
   ...["это", "равен", "равна", "равно"],
 ];
-/** The same in languages that put no space around it. */
+/** Verbs of languages that put no space around them. */
 export const CLINGING_VERBS = [
   "就是",
   "应该是",
@@ -369,10 +369,10 @@ export const CLINGING_VERBS = [
   "은",
   "는",
 ];
-/** German has it before the noun, where another word leads: "Also ist die Antwort 12". */
+/** Verbs that German puts before the noun behind another word: "Also ist die Antwort 12". */
 export const EARLY_VERBS = ["ist", "lautet", "sind", "lauten"];
 
-/** What may end a text that a label begins: the verb, as in "答えは 12 です", and what Minerva's examples close with. */
+/** Endings of a text that a label begins: the verb of "答えは 12 です", and the closing words of Minerva's examples. */
 export const ENDS = [
   "になります",
   "となります",

@@ -1,6 +1,6 @@
 /**
- * What introduces an answer: "Answer:", "So, the final answer is", "**Final Answer**" on a line of its own, "答案：",
- * "La respuesta es", "clique =". One grammar for all languages: a label that mixes them says the same.
+ * Recognizes labels before an answer: "Answer:", "So, the final answer is", "**Final Answer**" on a line of its own,
+ * "答案：", "La respuesta es", "clique =". One grammar serves all languages, so a label may mix them.
  */
 import { HEAD, MARKS, SIGN, TEX, first, past } from "./label-grammar.ts";
 import { earlyVerbEnds, nounEnds, pastSaying, pastSayingInTex, pastSome, tailOf } from "./label-grammar.ts";
@@ -9,7 +9,7 @@ import { pastSpaces, Words } from "./words.ts";
 
 const END_UNITS_MAX = 24;
 
-/** Words that an environment has for its answers, such as "clique". */
+/** Words that an environment uses for its answers, such as "clique". */
 export type AnswerNames = readonly string[];
 
 const NO_NAMES: AnswerNames = Object.freeze([]);
@@ -21,27 +21,30 @@ function nounsWith(names: AnswerNames): Words {
   return nouns;
 }
 
-/** A label, found at its start. */
+/** A label found at a given start. */
 export interface Label {
-  /** Past it. */
+  /** The offset behind the label. */
   readonly past: number;
-  /** The marks of bold or italics that open it, and those of them that are closed. */
+  /** The marks of bold or italics that the label opens, and those that it also closes. */
   readonly opened: string;
   readonly closed: string;
 }
 
 const BACKSLASH = "\\";
-/** Longer than any label. */
+/** Maximum length of a label, in UTF-16 units. */
 const LABEL_UNITS_MAX = 400;
 
-/** Where a label may start, in small letters, as far as it may reach; those of few languages are longer or shorter. */
+/**
+ * Returns the start of a text in lower case, as long as a label may be. A few scripts change their length in lower
+ * case; their text stays as it is.
+ */
 function headOf(text: string, start: number): string {
   const head = text.slice(start, start + LABEL_UNITS_MAX);
   const lower = head.toLowerCase();
   return lower.length === head.length ? lower : head;
 }
 
-/** The label that starts at an offset and ends before another; undefined: none does. */
+/** Returns the label that starts at an offset and ends before another one. Undefined if there is none. */
 export function labelAt(text: string, start: number, end: number, names = NO_NAMES): Label | undefined {
   if (!mayStartLabel(text.charCodeAt(start))) return undefined;
   const nouns = nounsWith(names);
@@ -55,7 +58,7 @@ export function labelAt(text: string, start: number, end: number, names = NO_NAM
 const leads = new Words(LEADS);
 const PAUSE = /[,，、:：]/y;
 
-/** What opens a label and stands before the words that lead to it, and how many units these take. */
+/** Returns what opens a label before its leading words, and the length of these words. */
 function leadOf(head: string): { opening: string; lead: number } {
   const opened = past(TEX, head, 0) ?? pastMarks(head, past(HEAD, head, 0) ?? 0);
   const once = pastLead(head, opened);
@@ -74,7 +77,7 @@ function pastLead(head: string, at: number): number | undefined {
   return pastSpaces(head, past(PAUSE, head, gap) ?? gap);
 }
 
-/** A label at the start of a text in small letters that no other words lead. */
+/** Returns the label at the start of a lower-case text without leading words. */
 function labelIn(head: string, nouns: Words): Label | undefined {
   if (head.startsWith(BACKSLASH)) return texLabel(head, nouns);
   const start = past(HEAD, head, 0) ?? 0;
@@ -91,7 +94,7 @@ function plainLabel(head: string, start: number, opened: string, nouns: Words): 
   return tail && { ...tail, opened };
 }
 
-/** "Also ist die Antwort 12" */
+/** Reads "Also ist die Antwort 12". */
 function earlyLabel(head: string, start: number, opened: string, nouns: Words): Label | undefined {
   const end = first(earlyVerbEnds(head, start), (verb) =>
     first(nounEnds(head, verb, nouns), (noun) => past(SIGN, head, noun) ?? pastSome(head, noun)),
@@ -103,7 +106,7 @@ const BRACKET = /[【（]/y;
 const BRACKET_END = /[】）]/y;
 const COLON = /[ \t\u00a0\u202f\u3000]{0,4}[:：]/y;
 
-/** "【答案】" and "'answer':" */
+/** Reads "【答案】" and "'answer':". */
 function bracketedLabel(head: string, nouns: Words): Label | undefined {
   const opened = past(BRACKET, head, 0);
   const quote = /^["']/.exec(head)?.[0];
@@ -120,7 +123,7 @@ function bracketedLabel(head: string, nouns: Words): Label | undefined {
   return end === undefined ? undefined : { past: end, opened: "", closed: "" };
 }
 
-/** "\text{Answer: }" and "\textbf{Answer}:" */
+/** Reads "\text{Answer: }" and "\textbf{Answer}:". */
 function texLabel(head: string, nouns: Words): Label | undefined {
   const start = past(TEX, head, 0);
   if (start === undefined) return undefined;
@@ -131,7 +134,9 @@ function texLabel(head: string, nouns: Words): Label | undefined {
   return end === undefined ? undefined : { past: end, opened: "", closed: "" };
 }
 
-/** Most answers start with a digit, a bracket or a formula's dollar. */
+/**
+ * Returns whether a label may start with this character. Most answers start with a digit, a bracket or a dollar sign.
+ */
 function mayStartLabel(unit: number): boolean {
   return unit > 0x7f || (unit >= 65 && unit <= 122) || `"#'*->`.includes(String.fromCharCode(unit));
 }
@@ -139,7 +144,10 @@ function mayStartLabel(unit: number): boolean {
 const KEY = /\{\s{0,64}["'“]?/y;
 const KEY_END = /["'”]?\s{0,8}[:：]/y;
 
-/** Past the brace and key of an object that holds one answer, such as {"answer": 12}; undefined: it is none. */
+/**
+ * Returns the offset behind the brace and the key of an object such as {"answer": 12}. Undefined if the text is no such
+ * object.
+ */
 export function keyAt(text: string, start: number, end: number, names = NO_NAMES): number | undefined {
   const head = headOf(text, start);
   const key = past(KEY, head, 0);
@@ -150,7 +158,7 @@ export function keyAt(text: string, start: number, end: number, names = NO_NAMES
 
 const endings = new Words(ENDS);
 
-/** How many units of the words before an end close the sentence that a label began. */
+/** Returns the length of the words before an end that close the sentence of a label. */
 export function closingWords(text: string, start: number, end: number): number {
   const first = Math.max(start, end - END_UNITS_MAX);
   const before = headOf(text.slice(0, end), first);

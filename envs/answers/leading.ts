@@ -1,9 +1,11 @@
-/** What may stand before "the answer is" in a sentence, for parsers that read what follows it. */
+/** Decides which words may stand before "the answer is", for parsers that read what follows these words. */
 
-/** They begin a clause of their own, whatever came before: "x = 5, so the answer is 5". */
+/** Words that begin a clause of their own, whatever came before: "x = 5, so the answer is 5". */
 const LEADS = "so thus hence therefore then finally consequently accordingly means overall".split(" ");
 
-/** They take nothing back. Others may: "I doubt that", "half", "the wrong", "an", for there may be others. */
+/**
+ * Words that take nothing back. Others may, such as "I doubt that", "half", "the wrong" or "an" (there may be others).
+ */
 const WORDS = new Set([
   ..."the my our your this that it is here we i and us can to be as a at which in".split(" "),
   ..."final correct right exact complete required simplified numerical numeric desired overall".split(" "),
@@ -13,18 +15,20 @@ const WORDS = new Set([
   ...LEADS,
 ]);
 
-/** Where one begins: behind a mark, or on a line of its own that no word is before. */
+/** Matches the start of a clause: behind a punctuation mark, or on a line of its own behind an empty line or a mark. */
 const CLAUSE = /(?:^|[.,:;!?。，：；！？$)\]}]|[^\p{L}\s]\n|\n[ \t]*\n)[\s*_#>\-\\$([{]*$/u;
-/** What makes the sentence one of another answer, before a comma too: "For example, the answer is 5". */
+/**
+ * Matches words that make the sentence one about another answer, even before a comma: "For example, the answer is 5".
+ */
 const ELSEWHERE =
   /(?<!\p{L})(?:for (?:example|instance)|e\.g\.|before|unless|without(?! loss)|suppose|assume|pretend|imagine|wrong|incorrect|naive(?:ly)?|ignoring|initially|originally|at first|(?:different|another|other|previous|similar|simpler) (?:question|problem|part|version)|the example)(?!\p{L})[^.!?。！？\n]*$/iu;
 const TEX_SPACE = /\\(?:[,;:! ]|q?quad)|[\u200b-\u200d\u2060]/g;
 const LAST_WORD = /(?<![\p{L}\d])(\p{L}+)[\s*_:,]*$/u;
 
-/** So much is looked at, from the end on. */
+/** Number of UTF-16 units that are looked at, from the end on. */
 const UNITS_MAX = 160;
 
-/** Whether the words before a label introduce it, back to where their clause begins. */
+/** Returns whether the words before a label introduce it. The words are read back to the start of their clause. */
 export function introduces(before: string): boolean {
   let rest = before.slice(-UNITS_MAX).replace(TEX_SPACE, " ").replace(/\r\n?/g, "\n");
   if (ELSEWHERE.test(rest.replace(/\n\s*\n/g, ". ").replace(/\s+/g, " "))) return false;
@@ -34,7 +38,7 @@ export function introduces(before: string): boolean {
     if (found === null || LEADS.includes(word)) return found !== null;
     if (!WORDS.has(word)) return false;
     rest = rest.slice(0, found.index);
-    // "Is the answer: 5" asks.
+    // "Is the answer: 5" is a question.
     if (word === "is" && CLAUSE.test(rest)) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-/** Finds the marked answers of a completion, past its thinking. Time is linear in its length. */
+/** Finds the marked answers of a completion behind its thinking. The time is linear in the completion's length. */
 import type { AnswerFormat } from "../prompt.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
 import { doubtfulAnswer } from "./doubtful.ts";
@@ -7,27 +7,28 @@ import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
 import { withPlainTags } from "./tags.ts";
 
 /**
- * What of its thinking a completion holds; the trainer says so, for chat templates move thoughts elsewhere:
+ * How much of its thinking a completion holds. The trainer says so, because chat templates move thoughts elsewhere.
  *
- * - required: all of it. think_answer wants a <think> and, after it, a </think>; the other formats ask for no thinking,
- *   and pass over what there is.
- * - prefilled: the prompt ends with <think>, so that the completion begins in mid-thought. Every format wants the
- *   </think>, and counts nothing before it; a <think> is not wanted.
- * - stripped: none, the template took it away. No format wants a <think> or a </think>.
+ * - required: all of it. think_answer needs a <think> and, after it, a </think>. The other formats need no thinking,
+ *   and skip it if it is there.
+ * - prefilled: the prompt ends with <think>, so that the completion begins within the thinking. Every format needs the
+ *   </think> and counts nothing before it. A <think> is not needed.
+ * - stripped: none, because the template removed it. No format needs a <think> or a </think>.
  *
- * In all three only the text after the last </think> counts, and a <think> before that is a thought like any other; one
- * after it that nothing closes opens new thinking, in which no answer counts. Tags may be in any case, and have blanks.
+ * In all three cases only the text after the last </think> counts. A <think> before it is part of the thinking. A
+ * <think> after it that nothing closes opens new thinking, in which no answer counts. Tags may be in any case and
+ * contain blanks.
  */
 export type Thinking = "required" | "prefilled" | "stripped";
 
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** Where the thinking of a completion is. Offsets are UTF-16 units. */
+/** The thinking of a completion. Offsets are UTF-16 units. */
 interface Thoughts {
-  /** Answers count from here, just past the last "</think>". */
+  /** Start of the part that may hold answers: just behind the last "</think>". */
   readonly start: number;
-  /** Answers count up to here: a "<think>" that nothing closes, or the end of the text. */
+  /** End of the part that may hold answers: a "<think>" that nothing closes, or the end of the text. */
   readonly end: number;
   /** Whether there is a "</think>". */
   readonly closed: boolean;
@@ -36,7 +37,7 @@ interface Thoughts {
 }
 
 function locateThoughts(text: string, thinking: Thinking): Thoughts {
-  // To search forward is the faster of the two where there is none.
+  // If there is no tag, a forward search is faster.
   const closed = text.includes(CLOSE);
   const start = closed ? text.lastIndexOf(CLOSE) + CLOSE.length : 0;
   if (!closed && thinking === "prefilled") return { start: text.length, end: text.length, closed, open: true };
@@ -44,27 +45,27 @@ function locateThoughts(text: string, thinking: Thinking): Thoughts {
   return { start, end: reopened < 0 ? text.length : reopened, closed, open: reopened >= 0 };
 }
 
-/** One closed, marked answer: completion.slice(start, end) without its marks and outer white space. */
+/** A closed, marked answer: completion.slice(start, end), without its marks and outer white space. */
 export interface LocatedSpan {
-  /** UTF-16 offsets. */
+  /** Offsets in UTF-16 units. */
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The marked answers of a completion. */
+/** The result of locating a completion's answers. */
 export interface Located {
-  /** Whether the completion keeps to its answer format, so that there is an answer to read. */
+  /** Whether the completion follows its answer format, so that there is an answer to read. */
   readonly formatValid: boolean;
-  /** Whether a thinking or answer mark is open at the end: the completion was cut. */
+  /** Whether a thinking or answer mark is open at the end, i.e. the completion was cut. */
   readonly truncated: boolean;
-  /** Every closed answer outside the thinking that is not empty, in order; the last SPANS_MAX of them. */
+  /** The closed, non-empty answers outside the thinking, in order. Only the last SPANS_MAX are kept. */
   readonly spans: readonly LocatedSpan[];
-  /** The text of the last of them. */
+  /** The text of the last answer. */
   readonly answer: string | undefined;
-  /** Why there is no answer to read, in words; undefined: there is one. */
+  /** The reason why there is no answer to read. Undefined if there is one. */
   readonly problem: string | undefined;
-  /** Where there is none for want of whole marks: what may be meant. It counts only if it is right (doubtful.ts). */
+  /** If no answer is properly marked, the likely one. It counts only if it is right (doubtful.ts). */
   readonly doubtful: LocatedSpan | undefined;
 }
 
@@ -85,8 +86,8 @@ const MISSING: Readonly<Record<AnswerFormat, string>> = {
 const NO_SPANS: readonly LocatedSpan[] = Object.freeze([]);
 
 /**
- * Finds the answers of a completion in an answer format. Any text is fine; nothing is thrown. `wasCut` says that generation
- * stopped at its length limit.
+ * Finds the answers of a completion in an answer format. Accepts any text and never throws. `wasCut` says that
+ * generation stopped at its length limit.
  */
 export function locateAnswers(
   completion: string,
@@ -113,7 +114,9 @@ export function locateAnswers(
   };
 }
 
-/** What was located, with the doubtful answer as the one that counts; the format stays as it was kept. */
+/**
+ * Returns the result with the doubtful answer as the one that counts. Whether the format was followed stays as it was.
+ */
 export function trusting(located: Located): Located {
   const { doubtful } = located;
   return doubtful === undefined
@@ -140,7 +143,7 @@ const NEVER_CLOSED = "the thinking is never closed: there is no </think>";
 const NEVER_OPENED =
   "the thinking is never opened: there is no <think> before </think>; if the chat template puts it into the prompt, the task wants thinking: prefilled";
 
-/** What is wrong with the thinking; undefined if nothing is. */
+/** Returns what is wrong with the thinking. Undefined if nothing is. */
 function thoughtsProblem(
   completion: string,
   format: AnswerFormat,

@@ -1,4 +1,4 @@
-/** Marks that stand at both ends of an answer: fences, tags, dollars, bold, quotes, commands of LaTeX. */
+/** Strips marks that stand at both ends of an answer: fences, tags, dollar signs, bold, quotes, LaTeX commands. */
 
 /** A part of a text: text.slice(start, end). */
 export interface Range {
@@ -8,7 +8,10 @@ export interface Range {
 
 type Marks = readonly [open: string, close: string];
 
-/** By the first character of what opens them. Those that may be doubled go one by one. Fences and commands are apart. */
+/**
+ * Pairs of marks by the first character of the opening one. Marks that may be doubled are stripped one by one. Fences
+ * and commands are handled apart.
+ */
 const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
   "<": [["<answer>", "</answer>"]],
   $: [["$", "$"]],
@@ -43,7 +46,7 @@ const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
   "『": [["『", "』"]],
 };
 
-/** Takes away one pair of marks. */
+/** Strips one pair of marks. Returns whether there was one. */
 export function stripMarks(text: string, range: Range): boolean {
   const first = text[range.start] ?? "";
   if ((first === "`" || first === "~") && stripFence(text, range, first)) return true;
@@ -54,7 +57,7 @@ export function stripMarks(text: string, range: Range): boolean {
   return pairs.some(([open, close]) => stripPair(text, range, open, close));
 }
 
-/** The first of several that have quotes of their own: '"0", "3"'. */
+/** Matches the first of several items with quotes of their own: '"0", "3"'. */
 const QUOTED_ITEM = /(["'“‘])[^"'“”‘’,，]{1,64}["'”’]\s{0,8}[,，、]\s{0,8}\1/y;
 
 function stripPair(text: string, range: Range, open: string, close: string): boolean {
@@ -69,12 +72,12 @@ function stripPair(text: string, range: Range, open: string, close: string): boo
 }
 
 /**
- * A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. The fence that closes
- * stands alone on its line then, too: else the first line is one of the text's.
+ * Matches a language on the line of a fence. It stands alone there and starts with a letter: "```1" names no language.
+ * The closing fence must then stand alone on its line too, or the first line belongs to the text.
  */
 const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
 
-/** Fences may be longer than three, where the text inside has fences too. */
+/** Maximum length of a fence. A fence is longer than three if the text inside has fences too. */
 const FENCE_MAX = 32;
 
 function stripFence(text: string, range: Range, mark: string): boolean {
@@ -87,7 +90,7 @@ function stripFence(text: string, range: Range, mark: string): boolean {
   return true;
 }
 
-/** LaTeX commands that say how their argument looks, and nothing else. */
+/** Matches LaTeX commands that only change how their argument looks. */
 const COMMAND =
   /\\(?:boxed|fbox|framebox|mbox|text|textbf|textit|textrm|textsf|texttt|emph|underline|mathrm|mathbf|mathit|mathsf|mathtt|bm|displaystyle|ensuremath)[ \t\u00a0]{0,4}\{/y;
 
@@ -100,12 +103,12 @@ function stripCommand(text: string, range: Range): boolean {
   return true;
 }
 
-/** Environments of LaTeX that say where their content stands. */
+/** Matches LaTeX environments that only place their content. */
 const BEGIN = /\\begin\{((?:equation|align|gather|displaymath|math|center)\*?|aligned|gathered|split)\}/y;
-/** Elements of HTML that say how theirs looks: none that strikes it out, or raises it. */
+/** Matches HTML elements that only change how their content looks. Elements that strike out or raise it are missing. */
 const ELEMENT = /<(b|strong|i|em|u|mark|code|pre|kbd|p|div|span|center|h[1-6])>/iy;
 
-/** What opens has a name, which closes it too. */
+/** Strips a pair of marks that repeat a name, such as an HTML element. */
 function stripBetween(text: string, range: Range, opens: RegExp, closing: (name: string) => string): boolean {
   opens.lastIndex = range.start;
   const [open = "", name = ""] = opens.exec(text) ?? [];

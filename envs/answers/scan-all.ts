@@ -1,7 +1,7 @@
 /**
- * Finds every marked answer of a completion, from its start on, thoughts included: what commit scanning looks at
- * (Curriculum RLOO 3.3). What is an answer is as in scan.ts; there the last ones count, here the first. Time is linear in
- * the text's length.
+ * Finds every marked answer of a completion from its start on, thoughts included. Commit scanning uses this (Curriculum
+ * RLOO 3.3). Answers are the same as in scan.ts, but here the first ones count instead of the last. The time is linear
+ * in the text's length.
  */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -9,16 +9,16 @@ import { skipSpace, skipSpaceBack } from "../lib/text.ts";
 import { type Boxes, BOX_START, CLOSE, holdsAnswer, lineAnswers, OPEN, scanBox } from "./scan.ts";
 import { withPlainTags } from "./tags.ts";
 
-/** One marked answer; offsets are UTF-16 units. */
+/** A marked answer. Offsets are UTF-16 units. */
 export interface MarkedAnswer {
-  /** Of its text, without marks and outer white space. */
+  /** Start of its text, without marks and outer white space. */
   readonly start: number;
   readonly end: number;
-  /** Past its closing mark; of an answer line past the line. */
+  /** Offset behind its closing mark. For an answer line, behind the line. */
   readonly markedEnd: number;
 }
 
-/** All of them, in order; `wasCut` as in scan.ts. */
+/** Returns all marked answers, in order. `wasCut` is as in scan.ts. */
 export function scanAll(completion: string, format: AnswerFormat, wasCut: boolean): readonly MarkedAnswer[] {
   const text = withPlainTags(completion);
   switch (format) {
@@ -39,14 +39,14 @@ function marked(text: string, start: number, end: number, markedEnd: number): Ma
   return { start: skipSpace(text, start, until), end: until, markedEnd };
 }
 
-/** An opening tag and the closing one after it, with no tag between them. */
+/** Finds each opening tag with the closing one after it and no tag between them. */
 function allTags(text: string): readonly MarkedAnswer[] {
   const found: MarkedAnswer[] = [];
   let open = text.indexOf(OPEN);
   while (open >= 0) {
     const close = text.indexOf(CLOSE, open);
     if (close < 0) break;
-    // Of opening tags in a row the last one counts. This search ends at the first of them.
+    // The last of several opening tags in a row counts. The search ends at the first of them.
     const start = text.lastIndexOf(OPEN, close) + OPEN.length;
     const past = close + CLOSE.length;
     if (holdsAnswer(text, start, close)) found.push(marked(text, start, close, past));

@@ -1,30 +1,33 @@
 /**
- * Finds the marks of each answer format. A block with nothing in it, or only dots, is a mention and no answer.
+ * Finds the marks of each answer format. A block without content, or with only dots, is a mention and no answer.
  *
- * The last answers are the ones that count, so that each scan begins where they are. What searches is native, and no
- * place is searched twice: a completion may be a million "<".
+ * The last answers count, so each scan begins at the end. Searches are native, and no place is searched twice, because
+ * a completion may be a million "<".
  */
 import { isSpace, skipSpaceBack } from "../lib/text.ts";
 import type { Range } from "./marks.ts";
 import { stripRange } from "./strip.ts";
 
-/** More closed answers than this are not told apart: the last ones count. */
+/** Maximum number of closed answers that are returned. The last ones are. */
 export const SPANS_MAX = 16;
 
-/** So many marks are looked at, counted from the end: no completion mentions them more often between its answers. */
+/**
+ * Maximum number of marks that are looked at, from the end on. No completion mentions them more often between its
+ * answers.
+ */
 const MARKS_MAX = 1024;
 
 /** The marked answers in part of a text. */
 export interface Marks {
-  /** Where the last SPANS_MAX closed ones lie, in order, without their marks: start, end, … in UTF-16 units. */
+  /** The last SPANS_MAX closed answers in order, without their marks: start, end, start, end, … in UTF-16 units. */
   readonly offsets: readonly number[];
-  /** Where the text of one starts that is open at the end; undefined: none is. */
+  /** Start of the text of an answer that is open at the end. Undefined if none is. */
   readonly open: number | undefined;
 }
 
 /**
- * Finds the marked answers in text[start, end), in time linear in the text's length. `wasCut` says that generation stopped at
- * its length limit: then an answer that nothing ends may be the start of another one.
+ * Finds the marked answers in text[start, end), in time linear in the text's length. `wasCut` says that generation
+ * stopped at its length limit. Then an answer that nothing ends may be incomplete.
  */
 export type Scanner = (text: string, start: number, end: number, wasCut: boolean) => Marks;
 
@@ -32,10 +35,10 @@ const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: undefined 
 const PERIOD = 46;
 const ELLIPSIS = 0x2026;
 
-/** Anything but white space, periods and ellipses. */
+/** Matches anything but white space, periods and ellipses. */
 const CONTENT = /[^.\u2026\s\u0085\u200b-\u200d\u2060]/g;
 
-/** Whether there is an answer between two offsets: "(in <answer>…</answer> tags)" holds none. */
+/** Returns whether there is an answer between two offsets. "(in <answer>…</answer> tags)" holds none. */
 export function holdsAnswer(text: string, start: number, end: number): boolean {
   if (start >= end) return false;
   if (!isFiller(text.charCodeAt(start))) return true;
@@ -51,12 +54,13 @@ export const OPEN = "<answer>";
 export const CLOSE = "</answer>";
 
 /**
- * "<answer>…</answer>" blocks. A second opening tag starts the block anew, so of nested blocks the inner one counts;
- * a closing tag that closes nothing is passed over. So a block is an opening tag and the closing one after it, with no
- * tag between them.
+ * Scans "<answer>…</answer>" blocks. A block is an opening tag and the closing one after it, with no tag between them.
+ * A second opening tag starts the block anew, so the inner one of nested blocks counts. A closing tag without an
+ * opening one is skipped.
  */
 export function scanTags(text: string, start: number, end: number): Marks {
-  // A search is slow where its first character is frequent, and a text may hold a million "<": this one has another.
+  // A search is slow if its first character is frequent, and a text may hold a million "<". The first search therefore
+  // begins with another character.
   if (!text.includes("answer>", start)) return NONE;
   const first = text.indexOf(OPEN, start);
   if (first < 0 || first + OPEN.length > end) return NONE;
@@ -64,7 +68,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
   const firstClose = text.indexOf(CLOSE, first);
   if (firstClose < 0 || firstClose + CLOSE.length > end) return { offsets: [], open: last + OPEN.length };
   const lastClose = text.lastIndexOf(CLOSE, end - CLOSE.length);
-  // As nearly always: one of each.
+  // Nearly every completion has one tag of each kind.
   if (first === last && firstClose === lastClose) {
     const content = first + OPEN.length;
     return { offsets: holdsAnswer(text, content, lastClose) ? [content, lastClose] : [], open: undefined };
@@ -73,7 +77,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
   let close = lastClose;
   for (let marks = 0; marks < MARKS_MAX && spans.length < 2 * SPANS_MAX && close > first; marks++) {
     const open = text.lastIndexOf(OPEN, close);
-    // Closing tags behind the first one close nothing.
+    // Closing tags after the first one close nothing.
     const closing = text.indexOf(CLOSE, open);
     if (holdsAnswer(text, open + OPEN.length, closing)) spans.push(closing, open + OPEN.length);
     if (closing === firstClose) break;
@@ -82,37 +86,37 @@ export function scanTags(text: string, start: number, end: number): Marks {
   return { offsets: spans.reverse(), open: last > lastClose ? last + OPEN.length : undefined };
 }
 
-/** Line feed, carriage return and what lies between them, next line, line and paragraph separator. */
+/** Line feed, carriage return and what lies between them; next line; line and paragraph separators. */
 const BREAKS = "\\n-\\r\\u0085\\u2028\\u2029";
-/** White space within a line; more of it introduces nothing. */
+/** Maximum white space within a line before a label. */
 const BLANKS_MAX = 64;
 const BLANKS = `[\\t \\u00a0\\u1680\\u2000-\\u200d\\u202f\\u205f\\u2060\\u3000\\ufeff]{0,${BLANKS_MAX}}`;
-/** What may stand between the start of a line and the word: the sign of a heading, bold or italics, "Final". */
+/** Matches what may stand between the start of a line and the word: the sign of a heading, bold or italics, "Final". */
 const BEFORE = `(?:^|[${BREAKS}])${BLANKS}(?:#{1,6}${BLANKS})?(\\*{0,3}|_{0,3})(?:final${BLANKS})?`;
-/** What BEFORE can take, and its line break. */
+/** Maximum length of a match of BEFORE, with its line break. */
 const BEFORE_UNITS_MAX = 1 + 3 * BLANKS_MAX + "######".length + "***".length + "final".length;
 /**
- * In any case, and in bold or italics: the marks that open them may be closed before the colon. The word is looked for
- * first, for it is the rarest, then what follows it, then what is before.
+ * Matches "answer:" in any case, in bold or italics. The marks that open them may be closed before the colon. The
+ * expression begins with the word, because it is rarest, then looks behind it and before it.
  */
 const MARK = new RegExp(`answer(?=[*_]{0,3}[:：])(?<=${BEFORE}answer)(\\*{1,3}|_{1,2}|)[:：]`, "gi");
 const MARK_UNITS_MAX = "answer***:".length;
 
 /** A mark that starts its line. */
 interface LineMark {
-  /** Past the colon. */
+  /** Offset behind the colon. */
   readonly from: number;
   /** The marks of bold or italics that are still open there. */
   readonly emphasis: string;
 }
 
-/** How much of a text is looked at for marks at a time, from its end on. */
+/** Length of the stretches that are searched for marks, from the end of the text on. */
 const STRETCH = 16_384;
 
 /**
- * Lines that start with "Answer:" or "Final answer:", in bold or not, as a heading or not. The last one's answer goes on
- * to the end of the text, for it may take several lines; an earlier one's is the rest of its line. A mark with nothing
- * after it is not closed, nor is the last one of a text that was cut, unless a line break follows its answer.
+ * Scans lines that start with "Answer:" or "Final answer:", in bold or not, as a heading or not. The last answer
+ * extends to the end of the text, because it may take several lines. Earlier ones are the rest of their line. A mark is
+ * not closed if nothing follows it. The last one of a cut text is closed only if a line break follows its answer.
  */
 export function scanLines(text: string, start: number, end: number, wasCut: boolean): Marks {
   const spans: number[] = [];
@@ -131,7 +135,7 @@ export function scanLines(text: string, start: number, end: number, wasCut: bool
   return { open, offsets: spans.reverse() };
 }
 
-/** The answers of all lines that start so, in order; each is the rest of its line, the last one all that follows. */
+/** Returns the answers of all such lines, in order. Each is the rest of its line; the last one is all that follows. */
 export function lineAnswers(text: string, start: number, end: number, wasCut: boolean): readonly Range[] {
   const found: LineMark[] = [];
   for (let from = start; from < end; from += STRETCH)
@@ -142,7 +146,10 @@ export function lineAnswers(text: string, start: number, end: number, wasCut: bo
   });
 }
 
-/** The answer of the last mark; undefined: it holds none, or a cut may have shortened it, e.g. "Answer: 50" to "Answer: 5". */
+/**
+ * Returns the answer of the last mark. Undefined if it holds none, or a cut may have shortened it, e.g. "Answer: 50" to
+ * "Answer: 5".
+ */
 function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean): Range | undefined {
   const limit = beforeFence(text, mark.from, end);
   const past = skipSpaceBack(text, mark.from, limit);
@@ -150,10 +157,10 @@ function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean):
   return isCutShort ? undefined : answerOf(text, mark, limit);
 }
 
-/** The marks that start their line and whose word starts in text[from, to); the text in question is [start, end). */
+/** Returns the marks at the start of a line whose word starts in text[from, to). The searched text is [start, end). */
 function marksBetween(text: string, from: number, to: number, start: number, end: number): LineMark[] {
   const marks: LineMark[] = [];
-  // What is before the first word is seen too, and no further back can be the start of its line.
+  // The part begins far enough back to see the start of the first word's line.
   const offset = Math.max(start, from - BEFORE_UNITS_MAX - 1);
   const part = text.slice(offset, Math.min(end, to + MARK_UNITS_MAX));
   MARK.lastIndex = from - offset;
@@ -166,11 +173,13 @@ function marksBetween(text: string, from: number, to: number, start: number, end
   return marks;
 }
 
-/** Longer fences are none. */
+/** Matches a fence on its own line. A longer one is none. */
 const FENCE_LINE = new RegExp(`[${BREAKS}]${BLANKS}(\`{3,32}|~{3,32})$`);
 const FENCE_LINE_UNITS_MAX = 1 + BLANKS_MAX + 32;
 
-/** The end of a text that stands in a fenced block, which was opened before it and ends with the completion. */
+/**
+ * Returns the end of a text before a closing fence, if the fence was opened before the text and ends the completion.
+ */
 export function beforeFence(text: string, from: number, end: number): number {
   const past = skipSpaceBack(text, from, end);
   const [line = "", fence = ""] = FENCE_LINE.exec(text.slice(Math.max(from, past - FENCE_LINE_UNITS_MAX), past)) ?? [];
@@ -180,13 +189,16 @@ export function beforeFence(text: string, from: number, end: number): number {
 
 const BREAK = new RegExp(`[${BREAKS}]`, "g");
 
-/** The end of a line, no further than a limit. */
+/** Returns the end of a line, at most `limit`. */
 function lineEnd(text: string, from: number, limit: number): number {
   BREAK.lastIndex = from;
   return BREAK.test(text) ? Math.min(limit, BREAK.lastIndex - 1) : limit;
 }
 
-/** What lies between a mark and an end, without the marks that close its bold or italics; undefined: no answer. */
+/**
+ * Returns the text between a mark and an end, without the marks that close its bold or italics. Undefined if it holds
+ * no answer.
+ */
 function answerOf(text: string, { from, emphasis }: LineMark, end: number): Range | undefined {
   if (!holdsAnswer(text, from, end)) return undefined;
   if (emphasis === "") return { start: from, end };
@@ -197,14 +209,14 @@ function answerOf(text: string, { from, emphasis }: LineMark, end: number): Rang
 const BOX = "\\boxed";
 const BACKSLASH = 92;
 const CLOSE_BRACE = 125;
-/** Where the content of a box starts. */
+/** Matches the start of a box, up to its content. */
 export const BOX_START = /\\boxed *\{/g;
-/** A brace, or a backslash with what it escapes or the box that it opens. */
+/** Matches a brace, or a backslash with the character that it escapes or the box that it opens. */
 const TOKEN = /[{}]|\\(?:boxed *\{|[^])?/g;
-/** In the boxes of one text: what has more is no answer, and is not read to its end. */
+/** Maximum number of tokens in the boxes of one text. Boxes with more are no answers and are not read to their end. */
 const TOKENS_MAX = 8192;
 
-/** "\boxed{…}" with balanced braces, "\{" and "\}" being no braces. Of nested boxes the inner one counts. */
+/** Scans "\boxed{…}" with balanced braces. "\{" and "\}" are no braces. The inner one of nested boxes counts. */
 export function scanBoxes(text: string, start: number, end: number): Marks {
   const found: Boxes = { offsets: [], tokens: 0 };
   BOX_START.lastIndex = firstLookedAt(text, start, end);
@@ -218,11 +230,11 @@ export function scanBoxes(text: string, start: number, end: number): Marks {
 
 export interface Boxes {
   readonly offsets: number[];
-  /** Read so far. */
+  /** Number of tokens read so far. */
   tokens: number;
 }
 
-/** Where to begin, so that there are at most MARKS_MAX boxes from there on. */
+/** Returns the offset from which on there are at most MARKS_MAX boxes. */
 function firstLookedAt(text: string, start: number, end: number): number {
   if (end - start <= MARKS_MAX * BOX.length) return start;
   let at = end;
@@ -234,8 +246,8 @@ function firstLookedAt(text: string, start: number, end: number): number {
 }
 
 /**
- * Adds the box whose content starts at an offset, or the closed ones within it, and gives the offset past its end; -1 if
- * it is never closed. One pass, for a box that is not closed may hold many others: a stack holds those that are open.
+ * Adds the box whose content starts at an offset, or the closed boxes within it. Returns the offset behind its end, or
+ * -1 if it is never closed. A stack of open boxes makes one pass suffice, because an unclosed box may hold many others.
  */
 export function scanBox(text: string, content: number, end: number, found: Boxes): number {
   const boxes = [{ depth: 0, inner: content }];

@@ -1,50 +1,51 @@
 /**
- * Takes away what people and models put around an answer: the one place that does, for every environment and answer
- * format. It looks at the two ends of the text only, and takes away, over and over until nothing fits,
+ * Strips what people and models put around an answer. All environments and answer formats use only this code. It looks
+ * at the two ends of the text, and repeats these steps until none applies:
  *
- * 1. white space of any kind, and LaTeX's spaces;
- * 2. a label at the start (labels.ts): "Answer:", "So, the final answer is", "答案：", a heading on a line of its own, what
- *    the environment calls its answers ("clique ="); the braces and the key of {"answer": …};
- * 3. marks that stand at both ends (marks.ts): code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\),
- *    \[…\], bold, italics, backticks, quotes, and \boxed{…}, \text{…} and their like;
- * 4. one closing period, comma or semicolon, the token that ends a turn, and the verb that ends a sentence begun by a label in Japanese and Korean;
- * 5. a sign of bold or italics at one end, where a label has opened one that was not closed before its colon.
+ * 1. Strip white space of any kind, and LaTeX's spaces.
+ * 2. Strip a label at the start (labels.ts): "Answer:", "So, the final answer is", "答案：", a heading on a line of its
+ *    own, the environment's word for its answers ("clique ="), or the braces and the key of {"answer": …}.
+ * 3. Strip marks that stand at both ends (marks.ts): code fences with or without a language, <answer> tags, $$…$$, $…$,
+ *    \(…\), \[…\], bold, italics, backticks, quotes, \boxed{…}, \text{…} and similar commands.
+ * 4. Strip one closing period, comma or semicolon, the token that ends a turn, and the verb that ends a labelled
+ *    sentence in Japanese and Korean.
+ * 5. Strip a sign of bold or italics at one end, if a label has opened one that was not closed before its colon.
  *
- * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
- * text that only looks wrapped, such as "$1$ or $2$", loses its outer marks and is refused for the inner ones: no parser
- * takes any of these marks where they are not paired. Time is linear in the text's length: each step looks at
- * no more than a fixed number of units beside those it takes away, and there are at most STEPS_MAX.
+ * The environment's parser handles everything else: words before or after the answer, units, a second answer, comments.
+ * A text that only looks wrapped, such as "$1$ or $2$", loses its outer marks. Parsers then refuse it for the inner
+ * ones, because none accepts unpaired marks. The time is linear in the text's length: there are at most STEPS_MAX
+ * steps, and each looks at a bounded number of units besides those that it strips.
  */
 import { skipGap, skipGapBack } from "../lib/text.ts";
 import { type AnswerNames, closingWords, keyAt, labelAt } from "./labels.ts";
 import { type Range, stripMarks } from "./marks.ts";
 
-/** More labels and marks than this surround no answer of a person's or a model's. */
+/** Maximum number of labels and marks around an answer. */
 const STEPS_MAX = 256;
 
-/** The names are those that the environment has for its answers. */
+/** Returns an answer without its wrapping. `names` are the environment's words for its answers. */
 export function stripAnswer(text: string, names?: AnswerNames): string {
   if (isBare(text)) return text;
   const { start, end, value } = stripped(text, { start: 0, end: text.length }, "", names);
-  // What escapes in JSON takes more characters each time: there are few of them in one another.
+  // Nested JSON texts are few, because escapes grow with each level.
   return value === undefined ? text.slice(start, end) : stripAnswer(value, names);
 }
 
-/** The text of {"answer": "…"}, where that is what is left; undefined: it is something else. */
+/** Returns the text of {"answer": "…"}, if nothing else is left. Undefined otherwise. */
 export function textOfObject(text: string): string | undefined {
   return text.includes('"') ? stripped(text, { start: 0, end: text.length }, "").value : undefined;
 }
 
 /**
- * The same for a part of a text that starts behind a label's colon; the label has opened these marks of bold or italics.
- * Where they are closed nowhere, all is left as it is.
+ * Strips a part of a text that starts behind a label's colon. `opened` are the marks of bold or italics that the label
+ * opened. If nothing closes them, the part stays as it is.
  */
 export function stripRange(text: string, start: number, end: number, opened = ""): Range {
   return stripped(text, { start, end }, opened);
 }
 
 interface Stripped extends Range {
-  /** Where an object of JSON is left, and holds a text alone: that text. */
+  /** The text of a JSON object that holds one text, if such an object is left. */
   readonly value: string | undefined;
 }
 
@@ -55,7 +56,7 @@ function stripped(text: string, whole: Range, opened: string, names?: AnswerName
   return endsInSign(text, other) ? usual : other;
 }
 
-/** No answer starts or ends with a sign of bold or italics. */
+/** Returns whether a range starts or ends with a sign of bold or italics, as no answer does. */
 function endsInSign(text: string, { start, end }: Range): boolean {
   return end > start && (isSign(text.charAt(start)) || isSign(text.charAt(end - 1)));
 }
@@ -64,8 +65,8 @@ interface Peeling {
   readonly opened: string;
   readonly names: AnswerNames | undefined;
   /**
-   * Where a label has opened marks that are not clearly closed behind it, whether the label goes first, as in
-   * "**Answer:****[1]**", or the marks at both ends, as in "***Answer:* [1]**".
+   * Decides what goes first if a label opened marks that are not clearly closed behind it. True: the label, as in
+   * "**Answer:****[1]**". False: the marks at both ends, as in "***Answer:* [1]**".
    */
   readonly labelsFirst: boolean;
 }
@@ -92,7 +93,7 @@ function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peelin
   return { ...left, value: label.value };
 }
 
-/** Most answers start and end like "[0, 1]" or "(3 + 4) * 5": nothing that goes away does. */
+/** Returns whether a text has nothing to strip. Most answers start and end like "[0, 1]" or "(3 + 4) * 5". */
 function isBare(text: string): boolean {
   return startsBare(text.charCodeAt(0)) && endsBare(text.charCodeAt(text.length - 1));
 }
@@ -118,16 +119,16 @@ function trim(text: string, range: Range): void {
 
 // Labels.
 
-/** Which labels there may be, and have been. */
+/** The labels that may occur, and those found so far. */
 interface Labelled {
   readonly names: AnswerNames | undefined;
   isThere: boolean;
-  /** Where none was found. */
+  /** The offset at which no label was found. */
   none: number;
   value: string | undefined;
 }
 
-/** Without `debts`, only a label whose marks are all closed. */
+/** Strips a label. Without `debts`, only a label whose marks are all closed. */
 function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
   if (labelled.none === range.start) return false;
   const label = labelAt(text, range.start, range.end, labelled.names);
@@ -145,7 +146,7 @@ function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts
   return false;
 }
 
-/** "です" and its like, only where a label has begun the sentence. */
+/** Strips an ending such as "です", if a label began the sentence. */
 function stripClosingWords(text: string, range: Range, { isThere }: Labelled): boolean {
   const units = isThere ? closingWords(text, range.start, range.end) : 0;
   range.end -= units;
@@ -154,7 +155,7 @@ function stripClosingWords(text: string, range: Range, { isThere }: Labelled): b
 
 const OPEN_BRACE = 123;
 
-/** {"answer": …}; where that is a text, its escapes go with it. */
+/** Strips the braces and the key of {"answer": …}. If the value is a JSON text, stores its unescaped text instead. */
 function stripObject(text: string, range: Range, labelled: Labelled): boolean {
   const { start, end } = range;
   if (text.charCodeAt(start) !== OPEN_BRACE || text[end - 1] !== "}") return false;
@@ -170,11 +171,14 @@ function stripObject(text: string, range: Range, labelled: Labelled): boolean {
   return true;
 }
 
-/** A text of JSON that is not LaTeX's: "\\neq" and "\\frac" could be escapes, too. */
+/**
+ * Matches a JSON text that is no LaTeX: "\
+ * eq" and "\\frac" could also be escapes.
+ */
 const STRING = /^"(?:[^\\"\p{Cc}]|\\["\\/]|\\[nrt](?![a-z])|\\u[0-9a-fA-F]{4})*"$/u;
 
-// Bold and italics that a label opens: closed behind its colon, as in "**Answer:** 1", or behind the answer, as in
-// "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".
+// Bold and italics that a label opens. They are closed behind its colon, as in "**Answer:** 1", or behind the answer,
+// as in "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".
 
 type Sign = "*" | "_";
 
@@ -186,15 +190,15 @@ interface Debt {
 }
 
 interface Debts {
-  /** What labels have opened. */
+  /** Marks that labels have opened. */
   readonly owed: Debt[];
-  /** How many signs stood at the start alone, less those at the end. */
+  /** Number of unpaired signs stripped at the start, minus those at the end. */
   readonly unpaired: Record<Sign, number>;
-  /** What was left before the first label of these; undefined: there was none. */
+  /** The range before the first label with open marks. Undefined if there was none. */
   before: Range | undefined;
 }
 
-/** Labels of this kind, one in another. */
+/** Maximum number of nested labels with open marks. */
 const DEBTS_MAX = 8;
 
 function isSign(text: string): text is Sign {
@@ -202,8 +206,8 @@ function isSign(text: string): text is Sign {
 }
 
 /**
- * Takes away the marks that close a label's right behind its colon, where they can be nothing else: they touch the colon
- * and end a word (CommonMark 6.2). Else they are owed; false: they may not be.
+ * Strips the marks that close a label's bold or italics right behind its colon. They must touch the colon and end a
+ * word (CommonMark 6.2). Otherwise records them as owed. Returns false if that is not allowed.
  */
 function owe(text: string, range: Range, opened: string, debts: Debts | undefined, before: Range): boolean {
   const sign = opened.charAt(0);
@@ -223,7 +227,7 @@ function owe(text: string, range: Range, opened: string, debts: Debts | undefine
   return true;
 }
 
-/** Takes away a sign at one end, of which the other end has none: as many as labels have opened. */
+/** Strips an unpaired sign at one end. There can be as many as labels have opened. */
 function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): boolean {
   const { start, end } = range;
   if (owed.length === 0 || start >= end) return false;
@@ -240,7 +244,7 @@ function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): b
   return true;
 }
 
-/** Whether the signs that stood alone are those that close the labels': each label's at the start, or at the end. */
+/** Returns whether the unpaired signs are those that close the labels: each label's at the start, or at the end. */
 function isPaid({ owed, unpaired }: Debts): boolean {
   if (owed.length > DEBTS_MAX) return false;
   return (["*", "_"] as const).every((sign) => {
@@ -252,9 +256,9 @@ function isPaid({ owed, unpaired }: Debts): boolean {
   });
 }
 
-// The period that closes a sentence, and the comma or semicolon after which nothing comes.
+// The period that closes a sentence, and a trailing comma or semicolon.
 
-/** One, for several say that something was left out. */
+/** Strips one closing sign. Several of them say that something was left out, so they stay. */
 function stripEnd(text: string, range: Range): boolean {
   const { start, end } = range;
   if (end <= start || !isEnd(text[end - 1])) return false;
@@ -264,7 +268,7 @@ function stripEnd(text: string, range: Range): boolean {
   return true;
 }
 
-/** What a model ends its turn with, where the trainer leaves it in: "<|im_end|>", "</s>". */
+/** Matches the token that ends a model's turn, which some trainers leave in: "<|im_end|>", "</s>". */
 const END_TOKEN = /(?:<\|[a-z_]{1,24}\|>|<｜[a-z▁]{1,24}｜>|<\/s>|<eos>|<end_of_turn>)$/;
 const END_TOKEN_UNITS_MAX = 28;
 

@@ -1,32 +1,32 @@
-/** The tags of thoughts and answers as models write them: in any case, with blanks or attributes. */
+/** Normalizes the tags of thoughts and answers, which models write in any case, with blanks or attributes. */
 
 const BLANK = "[\\t\\n\\r \\u00a0]";
-/** Blanks are bounded, so that what is no tag costs nothing. */
+/** Blanks are bounded, so that other text costs little. */
 const BLANKS = `${BLANK}{0,8}`;
 const WORDS = ["answer", "think"] as const;
 /**
- * In any case, letter by letter: an expression that tells cases apart in a part of it, by "(?-i:", misses tags in capitals
- * once V8 13.6 has compiled it for some texts, until it is compiled anew.
+ * Matches the words in any case, letter by letter. A group such as "(?-i:" would not do: V8 13.6 sometimes compiles it
+ * so that tags in capitals are missed.
  */
 const WORD = `(?:${WORDS.map((word) => word.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`)).join("|")})`;
 const STARTS_TAG = new RegExp(`<${BLANKS}/?${BLANKS}${WORD}`, "y");
 const SLASH = 47;
 /**
- * A tag that is not plain. The word comes first, for it is the rarest. Attributes are of characters that count as one code
- * point each, so that offsets in code points stay; a tag that closes itself is none.
+ * Matches a tag that is not plain. The expression begins with the word, because it is rarest. Attributes hold only
+ * characters of one code point each, so that offsets in code points stay. A self-closing tag does not match.
  */
 const OTHER_TAG = new RegExp(
   `${WORD}(?!>(?<=</?(?:${WORDS.join("|")})>))(?<=<(${BLANKS}/?${BLANKS})(${WORD}))(?:${BLANK}[^<>\\ud800-\\udfff]{0,128})?(?<!/)>`,
   "g",
 );
-/** So many "<" are looked at one by one, as most completions have fewer. */
+/** Number of "<" that are looked at one by one. Most completions have fewer. */
 const LOOKED_AT = 64;
-/** No completion has more tags that are not plain: those behind them stay as they are. */
+/** Maximum number of tags that are normalized. Later ones stay as they are. */
 const OTHERS_MAX = 1024;
 
 /**
- * A text with all such tags as "<answer>", "</think>" and so on, with spaces before them where they were longer: whatever is
- * found in it stands at the same offset in the text as it came.
+ * Returns a text with all such tags as "<answer>", "</think>" and so on. Spaces fill up longer tags, so that all
+ * offsets stay.
  */
 export function withPlainTags(text: string): string {
   return mayHaveOthers(text) ? replaced(text) : text;
@@ -36,7 +36,7 @@ function mayHaveOthers(text: string): boolean {
   let looked = 0;
   for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
     if (++looked > LOOKED_AT) return true;
-    // Most tags are plain, and to compare is faster than to match.
+    // Most tags are plain, and comparing is faster than matching.
     const word = text.charCodeAt(at + 1) === SLASH ? at + 2 : at + 1;
     if (text.startsWith("answer>", word) || text.startsWith("think>", word)) continue;
     STARTS_TAG.lastIndex = at;

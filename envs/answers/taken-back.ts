@@ -1,9 +1,12 @@
-/** Answers that say no, or that begin another one: for parsers that pass over words, such as units. */
+/** Recognizes answers that are denied, or followed by another one. For parsers that skip words, such as units. */
 
-/** White space of any kind, also LaTeX's, and the marks in which a word behind a value may stand. */
+/** Matches white space of any kind, and the marks in which a word behind a value may stand. */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
-/** Where words have spaces between them; each is the last one, or ends its clause: "3 false positives" is a number. */
+/**
+ * Matches denials in languages with spaces. Each must be the last word or end its clause: "3 false positives" is a
+ * number.
+ */
 const DENIALS = `(?:${[
   ...["no", "not", "nope", "false", "wrong", "incorrect", "rejected", "discarded", "retracted"],
   ...["falsch", "nicht", "nein", "inkorrekt", "faux", "fausse", "incorrecte", "incorrecto", "incorrecta", "falso"],
@@ -26,7 +29,7 @@ const DENIALS = `(?:${[
   ...["неправильно", "неправильный", "ошибочно", "ложно"],
 ].join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
 
-/** Where they have none. */
+/** Denials in languages without spaces. */
 const CLINGING_DENIALS = [
   ...[
     "では(?:な|あり)",
@@ -36,12 +39,12 @@ const CLINGING_DENIALS = [
     "不正解",
     `[이가]?${GAP}아[니닙님]`,
   ],
-  // What asks.
+  // Questions.
   ...["(?:です|でしょう|だろう|なの)か", "[吗嗎么]", "(?:인가|일까|입니까|인지)"],
   ...[`[은는이가]?${GAP}(?:틀[리렸림]|오답)`, "不是", "不对", "不對", "不正确", "不正確", "是?[错錯]", "有[误誤]"],
 ].join("|");
 
-/** "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or", and "~~52~~", which is struck out. */
+/** Matches "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or", and the struck out "~~52~~". */
 const DENIED = new RegExp(
   [
     `[\\da-z)}\\]$*]${GAP}(?:${CLINGING_DENIALS})`,
@@ -53,23 +56,23 @@ const DENIED = new RegExp(
   "isu",
 );
 
-/** What stands right before a box in "it is not \\boxed{52}". */
+/** Matches a denial right before a box, as in "it is not \\boxed{52}". */
 const DENYING = new RegExp(
   `(?:(?<!\\p{L})(?:not|isn['’]t|never|neither|wrong|incorrect|false|nicht|kein|pas|no es|não é|не)(?: (?:the|my|an?|equal to))?|不是|≠|\\\\neq?|\\\\x?cancel\\{)${GAP}[:：]?${GAP}$`,
   "iu",
 );
-/** What stands right behind it in "\\boxed{52} is wrong", "\\boxed{52}? No". */
+/** Matches a denial right behind a box, as in "\\boxed{52} is wrong" or "\\boxed{52}? No". */
 const DENIED_BEHIND = new RegExp(
   `^${GAP}(?:[?？]|(?:(?:is|was|ist|est|es|é)${GAP})?(?:not(?= (?:the|an?|my|it|correct|right|valid|true)(?!\\p{L}))|${DENIALS})|${CLINGING_DENIALS})`,
   "iu",
 );
 
-/** Whether words behind an answer take it back, or go on to another. */
+/** Returns whether words behind an answer take it back, or continue with another one. */
 export function isTakenBack(answer: string): boolean {
   return DENIED.test(answer);
 }
 
-/** Whether the words around a box, or before a label, say that what it holds is no answer. */
+/** Returns whether the words around a box, or before a label, deny its content. */
 export function isDenied(before: string, behind: string): boolean {
   return DENYING.test(before.slice(-48)) || DENIED_BEHIND.test(behind.slice(0, 48));
 }

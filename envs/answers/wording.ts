@@ -1,9 +1,9 @@
-/** How answer formats are asked for and written. */
+/** Words the answer formats: instructions for prompts, and well-formed completions. */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Thinking } from "./locate.ts";
 
-/** The sentences that a prompt ends with, so that the completion marks its answer in this format. */
+/** Returns the sentences at the end of a prompt that ask for this answer format. */
 export function formatInstruction(format: AnswerFormat): string {
   switch (format) {
     case "think_answer":
@@ -19,7 +19,10 @@ export function formatInstruction(format: AnswerFormat): string {
   }
 }
 
-/** A well-formed completion that gives this answer, after these thoughts, as far as it holds them. */
+/**
+ * Returns a well-formed completion with this answer behind these thoughts, if the format and the thinking mode show
+ * any.
+ */
 export function wrapAnswer(
   answer: string,
   format: AnswerFormat,
@@ -38,7 +41,7 @@ export function wrapAnswer(
   }
 }
 
-/** Without thoughts nothing stands before an answer, and no empty line that a model would learn to write. */
+/** Without thoughts nothing is put before an answer, so that a model does not learn to write an empty line. */
 function thoughtsBefore(format: AnswerFormat, thoughts: string): string {
   if (format === "think_answer") return `<think>\n${thoughts}\n</think>\n`;
   return thoughts === "" ? "" : `${thoughts}\n`;
@@ -61,7 +64,10 @@ function marked(answer: string, format: AnswerFormat): string {
 const CLOSING_TAG: readonly string[] = Object.freeze(["</answer>"]);
 const NONE: readonly string[] = Object.freeze([]);
 
-/** Strings that end an answer. They are part of the format: a sampler that stops at one must keep it in its output. */
+/**
+ * Returns the strings that end an answer. They are part of the format, so a sampler that stops at one must keep it in
+ * its output.
+ */
 export function stopStrings(format: AnswerFormat): readonly string[] {
   return format === "think_answer" || format === "answer_tag" ? CLOSING_TAG : NONE;
 }

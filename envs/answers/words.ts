@@ -1,6 +1,6 @@
 /**
- * Words of a table, found where they stand in a text. A tree of letters, for one expression of some hundred words takes
- * the engine tens of milliseconds to compile, in which nobody else is served.
+ * Finds the words of a table in a text by a tree of letters. One regular expression of some hundred words would take
+ * tens of milliseconds to compile, and block the server meanwhile.
  */
 
 interface Node {
@@ -9,17 +9,19 @@ interface Node {
 }
 
 const SPACES = new Set(" \t\u00a0\u202f\u3000");
-/** Bounded, so that a text of spaces costs nothing. */
+/** Maximum number of spaces between words, so that a text of spaces costs little. */
 const SPACES_MAX = 4;
 
-/** Past the spaces at an offset, a few at most. */
+/** Returns the offset behind the spaces at an offset, at most SPACES_MAX. */
 export function pastSpaces(text: string, start: number): number {
   let at = start;
   while (at < start + SPACES_MAX && SPACES.has(text.charAt(at))) at++;
   return at;
 }
 
-/** In small letters; with accents composed, decomposed or left out, and with one to four spaces for each. */
+/**
+ * A table of words in lower case. Accents may be composed, decomposed or left out. A space matches one to four spaces.
+ */
 export class Words {
   readonly #root: Node = { next: new Map(), isWord: false };
 
@@ -27,7 +29,7 @@ export class Words {
     for (const word of words) insert(this.#root, Array.from(word.toLowerCase()), word.length > 1);
   }
 
-  /** Where the words that start at an offset end, the longest first. */
+  /** Returns the ends of the words that start at an offset, the longest first. */
   endsAt(text: string, start: number): readonly number[] {
     const ends: number[] = [];
     let node: Node | undefined = this.#root;
@@ -41,7 +43,7 @@ export class Words {
   }
 }
 
-/** A bare "e" may be an option's letter, so that a word of one letter keeps its accent. */
+/** Adds a word to the tree. A word of one letter keeps its accent, because a bare "e" may be an option's letter. */
 function insert(node: Node, [letter, ...rest]: readonly string[], mayBeBare: boolean): void {
   if (letter === undefined) {
     node.isWord = true;

@@ -1,33 +1,36 @@
 /**
- * When two Python values are the same: Python's == over the exact builtin types. An int equals the float and the bool of
- * its value, a list no tuple, a str no bytes; sets and dicts have no order; a set equals the frozenset of its members.
- * What differs from Python: where one of two numbers is a float, a billionth of rounding is forgiven, and nan is nan.
- * Values of other types equal nothing.
+ * Compares two Python values by Python's == over the exact builtin types. An int equals a float and a bool of the same
+ * value. A list equals no tuple, and a str no bytes. Sets and dicts have no order, and a set equals a frozenset with
+ * the same members. Two things differ from Python: if one number is a float, a relative error of a billionth is
+ * allowed, and nan equals nan. Values of other types equal nothing.
  */
 import type { PyValue } from "../ports.ts";
 import { isList, membersOf, numberOf, sequenceOf, tagged, wholeOf } from "./value.ts";
 
-/** How far floats may lie apart, as in Python's math.isclose: either is enough. */
+/** Allowed difference of floats, as in Python's math.isclose: either bound suffices. */
 export interface Tolerance {
   readonly relative: number;
   readonly absolute: number;
 }
 
-/** Sums of floats in another order differ by less, and other answers by more. */
+/** Sums of floats in another order differ by less than this; different answers differ by more. */
 export const ROUNDING: Tolerance = { relative: 1e-9, absolute: 1e-12 };
 
 export interface Comparison {
   readonly tolerance: Tolerance;
-  /** What is expected was written as JSON: a list stands for a tuple too, and a key of digits for the int. */
+  /**
+   * Whether the expected value was written as JSON. Then a list also stands for a tuple, and a key of digits for an
+   * int.
+   */
   readonly json: boolean;
 }
 
 export const EXACTLY: Comparison = { tolerance: ROUNDING, json: false };
 
-/** From here on ints are told from floats that are near them. */
+/** From this magnitude on, an int must equal a float exactly. */
 const LARGE = 1e6;
 
-/** Deeper values are equal to nothing: a list may hold itself. */
+/** Maximum depth. A deeper value equals nothing, because a list may contain itself. */
 const DEPTH_MAX = 100;
 
 export function equals(expected: PyValue, got: PyValue, comparison: Comparison = EXACTLY, depth = 0): boolean {
@@ -50,9 +53,9 @@ function equalNumbers(expected: PyValue, got: PyValue, tolerance: Tolerance): bo
   if (one !== undefined && other !== undefined) return one === other;
   const [a, b] = [numberOf(expected), numberOf(got)];
   if (a === undefined || b === undefined) return false;
-  // An int that no double comes near is no infinity.
+  // An int too large for a double is no infinity.
   if (isBeyond(one, a) || isBeyond(other, b)) return false;
-  // Of a large int a billionth is more than a whole: 5000000000 is not 10000000001 / 2.
+  // For a large int, a billionth is more than 1: 5000000000 is not 10000000001 / 2.
   const isLarge = one !== undefined && Math.abs(a) >= LARGE && tolerance === ROUNDING;
   return isLarge ? a === b : near(a, b, tolerance);
 }
@@ -61,7 +64,7 @@ function isBeyond(whole: string | undefined, double: number): boolean {
   return whole !== undefined && !Number.isFinite(double);
 }
 
-/** Whether two doubles are as good as the same. */
+/** Returns whether two doubles are equal within the tolerance. */
 export function near(a: number, b: number, { relative, absolute }: Tolerance): boolean {
   if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return true;
   if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
@@ -76,7 +79,7 @@ function equalSequences(expected: PyValue, got: PyValue, comparison: Comparison,
 }
 
 function equalSets(wanted: readonly PyValue[], got: readonly PyValue[] | undefined): boolean {
-  // What comes back has no member twice: more of them are others.
+  // The returned set has no duplicates, so a larger one differs.
   if (got === undefined || got.length > wanted.length) return false;
   const [one, other] = [wanted, got].map((items) => new Set(items.map((item) => keyOf(item)))) as [
     Set<string>,
@@ -90,7 +93,7 @@ type Entries = readonly (readonly [key: PyValue, value: PyValue])[];
 function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Comparison, depth: number): boolean {
   if (got === undefined || got.length > wanted.length) return false;
   const values = new Map(got.map(([key, value]) => [keyOf(key), value]));
-  // A key that comes twice in a literal has the last one's value.
+  // If a literal repeats a key, the last value counts.
   const expected = new Map(wanted.map(([key, value]) => [keyOf(key), value]));
   if (values.size !== expected.size) return false;
   return [...expected].every(([key, value]) => {
@@ -99,12 +102,14 @@ function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Compa
   });
 }
 
-/** JSON has no keys but strings: "7" stands for 7 too. */
+/** JSON has only string keys, so "7" also stands for 7. */
 function keyInJson(key: string): string {
   return /^"-?\d+"$/.test(key) ? key.slice(1, -1) : key;
 }
 
-/** The same text for two hashable values exactly if Python's == holds between them: no rounding is forgiven here. */
+/**
+ * Returns a text that is equal for two hashable values exactly if Python's == holds between them, without tolerance.
+ */
 export function keyOf(value: PyValue, depth = 0): string {
   if (depth > DEPTH_MAX) return "deep";
   if (value === null) return "None";

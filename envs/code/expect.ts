@@ -1,10 +1,10 @@
-/** Whether what a program gave is what a test expects. */
+/** Decides whether a program's result meets a test's expectation. */
 import type { PyValue } from "../ports.ts";
 import { equals, EXACTLY, ROUNDING } from "./compare.ts";
 import type { CallTest, Expectation } from "./instance.ts";
 import { isList, numberOf, show, tagged } from "./value.ts";
 
-/** Whether a value is what is expected of a call, after the views of the test. */
+/** Returns whether the value of a call, after the test's views, meets the expectation. */
 export function meets(expected: Expectation, value: PyValue): boolean {
   switch (expected.kind) {
     case "equal": {
@@ -35,7 +35,7 @@ function lies(side: "<" | "<=" | ">" | ">=", value: number | undefined, limit: n
   return side === ">" ? value > limit : value >= limit;
 }
 
-/** What a test expects, in words. */
+/** Returns a test's expectation in words. */
 export function expectationWords({ expected }: CallTest, charsMax: number): string {
   switch (expected.kind) {
     case "equal":

@@ -1,6 +1,6 @@
 /**
- * Tests that a sandbox found in Python (server/ports/sandbox/python/reader.py), as a row holds them. A row may hold
- * anything, so all is checked; what comes of it is the same whatever Python has read it.
+ * Reads tests that the sandbox found in Python code (server/ports/sandbox/python/reader.py) and a row stores. A row may
+ * hold anything, so everything is checked. The result does not depend on the Python version that found the tests.
  */
 import { readValue, type ValueBudget } from "../lib/python-values.ts";
 import { type PyValue, type View, VIEW_NAMES } from "../ports.ts";
@@ -13,7 +13,7 @@ const PARTS_MAX = 1_000_000;
 const PLACES_MAX = 20;
 const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{M}\p{N}_]*)?$/u;
 
-/** A string: what is wrong with them. */
+/** Returns the tests, or a message that says what is wrong. */
 export function readFound(found: unknown): Truths | string {
   if (!isFields(found)) return "are no tests that were found in Python";
   const { refused, tests, unread } = found;
@@ -111,7 +111,7 @@ function valueOf(value: unknown, budget: ValueBudget): PyValue | undefined {
   return read && written(read);
 }
 
-/** With floats as we write them: a task is told by what it is written as, and Python writes 1e-05. */
+/** Rewrites floats in our own notation, because the notation is part of a task's identity. Python writes 1e-05. */
 function written(value: PyValue): PyValue {
   if (isList(value)) return value.map(written);
   const float = tagged(value, "float");

@@ -1,4 +1,7 @@
-/** Programming problems: Python programs that tests are run on, in a sandbox (Omni-Thinker 4.1). README.md opens with an example. */
+/**
+ * Registers the environment `code`: Python programs that are tested in a sandbox (Omni-Thinker 4.1). README.md opens
+ * with an example.
+ */
 import { cutInstructions } from "../answers/instructions.ts";
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
@@ -39,7 +42,7 @@ function asked(tests: CodeInstance["tests"]): string {
   return `Write the functions ${names.join(", ")}. They are called, and what they return is tested.`;
 }
 
-/** Of the functions that are called; empty: programs are scripts. */
+/** Returns the names of the functions that tests call. Empty if programs are scripts. */
 function namesOf(tests: CodeInstance["tests"]): readonly string[] {
   return [...new Set(tests.flatMap((test) => (test.kind === "call" ? [test.name] : [])))];
 }
@@ -48,7 +51,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   id: "code",
   version: 1,
   description: "Write a Python program that passes the tests.",
-  // Programs have several lines, and braces of their own: only tags mark where they begin and end.
+  // Programs have several lines and contain braces, so only tags can mark their ends.
   answerFormats: ["think_answer", "answer_tag"],
   verbatim: true,
   grading,
@@ -75,7 +78,7 @@ export const code = defineEnvironment<CodeInstance, string>({
     defaultPool: { name: "exercises", file: new URL("./pool.jsonl", import.meta.url) },
   },
   canonical: ({ prompt, starter, prefix, tests }) => JSON.stringify([prompt, starter, prefix, tests]),
-  // The same problem with other tests is in the same split.
+  // Rows that differ only in their tests are in the same split.
   invariant: ({ prompt, starter }) => `${prompt} ${starter}`.replace(/\s+/g, " ").trim(),
   reference: ({ references: [first] }) => first && `\`\`\`python\n${first}\n\`\`\``,
   render,

@@ -1,12 +1,15 @@
-/** JSON in rows, and what Python prints of it, without losing digits, nor which numbers are floats. */
+/** Reads JSON in rows, and Python's printed form of it. All digits are kept, and floats stay distinct from ints. */
 import { isRawNumber, type RawNumber, rawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
 
-/** Returns the value of a JSON text; ints beyond 2^53 are bigints, and whole floats as they are written. Undefined: no JSON. */
+/**
+ * Returns the value of a JSON text. Ints beyond 2^53 become bigints, and whole floats keep their notation. Undefined if
+ * the text is no JSON.
+ */
 export function exactJson(text: string): unknown {
   try {
-    // The third argument is the number as it is written (ECMAScript 2026, JSON.parse source text access).
+    // The third argument holds the number as written (ECMAScript 2026, JSON.parse source text access).
     return JSON.parse(text, ((_: string, value: unknown, context?: { readonly source?: string }) => {
       if (typeof value !== "number") return value;
       const source = context?.source ?? "";
@@ -21,7 +24,7 @@ const PYTHON_WORDS: Readonly<Record<string, string>> = { True: "true", False: "f
 const PYTHON_TOKEN = /'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|(?<![\w.])(?:True|False|None)(?!\w)/g;
 const PYTHON_ESCAPE = /\\(?:x([\da-f]{2})|U([\da-f]{8})|([^]))|"/gi;
 
-/** Returns the value of a JSON text, or of a dict or list as Python prints it; undefined: the text is neither. */
+/** Returns the value of a JSON text, or of a dict or list as Python prints it. Undefined if the text is neither. */
 export function valueIn(text: string): unknown {
   const json = exactJson(text);
   if (json !== undefined || !/^\s*[[{]/.test(text)) return json;
@@ -47,8 +50,8 @@ function isInt(source: string): boolean {
 const DIGITS_MAX = 4000;
 
 /**
- * As Python reads it: an int has all its digits, and a float those that a double has. One that is whole is no int: a
- * program that squares 2.0 again and again is done soon, and one that squares 2 never. Undefined: an int that is too long.
+ * Returns a number as Python reads it: an int with all its digits, a float with those of a double. A whole float stays
+ * a float, because squaring 2.0 repeatedly soon overflows, and squaring 2 never ends. Undefined if an int is too long.
  */
 function numberOf(source: string): bigint | number | RawNumber | undefined {
   if (isInt(source)) return source.length <= DIGITS_MAX ? BigInt(source) : undefined;
@@ -56,7 +59,7 @@ function numberOf(source: string): bigint | number | RawNumber | undefined {
   return Number.isInteger(value) ? rawNumber(source) : value;
 }
 
-/** A value of a row, with numbers as `exactJson` has them. */
+/** Returns a row's value with numbers as in `exactJson`. */
 export function exactValue(value: unknown): unknown {
   if (isRawNumber(value)) return numberOf(value.rawJSON);
   if (Array.isArray(value)) return value.map(exactValue);
@@ -66,7 +69,10 @@ export function exactValue(value: unknown): unknown {
 
 const DEPTH_MAX = 64;
 
-/** A value of JSON as Python's json.loads makes it; undefined: of an int whose digits are lost, or nested too deep. */
+/**
+ * Returns a JSON value as Python's json.loads makes it. Undefined for an int that lost digits, or a value nested too
+ * deep.
+ */
 export function fromJson(value: unknown, depth = 0): PyValue | undefined {
   if (depth > DEPTH_MAX) return undefined;
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;

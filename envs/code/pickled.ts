@@ -1,6 +1,7 @@
 /**
- * Texts that LiveCodeBench keeps as base64 of zlib of a pickle. A pickle is a program that builds a value, and loading one
- * runs whatever it says; here the few opcodes are read that make one text (Lib/pickletools.py), and any other is refused.
+ * Unpacks texts that LiveCodeBench stores as base64 of a zlib-compressed pickle. A pickle is a program, and loading one
+ * runs anything that it says. Only the few opcodes that make one text are read here (Lib/pickletools.py), and any other
+ * is refused.
  */
 import { constants, inflateSync } from "node:zlib";
 
@@ -9,7 +10,7 @@ export type Unpacked =
 
 const BASE64 = /^[A-Za-z0-9+/\s]+=*\s*$/;
 
-/** Never throws, and never makes more than so many bytes. */
+/** Unpacks a text. Never throws, and never makes more than `bytesMax` bytes. */
 export function unpackText(packed: string, bytesMax: number): Unpacked {
   if (!BASE64.test(packed)) return refused("neither JSON nor base64");
   const pickle = inflate(Buffer.from(packed, "base64"), bytesMax);
@@ -27,7 +28,7 @@ function refused(why: string): Unpacked {
   return { kind: "refused", why };
 }
 
-/** A string: what is wrong. */
+/** Returns the decompressed bytes, or a message that says what is wrong. */
 function inflate(bytes: Buffer, bytesMax: number): Buffer | string {
   try {
     return inflateSync(bytes, { maxOutputLength: bytesMax, finishFlush: constants.Z_FINISH });
@@ -38,12 +39,12 @@ function inflate(bytes: Buffer, bytesMax: number): Buffer | string {
 }
 
 const STOP = 0x2e;
-/** Opcodes that change nothing of one text: the protocol, frames, what is remembered. With the bytes of their argument. */
+/** Opcodes that do not change a text (protocol, frames, memos), with the size of their argument in bytes. */
 const IDLE: Readonly<Record<number, number>> = { 0x80: 1, 0x95: 8, 0x94: 0, 0x71: 1, 0x72: 4 };
-/** SHORT_BINUNICODE, BINUNICODE and BINUNICODE8, with the bytes of their length. */
+/** SHORT_BINUNICODE, BINUNICODE and BINUNICODE8, with the size of their length field in bytes. */
 const TEXTS: Readonly<Record<number, number>> = { 0x8c: 1, 0x58: 4, 0x8d: 8 };
 
-/** The bytes of the text that a pickle holds and nothing else; undefined: it does not. */
+/** Returns the bytes of the text, if the pickle holds one text and nothing else. Undefined otherwise. */
 function textIn(pickle: Buffer): Buffer | undefined {
   let text: Buffer | undefined;
   for (let at = 0; at < pickle.length;) {
@@ -53,7 +54,7 @@ function textIn(pickle: Buffer): Buffer | undefined {
     if (idle !== undefined) at += idle;
     else {
       if (size === undefined || text !== undefined || at + size > pickle.length) return undefined;
-      // The higher half of eight bytes is of lengths that no buffer has.
+      // The upper four bytes can only hold lengths that exceed any buffer.
       if (size === 8 && pickle.readUInt32LE(at + 4) !== 0) return undefined;
       const length = pickle.readUIntLE(at, Math.min(4, size));
       text = pickle.subarray(at + size, at + size + length);

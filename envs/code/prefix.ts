@@ -1,12 +1,12 @@
 /**
- * A program with what its row's author puts before it. `from __future__ import` must stay the first statement of a program
- * (The Python Language Reference, 7.11.1), after its docstring: what is put before it comes behind those.
+ * Puts the row's prefix before a program. `from __future__ import` must stay the first statement (The Python Language
+ * Reference, 7.11.1), after the docstring. The prefix is therefore inserted behind these.
  */
 import { type Token, tokenize } from "./tokens.ts";
 
 export interface Prefixed {
   readonly source: string;
-  /** Lines of the program that come first, and those of the prefix behind them. */
+  /** Number of the program's lines before the prefix, and number of lines of the prefix. */
   readonly linesBefore: number;
   readonly linesAdded: number;
 }
@@ -20,12 +20,12 @@ export function withPrefix(prefix: string, program: string): Prefixed {
   return { source, linesBefore, linesAdded: added.length };
 }
 
-/** The number that a line has in the program alone. */
+/** Returns a line's number in the program without the prefix. */
 export function ownLine({ linesBefore, linesAdded }: Prefixed, line: number): number {
   return line > linesBefore ? Math.max(1, line - linesAdded) : line;
 }
 
-/** The last line of the program's imports from __future__; 0: there are none. */
+/** Returns the last line of the program's imports from __future__, or 0 if there are none. */
 function lastFutureLine(program: string): number {
   if (!program.includes("__future__")) return 0;
   const tokens = tokenize(program);

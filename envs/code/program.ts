@@ -1,10 +1,10 @@
 /**
- * The program of an answer: what stands in one of its fenced blocks, without prose around it, or the whole text where there
- * is no fence. Indentation and blank lines are kept: they count in Python.
+ * Extracts the program of an answer: the content of a fenced block, or the whole text if there is no fence. Indentation
+ * and blank lines are kept, because they count in Python.
  *
- * Of several blocks the last one counts that can be what is asked: that defines what the tests call, or reads an input where
- * there is one. So a call or an output that is shown after the program does not stand for it. The text alone decides, and one
- * program is run: an answer is one guess, however many blocks it has.
+ * If there are several blocks, the last suitable one counts: it defines what the tests call, or reads the input if
+ * there is one. A call or an output shown after the program is then ignored. Only the text decides, and only one
+ * program is run. An answer is one guess, however many blocks it has.
  */
 import { labelAt } from "../answers/labels.ts";
 import type { Parsed } from "../facts.ts";
@@ -35,22 +35,28 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
   return program.length > LIMITS.programCharsMax ? tooLong() : { kind: "answer", answer: program };
 }
 
-/** Marks of no width at the ends of lines: a fence behind them is one. Each run of them is looked at once. */
+/**
+ * Matches zero-width characters at the ends of lines, so that a fence behind them is recognized. Each run of them is
+ * matched once.
+ */
 const UNSEEN = /^[\ufeff\u200b\u2060]+|(?<![\ufeff\u200b\u2060])[\ufeff\u200b\u2060]+$/gm;
 const FENCE = /[\s\u200b\u2060]{0,8}[*_]{0,3}[\s\u200b\u2060]{0,8}(?=```|~~~)/y;
 
-/** A label in the line of a fence goes: "Answer: ```python". Without a fence "answer = 1" is a line of a program. */
+/**
+ * Strips a label before a fence on the same line: "Answer: ```python". Without a fence, "answer = 1" is a line of a
+ * program.
+ */
 function withoutLabel(text: string): string {
   const past = labelAt(text, text.length - text.trimStart().length, text.length)?.past ?? 0;
   FENCE.lastIndex = past;
   return past > 0 && FENCE.test(text) ? text.slice(FENCE.lastIndex) : text;
 }
 
-/** Blocks of Python before those that name no language, and those before others. */
+/** Chooses the block that counts. Blocks of Python come before those without a language, and these before others. */
 function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | undefined {
   const ofPython = blocks.filter(isOfPython);
   const unnamed = blocks.filter(({ language }) => language === "");
-  // An answer in Markdown may itself be in a fence.
+  // An answer in Markdown may itself stand in a fence.
   const inner = ofPython.length > 0 ? [] : blocks.flatMap(({ lines }) => blocksOf(lines)).filter(isOfPython);
   const among = [ofPython, inner, unnamed, blocks].find(({ length }) => length > 0) ?? [];
   if (among.length < 2) return among[0];
@@ -67,7 +73,7 @@ function isOfPython({ language }: Block): boolean {
   return PYTHON.test(language);
 }
 
-/** What a block has that is the program: a definition of each thing that is called, or a place where it reads its input. */
+/** Returns tests of a block's text: it defines each thing that is called, or reads the input. */
 function signsOf(tests: readonly CodeTest[]): readonly ((text: string) => boolean)[] {
   if (tests.some((test) => test.kind === "script" && test.stdin.trim() !== "")) return [readsInput];
   const owners = tests.flatMap((test) => (test.kind === "call" ? [test.name.split(".")[0] as string] : []));
@@ -83,7 +89,9 @@ function signsOf(tests: readonly CodeTest[]): readonly ((text: string) => boolea
 
 const INPUTS = new Set(["input", "stdin", "fileinput"]);
 
-/** By a name that stands for the input, "/dev/stdin", or what is opened or read as 0. */
+/**
+ * Returns whether a program reads its input: by a name for it, by "/dev/stdin", or by opening or reading descriptor 0.
+ */
 function readsInput(text: string): boolean {
   const tokens = tokenize(text);
   return tokens.some((token, i) => {
@@ -100,14 +108,14 @@ function tooLong(): Parsed<string> {
   return { kind: "malformed", reason: `the program has more than ${LIMITS.programCharsMax} characters` };
 }
 
-/** Of one answer. */
+/** Maximum number of blocks of an answer. */
 const BLOCKS_MAX = 256;
-/** What opens or closes a fence, or a string of several lines; lines without one are passed over. */
+/** Matches what opens or closes a fence or a multi-line string. Lines without a match are skipped. */
 const MARKS = /`{3}|~{3}|"{3}|'{3}/g;
-/** So many of these are looked at for those that close fences: each may have to be looked for to the end of the text. */
+/** Maximum number of marks that are compared to close fences. Each search may run to the end of the text. */
 const LOOKED_AT_MAX = 2 ** 18;
 
-/** Fenced blocks (CommonMark 4.5); one that nothing closes goes on to the end. */
+/** Returns the fenced blocks (CommonMark 4.5). A block that nothing closes extends to the end. */
 function blocksOf(lines: readonly string[]): readonly Block[] {
   const marks = lines.map((line) => line.match(MARKS)?.length ?? 0);
   const marked = Array.from(lines.keys()).filter((at) => marks[at] !== 0);
@@ -137,8 +145,9 @@ function openedBy(line: string): Fence | undefined {
 }
 
 /**
- * Where the line is that closes a fence: one that stands no further to the right than CommonMark says, and not within a
- * string of several lines, as a docstring with a fence of its own. Failing that, any that looks like one.
+ * Returns the line that closes a fence. It must not be indented further than CommonMark allows, and must not lie in a
+ * multi-line string, such as a docstring with its own fence. If there is no such line, any that looks like a closing
+ * fence is taken.
  */
 function closingOf(lines: readonly string[], marked: readonly number[], fence: Fence): number {
   let quotes = "";
@@ -162,14 +171,14 @@ function isMark(line: string, { mark }: Fence): boolean {
   return rest.length >= mark.length && rest.length <= 64 && rest === (mark[0] as string).repeat(rest.length);
 }
 
-/** A fence may be closed at the end of the last line of the program. */
+/** Strips a fence that is closed at the end of the program's last line. */
 function closedInLine(lines: readonly string[], { mark }: Fence): readonly string[] {
   const last = lines.findLastIndex((line) => line.trimEnd().endsWith(mark));
   if (last < 0) return lines;
   return [...lines.slice(0, last), (lines[last] as string).trimEnd().slice(0, -mark.length)];
 }
 
-/** A block in a list is indented as far as its fence is. */
+/** Returns a function that removes the fence's indentation, for blocks within lists. */
 function outdented({ indent }: Fence): (line: string) => string {
   return (line) => {
     let at = 0;
@@ -178,7 +187,7 @@ function outdented({ indent }: Fence): (line: string) => string {
   };
 }
 
-/** A short program between single backticks: no program begins with one. */
+/** Strips the backticks around a short program, because no program begins with one. */
 function unquoted(text: string): string {
   const found = /^\s*(`{1,3})([^`]+)\1\s*$/.exec(text);
   return found?.[2] ?? text;

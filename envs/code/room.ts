@@ -1,15 +1,15 @@
-/** Tests that no program can pass: what they expect is more than a sandbox takes of one. */
+/** Finds tests that no program can pass, because their expected result exceeds what the sandbox accepts. */
 import { type PyValue, ROOM } from "../ports.ts";
 import type { CodeTest } from "./instance.ts";
 import { isList, membersOf, sequenceOf, tagged } from "./value.ts";
 
 export interface Fitting {
   readonly tests: readonly CodeTest[];
-  /** Of each of the others. */
+  /** A reason for each test that does not fit. */
   readonly reasons: readonly string[];
 }
 
-/** The first tests that fit, each alone and all together. */
+/** Returns the first tests that fit, each alone and all together. */
 export function fitting(all: readonly CodeTest[]): Fitting {
   const tests: CodeTest[] = [];
   const reasons: string[] = [];
@@ -31,7 +31,7 @@ export function fitting(all: readonly CodeTest[]): Fitting {
 interface Size {
   parts: number;
   characters: number;
-  /** Of UTF-8. */
+  /** Size in UTF-8. */
   bytes: number;
   depth: number;
 }
@@ -48,20 +48,23 @@ function excess(test: CodeTest, { parts, characters, bytes, depth }: Size): stri
   return depth > ROOM.depthMax ? `a result nested more than ${ROOM.depthMax} deep` : undefined;
 }
 
-/** Of what a test expects, as it comes out of the sandbox (server/ports/sandbox/python/runner.py), or a little more. */
+/**
+ * Returns the size of a test's expected result as the sandbox sends it (server/ports/sandbox/python/runner.py), or
+ * slightly more.
+ */
 function sizeOf(test: CodeTest): Size {
   if (test.kind === "script") return { ...NOTHING, bytes: Buffer.byteLength(test.stdout.trimEnd()) + 1 };
   const { expected } = test;
   if (expected.kind === "equal") return measured(expected.value);
   if (expected.kind !== "in") return NOTHING;
-  // It is enough that one of them can be given.
+  // The smallest value decides, because one of them suffices.
   return expected.values.map(measured).reduce((one, other) => (other.bytes < one.bytes ? other : one));
 }
 
 const NOTHING: Size = Object.freeze({ parts: 0, characters: 0, bytes: 0, depth: 0 });
-/** Longer ints are sent as text. */
+/** Maximum number of digits of an int that is sent as a number. Longer ints are sent as text. */
 const DIGITS_MAX = 15;
-/** What stands around a value: a comma and brackets, or its kind too. */
+/** Bytes around a value: a comma and brackets, or also the name of its kind. */
 const [PLAIN_BYTES, TAGGED_BYTES] = [3, 9] as const;
 
 function measured(value: PyValue): Size {

@@ -1,6 +1,6 @@
 /**
- * Rows of data pools: our own columns, those of code-r1-12k, and those of other public sets as far as they say the same
- * things by other names. README.md lists them.
+ * Reads rows of data pools: our own columns, those of code-r1-12k, and columns of other public sets that say the same
+ * under other names. README.md lists them.
  */
 import { cutInstructions } from "../answers/instructions.ts";
 import type { RowRead } from "../environment.ts";
@@ -16,7 +16,7 @@ import { parseExact } from "../lib/exact-json.ts";
 import { fieldsIn, SET_COLUMNS, setCases, setProblem, setPrompt } from "./sets.ts";
 import { type Hints, isFields, pythonOf, readTruth } from "./truths.ts";
 
-/** Where things are looked for, the first that is there wins. */
+/** Accepted columns for each field. The first one present in a row counts. */
 const PROMPTS = [
   ...["problem_description", "prompt", "question", "question_content", "problem", "text", "problem_statement"],
   "description",
@@ -26,7 +26,7 @@ const REFERENCES = [
   ...["solution", "canonical_solution", "reference", "code", "solutions", "gold_standard_solution"],
 ] as const;
 const LEVELS = ["level", "difficulty"] as const;
-/** What a sandbox found in tests that are Python, in place of those. */
+/** Column for the tests that the sandbox found in Python code. It replaces the column with the code. */
 const FOUND = "tests_read";
 const OTHERS = [
   FOUND,
@@ -66,19 +66,19 @@ export function readRow(value: unknown): RowRead<CodeInstance> {
   return { kind: "answer", answer, instructions: () => cutInstructions(answer.prompt, "code") };
 }
 
-/** Its tests, where they are Python that nobody has read yet. */
+/** Returns a row's tests if they are Python code that the sandbox has not read yet. Undefined otherwise. */
 function pythonIn(row: unknown): string | undefined {
   if (!isFields(row) || isFields(row[FOUND])) return undefined;
   if ((promptOf(row)?.length ?? Infinity) > LIMITS.promptCharsMax) return undefined;
   return pythonOf(truthOf(row).truth, hintsOf(row));
 }
 
-/** The row with what was found in its tests in their place. */
+/** Returns the row with the tests that the sandbox found in place of the Python code. */
 function withFound(row: unknown, found: string): unknown {
   const { column } = truthOf(row as Row);
   const [name = ""] = column.split(".");
   const { [name]: truth, ...others } = row as Row;
-  // LeetCode rows of Skywork keep what their programs import beside the tests.
+  // LeetCode rows of Skywork store the imports of their programs beside the tests.
   const prefix = fieldsIn(fieldsIn(truth)?.["ground_truth"])?.["import_prefix"];
   return { ...(prefix !== undefined && { prefix }), ...others, [FOUND]: { column, ...(parseExact(found) as object) } };
 }
@@ -102,7 +102,7 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
   };
 }
 
-/** HumanEval's prompts are Python, to be gone on with just where they end; empty: the prompt is none of these. */
+/** Returns HumanEval's prompt, which is Python code to be continued. Empty if the prompt is no such code. */
 function headOf(row: Row): string {
   const [prompt, entry] = [textOf(row["prompt"]), textOf(row["entry_point"])];
   const isPython = entry !== "" && prompt.includes(`def ${entry}(`) && /^(?:import|from|def|class|@|#|\s)/.test(prompt);
@@ -124,7 +124,7 @@ function promptOf(row: Row): string | undefined {
   return undefined;
 }
 
-/** What the user says; a system message says how to answer, which Gradus says itself. */
+/** Returns the text of the user's messages. System messages are dropped, because Gradus says itself how to answer. */
 function userText(messages: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const message of messages) {
@@ -139,7 +139,7 @@ function userText(messages: readonly unknown[]): string | undefined {
 interface FoundTruth {
   readonly column: string;
   readonly truth?: unknown;
-  /** Why there is none. */
+  /** The reason why there are no tests. */
   readonly problem?: string;
 }
 
@@ -172,7 +172,10 @@ function givenTruth(row: Row): FoundTruth {
   return { column, truth: setup !== "" && Array.isArray(tests) ? [setup, ...(tests as unknown[])] : tests };
 }
 
-/** LiveCodeBench keeps its cases as text, and many of its private ones packed. A string: why they are not read. */
+/**
+ * Returns test cases, or a message that says why they are not read. LiveCodeBench stores cases as text, and many
+ * private ones packed.
+ */
 function casesIn(value: unknown): readonly unknown[] | string {
   if (value === undefined || value === null || value === "") return [];
   let cases = typeof value === "string" ? exactJson(value) : value;
@@ -193,7 +196,10 @@ function hintsOf(row: Row): Hints {
   return { entry: isMethod && !plain.includes(".") ? `Solution.${plain}` : plain, isMethod };
 }
 
-/** What LeetCode has imported for every program. It comes last that `pow` stays Python's own, with three arguments. */
+/**
+ * Imports that LeetCode gives every program. The last one keeps `pow` the builtin function, which takes three
+ * arguments.
+ */
 const LEETCODE = [
   "import bisect, collections, datetime, functools, heapq, itertools, math, operator, random, re, string",
   ...["typing", "functools", "collections", "itertools", "heapq", "bisect", "string", "operator", "math"].map(
@@ -222,7 +228,7 @@ function referencesOf(row: Row, head: string, tests: readonly CodeTest[]): reado
   });
 }
 
-/** Solutions of code_contests say in which language each is written; Python 3 is number 3 there. */
+/** Keeps the Python solutions of code_contests, which names the language of each. Its number for Python 3 is 3. */
 function pythonOnly(found: unknown): unknown {
   const { language, solution } = fieldsIn(found) ?? {};
   if (!Array.isArray(language) || !Array.isArray(solution)) return found;
@@ -235,7 +241,7 @@ function programsIn(value: unknown): readonly string[] {
   return items.filter((item) => typeof item === "string" && item.trim() !== "") as readonly string[];
 }
 
-/** Names of APPS, TACO, LeetCode, LiveCodeBench and KodCode. */
+/** Names of levels in APPS, TACO, LeetCode, LiveCodeBench and KodCode. */
 const LEVEL_NAMES: readonly (readonly [CodeLevel, readonly string[]])[] = [
   ["easy", ["easy", "introductory", "beginner"]],
   ["medium", ["medium", "interview", "medium_hard"]],

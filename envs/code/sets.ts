@@ -1,6 +1,6 @@
 /**
- * Public sets whose rows spread a problem or its tests over several columns: verifiable-coding-problems, codeforces and
- * code_contests, by the names that they have on Hugging Face.
+ * Reads public sets that spread a problem or its tests over several columns: verifiable-coding-problems, codeforces and
+ * code_contests (names on Hugging Face).
  */
 import { LIMITS } from "./instance.ts";
 import { valueIn } from "./json.ts";
@@ -8,23 +8,26 @@ import { isFields } from "./truths.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Tests in columns of their own, the ones that are shown first. */
+/** Columns of tests. Those that the problem shows come first. */
 const TESTS = ["public_tests", "private_tests", "generated_tests", "official_tests", "examples"] as const;
 const PARTS = ["input_format", "output_format", "note"] as const;
 const REFUSED = ["interaction_format", "generated_checker", "input_mode", "input_file", "output_file"] as const;
 
 export const SET_COLUMNS: readonly string[] = [...TESTS, ...PARTS, ...REFUSED, "verification_info", "language"];
 
-/** An object, also where the table holds it as a text. */
+/** Returns an object, even if the table stores it as text. Undefined if the value is none. */
 export function fieldsIn(value: unknown): Row | undefined {
   const read = unpacked(value);
   return isFields(read) ? read : undefined;
 }
 
-/** A value, or what a text of JSON or Python holds. */
+/** Returns the value, or the value of a text in JSON or Python notation. */
 const unpacked = (value: unknown): unknown => (typeof value === "string" ? valueIn(value) : value);
 
-/** The tests of all columns that hold some, as far as they have room; undefined: there are none; a string: why they are not read. */
+/**
+ * Returns the tests of all columns, within the limits. Undefined if there are none. A string says why they are not
+ * read.
+ */
 export function setCases(row: Row): readonly unknown[] | string | undefined {
   const cases: unknown[] = [];
   for (const column of TESTS) {
@@ -42,7 +45,10 @@ export function setCases(row: Row): readonly unknown[] | string | undefined {
   return cases.length === 0 ? undefined : fitting.slice(0, LIMITS.testsMax).map(([, each]) => each);
 }
 
-/** The statement of a problem whose parts have columns of their own, with its examples; undefined: it has no such parts. */
+/**
+ * Returns a problem's statement from its parts in several columns, with its examples. Undefined if the row has no such
+ * parts.
+ */
 export function setPrompt(row: Row): string | undefined {
   const [description, input, output, note] = ["description", ...PARTS].map((column) => textOf(row[column]));
   if (!description || (!input && !output)) return undefined;
@@ -59,7 +65,10 @@ const OTHER_LANGUAGE =
 const SEVERAL =
   /\b(?:print|output|report|find|choose|return|give|display)(?: out)? any\b|\bany of (?:them|these|those)\b|\b(?:multiple|several|many|more than one) (?:\w+ )?(?:answers?|solutions?|outputs?)\b/i;
 
-/** Why a row of one of these sets is refused: comparing outputs would not tell right programs from wrong ones. */
+/**
+ * Returns why a row of these sets is refused: comparing outputs would not tell right programs from wrong ones.
+ * Undefined if it is accepted.
+ */
 export function setProblem(row: Row): string | undefined {
   const told = fieldsIn(row["verification_info"])?.["language"];
   const language = textOf(told) || (OTHER_LANGUAGE.test(textOf(row["language"])) ? textOf(row["language"]) : "");

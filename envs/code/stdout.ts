@@ -1,8 +1,8 @@
 /**
- * When what a program printed is what a test expects: line by line, white space at the ends of lines and empty lines at the
- * end left out. A line of numbers alone is compared number by number, however far they stand apart or from the left: ints
- * exactly, of however many digits, and decimals, with a point or an exponent on both sides, within a millionth. All other
- * lines are compared as they stand, with what stands before them, but that decimals with a point between spaces are near.
+ * Compares a program's output with the expected one, line by line. White space at the ends of lines and empty lines at
+ * the end are ignored. A line of only numbers is compared number by number, whatever the spacing: ints exactly, and
+ * decimals within a millionth. Both sides of a decimal must have a point or an exponent. Other lines must be equal,
+ * leading spaces included, but decimals between spaces may differ slightly.
  */
 import { near, type Tolerance } from "./compare.ts";
 import { clip, quoted } from "./value.ts";
@@ -13,7 +13,7 @@ export function samePrinted(expected: string, got: string): boolean {
   return firstDifference(expected, got) === undefined;
 }
 
-/** The first line that differs, from 0; undefined: none does. */
+/** Returns the index of the first line that differs. Undefined if none does. */
 function firstDifference(expected: string, got: string): number | undefined {
   if (expected === got) return undefined;
   const [wanted, have] = [linesOf(expected), linesOf(got)];
@@ -37,7 +37,7 @@ function sameLine(expected: string, got: string): boolean {
   const [wanted, have] = [expected.trim().split(/\s+/), got.trim().split(/\s+/)];
   if (wanted.length !== have.length) return false;
   if (wanted.every((one, i) => sameNumber(one, have[i] as string))) return true;
-  // With text around them decimals may differ, and nothing else.
+  // In a line with text, only decimals may differ.
   return (
     expected.replace(/\S+/g, "") === got.replace(/\S+/g, "") &&
     wanted.every(
@@ -51,7 +51,7 @@ function isDecimal(text: string): boolean {
   return /^[+-]?\d+\.\d+$/.test(text);
 }
 
-/** A number as it is written: its digits, with so many of them after the point, and an exponent. */
+/** A number as written: its digits, the number of digits after the point, and the exponent. */
 interface Written {
   readonly isNegative: boolean;
   readonly digits: string;
@@ -81,7 +81,7 @@ function sameNumber(expected: string, got: string): boolean {
   const [one, other] = [written(expected), written(got)];
   if (one === undefined || other === undefined) return false;
   if (expected === got) return true;
-  // Zeros in front are asked for, or not.
+  // Leading zeros count, because a problem may ask for them.
   if (PADDED.test(expected) || PADDED.test(got)) return false;
   if (isInt(expected)) return isInt(got) && plain(one) === plain(other);
   if (isInt(got)) return one.exponent === undefined ? plain(one) === plain(other) : Number(expected) === Number(got);
@@ -90,7 +90,7 @@ function sameNumber(expected: string, got: string): boolean {
 
 const PADDED = /^[+-]?0\d/;
 
-/** The same text for the same number, of however many digits; it has no exponent. */
+/** Returns a text that is equal for equal numbers of any length. The exponent is ignored. */
 function plain({ isNegative, digits, places }: Written): string {
   const point = digits.length - places;
   let end = digits.length;
@@ -102,8 +102,9 @@ function plain({ isNegative, digits, places }: Written): string {
 }
 
 /**
- * A millionth, absolute or relative, but of what is relative no more than one of the last digit that is expected, for
- * 1000001.49 is not 1000000.50; nor less than doubles differ by that were added up in another order.
+ * Compares decimals within an absolute or relative error of a millionth. The relative error is at most one unit of the
+ * expected number's last digit, because 1000001.49 is not 1000000.50. It is at least the rounding error of doubles
+ * added in another order.
  */
 function nearly(expected: string, one: Written, got: string, other: Written): boolean {
   const [a, b] = [Number(expected), Number(got)];
@@ -117,7 +118,7 @@ function nearly(expected: string, one: Written, got: string, other: Written): bo
 
 const DOUBLES = 1e-14;
 
-/** Where two outputs differ, in words: the whole of them where they are short. */
+/** Returns in words where two outputs differ. Short outputs are shown whole. */
 export function differenceWords(expected: string, got: string, charsMax: number): string {
   const wanted = linesOf(expected);
   if (wanted.length <= 1 && got.length <= charsMax)

@@ -1,6 +1,7 @@
 /**
- * Python's lexical rules (The Python Language Reference, chapter 2), as far as test files need them. Bounded by the
- * text's length; what is not read, such as an f-string, is a token of its own, so that the lines around it can be.
+ * Python's lexical rules (The Python Language Reference, chapter 2), as far as test files need them. Time and size are
+ * bounded by the text's length. Anything unsupported, such as an f-string, becomes a token of its own, so that the
+ * lines around it can be read.
  */
 
 export type Token =
@@ -11,20 +12,23 @@ export type Token =
   | { readonly kind: "string"; readonly value: string; readonly line: number }
   | { readonly kind: "bytes"; readonly value: string; readonly line: number }
   | { readonly kind: "unread"; readonly reason: string; readonly line: number }
-  /** The end of a logical line; more or less indentation at the start of one; the end of the text. */
+  /**
+   * newline: the end of a logical line. indent, dedent: more or less indentation at its start. end: the end of the
+   * text.
+   */
   | { readonly kind: "newline" | "indent" | "dedent" | "end"; readonly line: number };
 
 interface Lexer {
   readonly text: string;
   at: number;
   line: number;
-  /** Open brackets: inside of them lines do not end. */
+  /** Number of open brackets. Inside brackets, lines do not end. */
   depth: number;
   readonly indents: number[];
   readonly tokens: Token[];
 }
 
-/** Digits of an int literal: conversion takes time quadratic in them. */
+/** Maximum number of digits of an int literal, because conversion takes quadratic time. */
 const DIGITS_MAX = 10_000;
 
 const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy;
@@ -35,7 +39,7 @@ const BLANK = /[ \t\f]*(?:#[^\n]*)?(?:\n|$)/y;
 const INDENT = /[ \t\f]*/y;
 const SPACE = /(?:[ \t\f]|\\\n|#[^\n]*)+/y;
 
-/** Line breaks may be of any kind. Never throws. */
+/** Splits a program into tokens. Line breaks may be of any kind. Never throws. */
 export function tokenize(source: string): readonly Token[] {
   const text = source.replace(/\r\n?/g, "\n");
   const lexer: Lexer = { text, at: 0, line: 1, depth: 0, indents: [0], tokens: [] };
@@ -66,7 +70,7 @@ function push(lexer: Lexer, token: Token): true {
   return true;
 }
 
-/** The indentation of a logical line. False: the line is blank, and was passed over. */
+/** Reads the indentation of a logical line. Returns false if the line is blank, and skips it. */
 function startLine(lexer: Lexer): boolean {
   BLANK.lastIndex = lexer.at;
   if (BLANK.test(lexer.text) && BLANK.lastIndex > lexer.at) {
@@ -137,7 +141,7 @@ function numberToken(text: string, line: number): Token {
 
 const STRING_START = /([rRbBuUfFtT]{0,2})("""|'''|"|')/y;
 
-/** A string literal with its prefix, if one is here. */
+/** Reads a string literal with its prefix. Returns whether there is one. */
 function readString(lexer: Lexer): boolean {
   STRING_START.lastIndex = lexer.at;
   const found = STRING_START.exec(lexer.text);
@@ -153,7 +157,7 @@ function readString(lexer: Lexer): boolean {
   return true;
 }
 
-/** Where the quote that closes a string begins. */
+/** Returns the index of the quote that closes a string. Undefined if none does. */
 function closing(text: string, start: number, quote: string): number | undefined {
   for (let at = start; at < text.length; at++) {
     if (text[at] === "\\") at++;
@@ -191,7 +195,7 @@ const SIMPLE: Readonly<Record<string, string>> = {
 };
 const ESCAPE = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(N\{)|([^]))/gu;
 
-/** Undefined: it holds the name of a character, or a number that is none. */
+/** Returns a string's value. Undefined if it names a character, or a code point that does not exist. */
 function unescaped(body: string, isBytes: boolean): string | undefined {
   let fails = false;
   const value = body.replace(ESCAPE, (all: string, ...groups: readonly (string | undefined)[]) => {

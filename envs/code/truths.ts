@@ -1,5 +1,5 @@
 /**
- * Ground truths of public data, read into tests. Inputs with outputs, for a script or for a function (APPS, TACO,
+ * Reads ground truths of public data into tests. They are inputs with outputs, for a script or a function (APPS, TACO,
  * LiveCodeBench, code-r1), or tests written in Python (HumanEval, MBPP, LeetCode, KodCode's pytest).
  */
 import { isRawNumber } from "../lib/exact-json.ts";
@@ -7,9 +7,9 @@ import type { PyValue } from "../ports.ts";
 import { type CodeTest, type Expectation, LIMITS } from "./instance.ts";
 import { allFromJson, exactJson, fromJson, valueIn } from "./json.ts";
 
-/** What the rest of the row says of the function that is tested. */
+/** Information of the row about the tested function. */
 export interface Hints {
-  /** "add" or "Solution.add"; undefined: programs are scripts, or the tests name it. */
+  /** "add" or "Solution.add". Undefined if programs are scripts, or the tests name the function. */
   readonly entry: string | undefined;
   /** Whether functions are methods of a class Solution. */
   readonly isMethod: boolean;
@@ -30,15 +30,15 @@ function unpacked(truth: unknown): unknown {
   return typeof truth === "string" && /^\s*[[{]/.test(truth) ? (valueIn(truth) ?? truth) : truth;
 }
 
-/** Without any of these there is no test in Python: numbers and sentences are the ground truths of other sets. */
+/** Matches what every Python test contains. Numbers and sentences are ground truths of other sets. */
 const ASSERTS = /\bassert|\braises\(/;
 
-/** The Python that a ground truth is, for a sandbox to read; undefined: it is none, or none that is read. */
+/** Returns the Python code of a ground truth, for the sandbox to read. Undefined if it is no Python, or too long. */
 export function pythonOf(truth: unknown, hints: Hints): string | undefined {
   const value = unpacked(truth);
   const source = sourceOf(value);
   if (source === undefined || source.length > LIMITS.pythonCharsMax || !ASSERTS.test(source)) return undefined;
-  // HumanEval's tests define check(candidate), and leave it to the harness to call it.
+  // HumanEval's tests define check(candidate), and leave the call to the harness.
   const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
   const own = isFields(value) ? value["entry_point"] : undefined;
   const name = typeof own === "string" && own !== "" ? own : hints.entry?.replace(/^Solution\./, "Solution().");
@@ -54,7 +54,7 @@ function sourceOf(value: unknown): string | undefined {
   return typeof source === "string" || Array.isArray(source) ? sourceOf(source) : undefined;
 }
 
-/** A ground truth of any of the known forms but Python; a string: what is wrong with it. */
+/** Reads a ground truth in any known form but Python. A string says what is wrong with it. */
 export function readTruth(truth: unknown, hints: Hints): Truths | string {
   const value = unpacked(truth);
   const source = sourceOf(value);
@@ -99,7 +99,7 @@ function fromList(items: readonly unknown[], hints: Hints): Truths | string {
   );
 }
 
-/** APPS has lists of arguments, and tables that were made of it have such lists as texts. */
+/** Returns a list of arguments. APPS has lists, and tables made from it store them as texts. */
 function listIn(value: unknown): unknown {
   const read = unpacked(value);
   return Array.isArray(read) ? read : value;
@@ -118,7 +118,7 @@ interface Case {
   readonly output: unknown;
 }
 
-/** A string: why it is not read. */
+/** Returns a test, or a message that says why it is not read. */
 function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
   if (entry === undefined) {
     const [stdin, stdout] = [textOf(input), textOf(output)];
@@ -132,7 +132,7 @@ function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
   return { kind: "call", name: entry, args, views: [], expected };
 }
 
-/** Lines may be given one by one. */
+/** Returns a text, which may also be a number or a list of lines. Undefined for anything else. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint") return `${value}`;
@@ -142,7 +142,7 @@ function textOf(value: unknown): string | undefined {
   return lines.includes(undefined) ? undefined : lines.join("\n");
 }
 
-/** A list of arguments, or a line of JSON for each (LiveCodeBench). */
+/** Reads arguments from a list, or from lines of JSON (LiveCodeBench). */
 function argsOf(input: unknown): readonly PyValue[] | undefined {
   if (Array.isArray(input)) return allFromJson(input);
   if (typeof input !== "string") return undefined;
@@ -151,8 +151,8 @@ function argsOf(input: unknown): readonly PyValue[] | undefined {
 }
 
 /**
- * APPS wraps what is returned in a list, and not everywhere: a list of one thing stands for the thing too. A text is JSON
- * where arguments are; beside arguments that are values it may also stand for itself.
+ * Reads an expected result. APPS sometimes wraps results in a list, so a list of one item also stands for the item. A
+ * text is JSON if the arguments are. Beside arguments given as values, it may also stand for itself.
  */
 function expectationOf(output: unknown, areValues: boolean): Expectation | undefined {
   const read = typeof output === "string" ? exactJson(output) : output;

@@ -1,7 +1,7 @@
-/** Python values as data: made, named and shown. */
+/** Makes, compares by type, and shows Python values that are stored as data. */
 import type { PyValue } from "../ports.ts";
 
-/** An int; whole and exact. */
+/** Returns a Python int. */
 export function pyInt(value: bigint): PyValue {
   return { int: value.toString() };
 }
@@ -12,7 +12,7 @@ export function pyFloat(value: number): PyValue {
   return { float: Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : `${value}` };
 }
 
-/** What Python calls the type of a value. */
+/** Returns Python's name for the type of a value. */
 export function typeName(value: PyValue): string {
   if (value === null) return "NoneType";
   if (typeof value === "boolean") return "bool";
@@ -28,7 +28,7 @@ export function isList(value: PyValue): value is readonly PyValue[] {
 
 type Tagged<Name extends string> = Extract<PyValue, { readonly [Key in Name]: unknown }>;
 
-/** The value as one of a type that is told by its name, e.g. "tuple"; undefined: it is of another type. */
+/** Returns the value if it has the type of this name, e.g. "tuple". Undefined if it has another type. */
 export function tagged<Name extends "int" | "float" | "tuple" | "set" | "frozenset" | "dict" | "bytes">(
   value: PyValue,
   name: Name,
@@ -38,17 +38,17 @@ export function tagged<Name extends "int" | "float" | "tuple" | "set" | "frozens
     : undefined;
 }
 
-/** The items of a list or a tuple, in order. */
+/** Returns the items of a list or a tuple, in order. Undefined for other values. */
 export function sequenceOf(value: PyValue): readonly PyValue[] | undefined {
   return isList(value) ? value : tagged(value, "tuple")?.tuple;
 }
 
-/** The items of a set or a frozenset. */
+/** Returns the items of a set or a frozenset. Undefined for other values. */
 export function membersOf(value: PyValue): readonly PyValue[] | undefined {
   return tagged(value, "set")?.set ?? tagged(value, "frozenset")?.frozenset;
 }
 
-/** The number that an int, a bool or a float is, as near as a double comes; undefined: it is none. */
+/** Returns the nearest double to an int, a bool or a float. Undefined for other values. */
 export function numberOf(value: PyValue): number | undefined {
   if (typeof value === "boolean") return Number(value);
   const float = tagged(value, "float")?.float;
@@ -63,13 +63,15 @@ function floatOf(text: string): number {
   return text === "-inf" ? -Infinity : Number(text);
 }
 
-/** The digits of an int, or of the int that a bool is. */
+/** Returns the digits of an int or a bool. Undefined for other values. */
 export function wholeOf(value: PyValue): string | undefined {
   if (typeof value === "boolean") return value ? "1" : "0";
   return tagged(value, "int")?.int;
 }
 
-/** How large a value is when it is written out, about, counted no further than a limit: its parts may be shared. */
+/**
+ * Returns the approximate written size of a value, counted up to a limit. Parts may be shared, so the size can be huge.
+ */
 export function sizeOf(value: PyValue, limit: number): number {
   let size = 0;
   const left: PyValue[] = [value];
@@ -78,7 +80,7 @@ export function sizeOf(value: PyValue, limit: number): number {
     if (typeof next === "string") size += next.length / 8;
     const dict = tagged(next, "dict")?.dict;
     const parts = sequenceOf(next) ?? membersOf(next) ?? dict?.flat() ?? [];
-    // What is counted later may as well be counted here.
+    // Pending parts count here already, so that the loop stops early.
     if (size + left.length + parts.length > limit) return limit + 1;
     for (const part of parts) left.push(part);
   }
@@ -87,7 +89,7 @@ export function sizeOf(value: PyValue, limit: number): number {
 
 const CUT = "…";
 
-/** As Python writes it, near enough to be read by a person; cut to so many characters. */
+/** Returns a value roughly as Python writes it, cut to a number of characters. */
 export function show(value: PyValue, charsMax: number): string {
   const writer = { text: "", charsMax };
   write(writer, value, 0);
@@ -105,7 +107,7 @@ interface Writer {
 
 const DEPTH_MAX = 32;
 
-/** Stops once there is enough: a value may have a million items. */
+/** Writes a value. Stops when the text is long enough, because a value may have a million items. */
 function write(writer: Writer, value: PyValue, depth: number): void {
   if (writer.text.length > writer.charsMax) return;
   if (depth > DEPTH_MAX) writer.text += CUT;
@@ -146,7 +148,7 @@ function writeDict(writer: Writer, entries: readonly (readonly [PyValue, PyValue
   writer.text += "}";
 }
 
-/** In double quotes, what cannot be seen escaped. */
+/** Returns a text in double quotes, with invisible characters escaped. */
 export function quoted(text: string, charsMax: number): string {
   return JSON.stringify(text.length > charsMax ? text.slice(0, charsMax) : text);
 }

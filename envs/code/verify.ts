@@ -1,4 +1,4 @@
-/** Runs an answer in the sandbox, and compares what it gives with what the tests expect: here, never in there. */
+/** Runs an answer in the sandbox and grades its results. Results are compared here and never in the sandbox. */
 import type { PortContext } from "../environment.ts";
 import { type Failed, type Facts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -10,7 +10,7 @@ import { ownLine, type Prefixed, withPrefix } from "./prefix.ts";
 import { differenceWords, samePrinted } from "./stdout.ts";
 import { clip, quoted, show } from "./value.ts";
 
-/** What the sandbox made of a program: which tests fail, and the first of them. */
+/** The result of a program's tests: how many passed, and the first that failed. */
 export interface Outcome {
   readonly kind: "outcome";
   readonly passed: number;
@@ -19,7 +19,7 @@ export interface Outcome {
 
 const NO_SANDBOX = unavailable("sandbox", "there is no sandbox to run programs in", { retryable: false });
 
-/** Never rejects, but for a bug. */
+/** Runs a program's tests in the sandbox. Never rejects, except for a bug. */
 export async function runTests(
   instance: CodeInstance,
   program: string,
@@ -33,7 +33,7 @@ export async function runTests(
   const job = { program: prefixed.source, cases, cpuMsMax: LIMITS.cpuMsMax };
   const reply = await sandbox.ask(job, context);
   if (reply.kind === "failed") return reply;
-  // Without a result for each test there is no telling, and that is our fault.
+  // Without a result for each test the program cannot be graded, and the fault is ours.
   if (reply.results.length !== tests.length)
     return unavailable("sandbox", `the sandbox gave ${reply.results.length} results of ${tests.length}`);
   const passes = tests.map((test, i) => isPassed(test, reply.results[i] as SandboxResult));
@@ -49,7 +49,7 @@ export async function runTests(
   };
 }
 
-/** Tells of the lines of the program as its author numbers them. */
+/** Rewrites line numbers to those of the program without its prefix. */
 function inOwnLines(result: SandboxResult, prefixed: Prefixed): SandboxResult {
   const own = (text: string): string =>
     text.replace(/\(line (\d+)\)$/, (_, line) => `(line ${ownLine(prefixed, Number(line))})`);
@@ -70,7 +70,7 @@ function isPassed(test: CodeTest, result: SandboxResult): boolean {
   return result.kind === "raised" && expected.names.some((name) => result.names?.includes(name));
 }
 
-/** Facts of an answer; Failed where the sandbox failed, which says nothing about the answer. */
+/** Grades an answer. Returns Failed if the sandbox failed, which says nothing about the answer. */
 export async function verify(instance: CodeInstance, program: string, context: PortContext): Promise<Facts | Failed> {
   const outcome = await runTests(instance, program, context);
   if (outcome.kind === "failed") return outcome;
@@ -88,7 +88,10 @@ export async function verify(instance: CodeInstance, program: string, context: P
   };
 }
 
-/** What is wrong with the row: none of the programs that it calls right passes its tests. */
+/**
+ * Returns what is wrong with the row if none of its reference programs passes the tests. Undefined if one does, or if
+ * there are none.
+ */
 export async function checkReferences(
   instance: CodeInstance,
   context: PortContext,
@@ -103,7 +106,7 @@ export async function checkReferences(
   return first && `its own solution fails ${first}`;
 }
 
-// What is told of a test that fails: each part is cut, so that all of it has room.
+// Words for a failed test. Each part is cut, so that the whole has room.
 
 const INPUT_CHARS = 140;
 const VALUE_CHARS = 110;
@@ -138,7 +141,7 @@ export function inputWords(stdin: string): string {
   return quoted(clip(stdin, INPUT_CHARS), INPUT_CHARS);
 }
 
-/** "sorted(add(1, b=2))" */
+/** Writes a call with its views: "sorted(add(1, b=2))". */
 export function callWords({ name, args, kwargs = [], views }: CallTest): string {
   const given = [
     ...args.map((arg) => show(arg, INPUT_CHARS)),

@@ -1,7 +1,7 @@
 /**
- * Wrong options by a teacher (Omni-Thinker 5.1: 15 confusing ones, "while making sure the uniqueness of correctness by
- * prompting an LLM"): what it is asked, and how its replies are read. A first request proposes, a second one says which
- * of all options are right.
+ * Asks a teacher for wrong options, and reads its replies (Omni-Thinker 5.1: 15 confusing ones, "while making sure the
+ * uniqueness of correctness by prompting an LLM"). A first request asks for options, a second one which of all options
+ * are right.
  */
 import type { Parsed } from "../facts.ts";
 import type { ChatMessage } from "../prompt.ts";
@@ -25,7 +25,10 @@ export function askForOptions(question: string, right: string, known: readonly s
   return [{ role: "user", content }];
 }
 
-/** The options in an order of their own: a model that is shown the right one first finds it right. */
+/**
+ * Returns the options in a random order that depends only on them and the question. A model that sees the right option
+ * first tends to find it right.
+ */
 export function inOrder(question: string, options: readonly string[]): readonly string[] {
   return rngFor("qa distract", question).shuffle([...options].sort());
 }
@@ -46,7 +49,7 @@ function listed(text: string): string {
   return `- ${text}`;
 }
 
-/** Why a proposed option is not taken. */
+/** The reason why a proposed option is rejected. */
 export type OptionRejection = "malformed" | "too_long" | "names_others" | "is_the_answer" | "duplicate" | "excess";
 
 export interface ReadOptions {
@@ -54,7 +57,9 @@ export interface ReadOptions {
   readonly rejected: readonly OptionRejection[];
 }
 
-/** What a reply proposes that can stand beside the right answer and the wrong ones that are known: at most so many. */
+/**
+ * Reads the proposed options that can stand beside the right answer and the known wrong ones. Returns at most `most`.
+ */
 export function readOptions(text: string, right: string, known: readonly string[], most: number): Parsed<ReadOptions> {
   const read = readList(text, "first");
   if (read.kind === "malformed") return read;
@@ -73,7 +78,10 @@ export function readOptions(text: string, right: string, known: readonly string[
   return { kind: "answer", answer: { options, rejected } };
 }
 
-/** Case counts for nothing here: a wrong option that differs from the right one in case only confuses nobody. */
+/**
+ * Returns a key for comparing options. Case is ignored, because a wrong option that differs from the right one only in
+ * case confuses nobody.
+ */
 function keyOf(text: string): string {
   return folded(normalized(text));
 }
@@ -88,7 +96,7 @@ function problemOf(proposed: unknown, rightKey: string, keys: ReadonlySet<string
   return keys.has(key) ? "duplicate" : undefined;
 }
 
-/** The places of the options that a reply calls right. */
+/** Reads the indices of the options that a reply calls right. */
 export function readRightPlaces(text: string, count: number): Parsed<ReadonlySet<number>> {
   const read = readList(text, "last");
   if (read.kind === "malformed") return read;
@@ -98,7 +106,10 @@ export function readRightPlaces(text: string, count: number): Parsed<ReadonlySet
   return { kind: "malformed", reason: "its list holds something else than numbers of options" };
 }
 
-/** The list of a reply, whatever stands around it, past its thoughts. Of numbers the last list counts. */
+/**
+ * Reads the JSON list of a reply behind its thoughts. `which` selects whether the list begins at the first or the last
+ * bracket.
+ */
 function readList(text: string, which: "first" | "last"): Parsed<readonly unknown[]> {
   if (text.length > REPLY_UNITS_MAX)
     return { kind: "malformed", reason: `it has ${text.length} characters, and the limit is ${REPLY_UNITS_MAX}` };
@@ -109,7 +120,7 @@ function readList(text: string, which: "first" | "last"): Parsed<readonly unknow
     const list: unknown = start < 0 || end < start ? undefined : JSON.parse(said.slice(start, end + 1));
     if (Array.isArray(list)) return { kind: "answer", answer: list };
   } catch {
-    // Said below.
+    // The message follows below.
   }
   return { kind: "malformed", reason: "it holds no JSON list" };
 }

@@ -1,7 +1,7 @@
 /**
- * Questions with options (Omni-Thinker 4.1, 6.3): `qa` asks for the right option's text, `qa/letter` for its letter. Both
- * have the same rows, tasks and splits, so that a policy trained on one is evaluated on the other. README.md opens with
- * an example.
+ * Registers the environments of questions with options (Omni-Thinker 4.1, 6.3). `qa` asks for the right option's text,
+ * `qa/letter` for its letter. Both have the same rows, tasks and splits, so that a policy trained on one can be
+ * evaluated on the other. README.md opens with an example.
  */
 import { defineEnvironment } from "../define.ts";
 import type { Grading, Solver } from "../environment.ts";
@@ -11,11 +11,11 @@ import { canonical, invariant, metadata, prompt, type Question, rows } from "./q
 import { OPTION_NAMES } from "./match.ts";
 import { placeOfSentence } from "./sentence.ts";
 
-/** An option, or a text that is none. */
+/** An answer: an option, or another text. */
 interface Choice {
-  /** −1: none. */
+  /** The option's index, or −1 if the text is no option. */
   readonly place: number;
-  /** As the policy would write it; of a text that is no option its start. */
+  /** The option as the policy would write it. If the text is no option, its beginning. */
   readonly text: string;
 }
 
@@ -46,7 +46,7 @@ function solver(write: (question: Question, place: number) => string): Solver<Qu
 
 const textAt = ({ options }: Question, place: number): string => options[place] ?? "";
 
-/** Any text can be read. One that is no option is wrong, as one that is another option. */
+/** Reads any text. A text that is no option is as wrong as another option. */
 function readText(text: string, question: Question): Parsed<Choice> {
   const place = placeOfSentence(question, text);
   const start = text.slice(0, SHOWN_UNITS);

@@ -1,4 +1,4 @@
-/** Answers by letter. */
+/** Reads answers that give an option's letter. */
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
 import { placeBehindBullet, withoutSentence, withPlainLetter } from "./sentence.ts";
@@ -9,25 +9,25 @@ export function letterOf(place: number): string {
   return String.fromCharCode(A + place);
 }
 
-/** What may stand before a letter. */
+/** Matches words before a letter. */
 const NAMED =
   /^(?:i(?: would|'d)? (?:choose|select|pick) )?(?:(?:(?:the|la|el|l'|die|der|a) ?)?(?:option|choice|answer|letter|opción|opcion|alternativa|letra|lettre|proposition|antwort|buchstabe|вариант|ответ|opção|opcao) |(?:答案)?(?:故|应|應|因此|所以)?(?:选择|選擇|选项|選項|选|選)[:：]? ?|選択肢 ?|보기 ?|(?:la|die) )?(?=\W?[a-z](?![a-z]))/i;
 
-/** A letter, in parentheses or not, and maybe what follows it. */
+/** Matches a letter with or without parentheses, possibly followed by a text. */
 const LETTER = /^(?:\(([a-z])\):?|\[([a-z])\]|([a-z]))(?:$|[).:!]$|(?:[).:,]| -)? (?=\S))/i;
-/** The same; but a text that follows is not told from an article without a mark between them: "A dog". */
+/** Matches a letter with a mark before a text. Without a mark the letter may be an article: "A dog". */
 const MARKED = /^(?:\([a-z]\):?|\[[a-z]\]|[a-z](?:[).:,]| -)) /i;
-/** Behind a letter: that it is the right one. */
+/** Matches words behind a letter that call it right. */
 const IS_RIGHT =
   / (?:is (?:the )?(?:correct|right)(?: one| answer| option| choice)?|ist (?:richtig|korrekt)|es (?:la )?correct[ao]|est (?:la )?(?:correcte?|bonne)|é (?:a )?corret[ao]|верно|верный)$|(?: ?选项| ?選項)$/i;
-/** The option's text in parentheses. */
+/** Matches a letter with the option's text in parentheses. */
 const ASIDE = /^(\(?[a-z][).]?) \((.+)\)$/i;
 
 /**
- * The place of the option whose letter a text is; a text: what is wrong with it. The letter may be in either case, alone,
- * as in "B", "(B)", "B)", "B.", "option B" and "B is correct"; or with a mark before the option's own text, as in "B) Paris" and "B, Paris".
- * Another option's text behind it, or any other text, makes it unreadable, and so does the option's text without its
- * letter: it was the letter that was asked for.
+ * Returns the index of the option whose letter a text gives, or a message that says what is wrong. The letter may be in
+ * either case and stand alone, as in "B", "(B)", "B)", "B.", "option B" and "B is correct". With a mark it may stand
+ * before the option's own text, as in "B) Paris" and "B, Paris". Any other text makes the answer unreadable. An
+ * option's text without its letter does too, because the letter was asked for.
  */
 export function readLetter(text: string, question: Question): number | string {
   if (text.length > GIVEN_UNITS_MAX) return "the answer is longer than a letter and the text of an option";

@@ -1,50 +1,59 @@
 /**
- * When a text is one of the options: exactly, after a normalisation that cannot change what a text says among the options
- * shown. Not SQuAD's, which takes away punctuation and articles (-5 is then 5, "x < 3" is "x > 3", C++ is C), and never by
- * what a text contains.
+ * Decides whether a text is one of the options: they must be equal after a normalization that keeps their meaning.
+ * SQuAD's normalization would remove punctuation and articles, so that -5 equals 5, "x < 3" equals "x > 3", and C++
+ * equals C. Containing an option is never enough.
  */
 import { stripAnswer } from "../answers/strip.ts";
 
-/** No option, and no answer that is one, is longer; twice as long as the longest of SuperGPQA and MMLU-Pro. */
+/**
+ * Maximum length of an option in UTF-16 units, twice that of the longest in SuperGPQA and MMLU-Pro. Longer answers are
+ * no options.
+ */
 export const OPTION_UNITS_MAX = 4096;
 
-/** What people put around an option, and white space; the text of an option cannot be longer by more than that. */
+/** Maximum length of an answer, with white space and wrapping around the option. */
 export const GIVEN_UNITS_MAX = 2 * OPTION_UNITS_MAX;
 
-/** What questions call their answers, beside "answer"; no two options are told apart by it. */
+/** Words for the answer to a question besides "answer". No two options differ only by such a word. */
 export const OPTION_NAMES: readonly string[] = [
   ...["option", "choice", "alternative", "letter", "opción", "alternativa", "letra", "lettre", "proposition", "choix"],
   ...["buchstabe", "auswahl", "вариант", "вариант ответа", "выбор", "буква", "opção", "escolha"],
   ...["选项", "選項", "选择", "選擇", "選択肢", "보기", "선택"],
 ];
 
-// Before NFKC, which would make an accent on a space of it, and "11⁄2" of "1½".
+// Replacements before NFKC, which would turn an acute accent into one on a space, and "1½" into "11⁄2".
 const ACUTE = /´/g;
-/** 10² is no 102; of 10⁻³ the sign tells it from a number. */
+/** Matches the place before a superscript: 10² is not 102. In 10⁻³ the sign already shows the exponent. */
 const POWER = /(?<=[\d)])(?=[⁰¹²³⁴-⁹])(?<![⁰¹²³⁴-⁹])/g;
 const MIXED_NUMBER = /(?<=\d)(?=[¼-¾⅐-⅟↉])/g;
-// After NFKC, which has made these of their superscript, small and full-width forms, and single primes of several in one.
+// Replacements after NFKC, which also normalizes superscript, small and full-width forms, and splits multiple primes.
 const SINGLE_QUOTES = /[‘’‚‛′‵`ʹʼ]/g;
 const DOUBLE_QUOTES = /["“”„‟«»]/g;
 const DASHES = /[\u2010-\u2015\u2212]/g;
 const FRACTION_SLASH = /\u2044/g;
-/** Characters that are not seen: zero-width space, joiners, soft hyphens. Those that change the order of what is seen stay. */
+/**
+ * Matches invisible characters: zero-width spaces, joiners, soft hyphens. Characters that change the order of text
+ * stay.
+ */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}--[\u202a-\u202e\u2066-\u2069]]/gv;
-/** Of these, what may stand where a space was: gone where that is an option, and else a space. */
+/**
+ * Matches invisible characters that may stand for a space. They are removed if the result is an option, and else become
+ * spaces.
+ */
 const UNSEEN_BREAKS = /[\u200b\u2060\ufeff]/g;
-/** What LaTeX writes with a backslash before it: "\$5". */
+/** Matches backslashes that LaTeX needs, as in "\$5". */
 const ESCAPING = /\\(?=[$%#&_])/g;
 const WHITE_SPACE = /[\s\u0085]+/g;
 
-/** White space of any kind as one space, and none at the ends. */
+/** Returns a text with each run of white space as one space, and none at the ends. */
 export function collapsed(text: string): string {
   return text.replace(WHITE_SPACE, " ").trim();
 }
 
 /**
- * A text as it is compared: what is not seen is gone, NFKC, quotes of a kind are one, two single ones are a double one,
- * hyphens, dashes and minus signs are one, what is put around an answer is gone (with it one closing period), white space
- * is collapsed.
+ * Returns a text in the form in which texts are compared. Invisible characters are removed, NFKC is applied, and
+ * variants of quotes, hyphens, dashes and minus signs are unified. Two single quotes become a double one. The wrapping
+ * of an answer is stripped, with one closing period, and white space is collapsed.
  */
 export function normalized(text: string): string {
   const compatible = text
@@ -53,21 +62,25 @@ export function normalized(text: string): string {
     .replace(MIXED_NUMBER, " ")
     .normalize("NFKC")
     .replace(UNSEEN, "");
-  // A double one as two, until all are: two primes, and a quote beside an apostrophe, are then the same however written.
+  // Double quotes become two single ones first, so that two primes, or a quote beside an apostrophe, are equal however
+  // written.
   const quotes = compatible.replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, "''");
   const unified = quotes.replace(DASHES, "-").replace(FRACTION_SLASH, "/");
   return collapsed(stripAnswer(collapsed(unified), OPTION_NAMES).replace(ESCAPING, "")).replaceAll("''", '"');
 }
 
-/** The same for texts that differ in case only. */
+/** Returns a key that is equal for texts that differ only in case. */
 export function folded(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
-/** Finds the option that a text is; −1: none. */
+/** Returns the index of the option that a text is, or −1. */
 export type Matcher = (text: string) => number;
 
-/** Options must differ as they are compared. Where they differ in case only, case counts; elsewhere it does not. */
+/**
+ * Makes a matcher for options that differ after normalization. Case counts only between options that differ in nothing
+ * else.
+ */
 export function matcherOf(options: readonly string[]): Matcher {
   const keys = options.map(normalized);
   const exact = new Map(keys.map((key, place) => [key, place]));
@@ -86,7 +99,7 @@ export function matcherOf(options: readonly string[]): Matcher {
   };
 }
 
-/** Whether a dollar that was taken for a formula's may be an option's own: "$5$", where both "$5" and "5" are options. */
+/** Returns whether a stripped dollar sign may belong to an option: "$5$", if both "$5" and "5" are options. */
 function isMoney(text: string, key: string, byFolded: ReadonlyMap<string, unknown>): boolean {
   if (!text.includes("$") || key.includes("$")) return false;
   return byFolded.has(folded(`$${key}`)) || byFolded.has(folded(`${key}$`));

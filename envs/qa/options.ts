@@ -1,4 +1,4 @@
-/** The options of a row, in whatever form public data have them. */
+/** Reads the options of a row in any form that public data have. */
 import { malformed, type Parsed } from "../facts.ts";
 import {
   firstThere,
@@ -17,18 +17,18 @@ import {
 import { numberText } from "../lib/exact-json.ts";
 import { collapsed, normalized, OPTION_UNITS_MAX } from "./match.ts";
 
-/** Options have letters. */
+/** Maximum number of options, because each gets a letter. */
 export const OPTIONS_MAX = 26;
 
 export interface Options {
   readonly texts: readonly string[];
-  /** What the row calls them, e.g. "A"; undefined: nothing, so that they count by their letters. */
+  /** The row's labels, e.g. "A". Unset if it has none; options then count by their letters. */
   readonly labels?: readonly string[];
-  /** Where the form says it by itself. */
+  /** The index of the right option, if the form itself shows it. */
   readonly right?: number;
-  /** Whether they are numbers in the row, so that an answer that is a number may be one of them. */
+  /** Whether the row has numbers as options. Then an answer that is a number may be one of them. */
   readonly areNumbers: boolean;
-  /** The column. */
+  /** The column or columns. */
   readonly from: string;
 }
 
@@ -48,7 +48,10 @@ export function optionsOf(row: Row): Parsed<Options> {
   );
 }
 
-/** A list of texts or of objects with a text, lists of texts and labels side by side, or an object by letter. */
+/**
+ * Reads a list of texts or of objects with a text, an object with lists of texts and labels, or an object keyed by
+ * letter.
+ */
 function listed(from: string, value: unknown): Parsed<Options> {
   if (isRow(value)) return byName(from, value);
   if (!Array.isArray(value)) return notAList(from, value);
@@ -64,7 +67,7 @@ function byName(from: string, value: Row): Parsed<Options> {
   if (!Array.isArray(texts)) return byLetter(from, value);
   const labels: unknown = value["label"] ?? value["labels"];
   if (!Array.isArray(labels) || labels.length !== texts.length) return checked({ texts, from });
-  // TruthfulQA marks the right one with a 1, and the others with a 0.
+  // TruthfulQA marks the right option with 1 and the others with 0.
   if (labels.every((label) => label === 0 || label === 1)) {
     const right = labels.indexOf(1);
     if (right < 0 || labels.includes(1, right + 1)) return malformed(`column ${from} marks none or several as right`);
@@ -80,7 +83,7 @@ function byLetter(from: string, value: Row): Parsed<Options> {
   return checked({ texts: entries.map(([, text]) => text), labels: labels.map((label) => label.toUpperCase()), from });
 }
 
-/** "A) Lyon" and "(b) Nice" are shown without letters of their own, where each has its own. */
+/** Removes the letters of "A) Lyon" and "(b) Nice", if each option has its own. */
 function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> {
   const found = items.map((item) =>
     typeof item === "string" ? /^\s*\(?([A-Za-z])\s?[).:]\s*(?=\S)/.exec(item) : null,
@@ -117,7 +120,7 @@ function wrongOf(row: Row): Wrong | undefined {
   return family && { from: `${columns[0]} to ${columns.at(-1)}`, texts: columns.map((column) => row[column]) };
 }
 
-/** The right answer and the wrong ones, each in a place of its own. */
+/** Returns the right answer together with the wrong ones. */
 function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
   const column = firstThere(row, RIGHT_TEXTS);
   if (column === undefined) return malformed(`column correct_answer is missing beside ${from}`);
@@ -145,7 +148,7 @@ function checked({ texts: given, from, ...rest }: Given): Parsed<Options> {
 
 const LETTER = "\\(?[A-J]\\)?";
 
-/** "Both A and C", "(A), (B) and (D) only", "None of A or B". */
+/** Matches options that name others: "Both A and C", "(A), (B) and (D) only", "None of A or B". */
 const NAMES_OTHERS = new RegExp(
   `^(?:both |either |neither |all of |none of |only )?(?:options? |choices? |answers? )?${LETTER}(?:, ?${LETTER}){0,8},? (?:and|or|nor|&) ${LETTER}(?: only| above| are correct| are both correct)?\\.?$`,
   "i",

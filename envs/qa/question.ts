@@ -1,4 +1,4 @@
-/** Questions with options of which one is right, read from rows of public data. */
+/** Defines a question with one right option, and reads it from rows of public data. */
 import { cutInstructions } from "../answers/instructions.ts";
 import { locateAnswers } from "../answers/locate.ts";
 import { formatInstruction, wrapAnswer } from "../answers/wording.ts";
@@ -24,14 +24,14 @@ import { ANSWERS, INDEX, LETTER, NUMBER, RIGHT_COLUMNS, rightOf } from "./right.
 
 export interface Question {
   readonly question: string;
-  /** In the order in which they are shown; no two are compared as the same. */
+  /** Options in the order shown. No two are equal after normalization. */
   readonly options: readonly string[];
-  /** The place of the right one. */
+  /** Index of the right option. */
   readonly right: number;
   readonly level: string;
-  /** SuperGPQA's discipline, MMLU-Pro's category; "": not known. */
+  /** SuperGPQA's discipline or MMLU-Pro's category. Empty if unknown. */
   readonly category: string;
-  /** SuperGPQA's field and subfield; "": not known. */
+  /** SuperGPQA's field and subfield. Empty if unknown. */
   readonly field: string;
 }
 
@@ -47,9 +47,11 @@ const levels: readonly Omit<Level, "parameters">[] = [
   { name: UNRATED, description: "questions without a difficulty, as MMLU-Pro's" },
 ];
 
-/** Where a question is looked for, the first that is there wins. A stem may lie in an object beside its options. */
+/**
+ * Columns that may hold the question. The first one present counts. Its stem may lie in an object beside the options.
+ */
 const QUESTIONS = [...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"]] as const;
-/** MMLU-Redux says of each row what is wrong with it. */
+/** MMLU-Redux uses this column to say what is wrong with a row. */
 const FAULT = "error_type";
 const CATEGORIES = ["discipline", "category", "subject", "subject_name"] as const;
 const FIELDS = ["field", "subfield"] as const;
@@ -68,19 +70,19 @@ export const rows = {
   },
   levels,
   levelOf: ({ level }) => level,
-  // A stem such as "Which of these is true?" is no problem by itself.
+  // The key includes the options, because a stem such as "Which of these is true?" is no problem by itself.
   asked: ({ question, options }) => keyOf(folded(normalized(question)), ...options.map(normalized).sort()),
   problem: ({ question, options, right }) =>
     keyOf(folded(normalized(question)), folded(normalized(options[right] as string))),
   defaultPool: { name: "qa", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowDefinition<Question>;
 
-/** The order in which options come, in the row or to the policy, makes no other task. */
+/** Returns the text that identifies a task. The order of the options does not count. */
 export function canonical({ question, options, right }: Question): string {
   return keyOf(question, options[right] as string, ...[...options].sort());
 }
 
-/** One question is of one split, whatever the options that it is given with. */
+/** Returns the key of a question's split. Its options do not count. */
 export function invariant({ question }: Question): string {
   return folded(normalized(question));
 }
@@ -90,7 +92,7 @@ export function metadata({ options, level, category, field }: Question): Readonl
   return { ...Object.fromEntries(known), difficulty: level, options: `${options.length}` };
 }
 
-/** What the policy is asked. */
+/** Returns the prompt. */
 export function prompt(question: string, lines: readonly string[], ask: string, format: AnswerFormat): ChatMessage[] {
   const content = [cutInstructions(question, "qa").text, "", ...lines, "", ask, formatInstruction(format)].join("\n");
   return [{ role: "user", content }];
@@ -140,7 +142,7 @@ function read(row: unknown): RowRead<Question> {
   };
 }
 
-/** With what it is about before it. */
+/** Returns the question with its context before it. */
 function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: string }> {
   const column = firstThere(row, QUESTIONS) ?? "question";
   const given = row[column];
@@ -159,13 +161,15 @@ function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: st
   };
 }
 
-/** A number tells how hard a question is beside others: what it is ranked by, and no level. Undefined: none that is known. */
+/**
+ * Returns the level. A number ranks questions but is no level, so it counts as unrated. Undefined for an unknown level.
+ */
 function levelIn({ difficulty = UNRATED }: Row): string | undefined {
   if (difficulty === null || difficulty === "" || numberIn(difficulty) !== undefined) return UNRATED;
   return typeof difficulty === "string" && levels.some(({ name }) => name === difficulty) ? difficulty : undefined;
 }
 
-/** The options in an order of their own. Wrong ones that come twice, and MMLU-Pro's filling "N/A", come once or not at all. */
+/** Returns the options sorted. Wrong ones that repeat are merged, and MMLU-Pro's filler "N/A" is dropped. */
 function distinct(options: readonly string[], right: string): Parsed<readonly string[]> {
   const rightKey = normalized(right);
   const alike = options.filter((option) => normalized(option) === rightKey);
@@ -184,16 +188,18 @@ function distinct(options: readonly string[], right: string): Parsed<readonly st
   return { kind: "answer", answer: [...byKey.values()].sort() };
 }
 
-/** Whether an option that is given as an answer is found: one that holds "</answer>", or half a pair of braces, is not. */
+/**
+ * Returns whether an option can be read back from an answer. One with "</answer>", or with an unpaired brace, cannot.
+ */
 function comesBack(option: string, format: AnswerFormat): boolean {
   const { answer } = locateAnswers(wrapAnswer(option, format), format);
   return answer !== undefined && normalized(answer) === normalized(option);
 }
 
-/** Matchers of questions that are being answered. */
+/** Caches the matcher of each question in use. */
 const matchers = new WeakMap<Question, ReturnType<typeof matcherOf>>();
 
-/** The place of the option that a text is; −1: it is none. */
+/** Returns the index of the option that a text is, or −1. */
 export function placeOfText(question: Question, text: string): number {
   const known = matchers.get(question) ?? matcherOf(question.options);
   matchers.set(question, known);

@@ -1,22 +1,22 @@
-/** Which option of a row is the right one: by its text, its letter or label, or its index. */
+/** Finds the right option of a row: by its text, its letter or label, or its index. */
 import type { RowProof } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
 import { firstThere, isRow, isThere, type Row, shown, textIn } from "../row-columns.ts";
 import { normalized } from "./match.ts";
 import { type Options, RIGHT_TEXTS } from "./options.ts";
 
-/** Columns that say in one way only what they mean. */
+/** Column with the right option's index, counted from 0. */
 export const INDEX = "answer_index";
-/** Counted from 1: no public set has it, so that the operator can say it. */
+/** Column with the right option's number, counted from 1. No public set has it; the operator can name a column so. */
 export const NUMBER = "answer_number";
 export const LETTER = "answer_letter";
 
-/** Columns that may hold a text, a letter or an index; the first that a row has counts. */
+/** Columns that may hold a text, a letter or an index. The first one present counts. */
 export const ANSWERS = [
   ...["answer", "answerkey", "answer_key", "correct_answer", "correct_option", "correct"],
   ...["label", "target", "gold", "cop", "best_answer"],
 ] as const;
-/** Of these, those that name an option and never say its text. */
+/** Columns that name an option and never hold its text. */
 const KEYS: readonly string[] = ["answerkey", "answer_key", "label", "cop"];
 
 export interface Right {
@@ -25,13 +25,15 @@ export interface Right {
   readonly proof?: RowProof;
 }
 
-/** What is asked of a file whose answers are indices: a 0 tells that they do not count from 1. */
+/** Requires evidence from a file whose answers are indices: an index 0 shows that they do not count from 1. */
 const fromZero = (column: string, given: boolean): RowProof => ({
   wanted: `column ${column} has indices, and none is 0, so that they may count from 1: say --column ${INDEX}=${column} where they count from 0, or --column ${NUMBER}=${column} where they count from 1`,
   given,
 });
 
-/** What is asked of a file with an answer that is both: an answer that is a text and no index. */
+/**
+ * Requires evidence from a file with an answer that is both a text and an index: an answer that is a text and no index.
+ */
 const asText = (column: string, given: boolean): RowProof => ({
   wanted: `column ${column} can be read as options' texts and as their indices: say --column ${INDEX}=${column} where they are indices`,
   given,
@@ -62,7 +64,7 @@ export function rightOf(row: Row, options: Options): Parsed<Right> {
   );
 }
 
-/** By the columns that leave no doubt, all of which must say the same. */
+/** Reads the columns that are unambiguous. All of them must name the same option. */
 function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?: number; readonly from: string }> {
   const places: { readonly place: number; readonly from: string }[] = [];
   for (const [from, start] of [
@@ -92,7 +94,7 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
   return { kind: "answer", answer: first ?? { from: "" } };
 }
 
-/** The places that an answer can be read as. */
+/** Returns the indices of the options that an answer may mean. */
 function readings(column: string, given: unknown, { texts, labels, areNumbers }: Options) {
   const isKey = KEYS.includes(column) && labels !== undefined;
   const keys = texts.map(normalized);
@@ -136,13 +138,13 @@ function readAnswer(row: Row, column: string, options: Options): Parsed<Right> {
   );
 }
 
-/** A whole number, or a text of one. */
+/** Returns a whole number, also from a text. Undefined for anything else. */
 function wholeIn(value: unknown): number | undefined {
   const text = textIn(value)?.trim() ?? "";
   return /^\d{1,3}(?:\.0+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** The place of a label that the row gives, or else of a letter. */
+/** Returns the index of the option with this label. If the row has no labels, letters count. */
 function letterPlace(given: unknown, labels: readonly string[] | undefined, count: number): number | undefined {
   if (typeof given !== "string") return undefined;
   const text = given.trim().replace(/^\(([A-Za-z])\)$|^([A-Za-z])[.)]$/, "$1$2");
@@ -156,5 +158,5 @@ function letterPlace(given: unknown, labels: readonly string[] | undefined, coun
 
 const found = (answer: Right): Parsed<Right> => ({ kind: "answer", answer });
 
-/** All that `rightOf` looks at. */
+/** All columns that `rightOf` reads. */
 export const RIGHT_COLUMNS: readonly string[] = [...new Set([INDEX, NUMBER, LETTER, ...ANSWERS, ...RIGHT_TEXTS])];

@@ -1,19 +1,19 @@
 /**
- * Answers that say an option in a sentence: "It is Paris.", "Paris!", "A. Paris" where A is Paris. They are read so only where
- * the text as it stands is no option, and what is left of it must be one as a whole.
+ * Reads answers that give an option in a sentence: "It is Paris.", "Paris!", or "A. Paris" if A is Paris. This applies
+ * only if the whole text is no option, and the remainder must be an option as a whole.
  */
 import { closingWords } from "../answers/labels.ts";
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
 
-/** In the languages of labels (envs/answers/labels.ts). */
+/** Matches words that begin such a sentence, in the languages of labels (envs/answers/labels.ts). */
 const LEAD =
   /^(?:(?:it is|it's|it would be|it must be|it should be|that is|that's|this is|es ist|das ist|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
 
-/** After a word, for "5!" is a factorial; Spanish opens it, too. */
+/** Matches an exclamation mark behind a word ("5!" is a factorial), and the one that opens it in Spanish. */
 const EXCLAMATION = /^(?:¡ ?)?(.*(?:\p{L}{2}|[\p{Script=Han}\p{Script=Kana}]) ?)!{1,3}$/su;
 
-/** Without what makes a sentence of an option. */
+/** Strips what makes an option a sentence. */
 export function withoutSentence(given: string): string {
   const said = normalized(normalized(given).replace(EXCLAMATION, "$1"));
   const [lead = ""] = LEAD.exec(said) ?? [];
@@ -21,7 +21,7 @@ export function withoutSentence(given: string): string {
   return normalized(said.slice(lead.length, said.length - closingWords(said, lead.length, said.length)));
 }
 
-/** A letter in bold or italics, "**A**. Paris" and "\\textbf{(A)}\\ Paris", with what marks it. */
+/** Matches a letter in bold or italics: "**A**. Paris" or "\\textbf{(A)}\\ Paris". */
 const EMPHASIZED = /^(\*{1,3}|_{1,3})(\(?[a-z][).:]{0,2})\1/i;
 const SET_APART = /^\\(?:text|textbf|textrm|mathrm|mathbf) ?\{(\(?[a-z][).:]{0,2}) ?\}[ ~\\]{0,4}/i;
 
@@ -29,12 +29,13 @@ export function withPlainLetter(text: string): string {
   return text.replace(EMPHASIZED, "$2").replace(SET_APART, "$1 ");
 }
 
-/** The sign of a list before an option, with a ticked box or not; a number counts from 1. */
+/** Matches the bullet of a list, with a ticked box or without one, or a number that counts from 1. */
 const BULLET = /^(?:[-*+•‣⁃◦▪●○■□◆➤→·∙✓✔✅]|(\d{1,2})[.)](?= ?\(?\p{L}))\ufe0f? +(?:\[[x✓]\] +)?(?=\S)/iu;
 
 /**
- * The place of an answer that follows a bullet, by what reads it; undefined: there is none. A number must be 1, as in a list of
- * one, or the option's own. Where an option begins with the sign itself, as "-5" does, the sign is part of the answer.
+ * Returns the index of an answer behind a bullet. Undefined if there is none. `placeOf` reads the rest. A number must
+ * be 1, as in a list of one, or the option's own. If an option begins with the sign itself, as "-5" does, the sign
+ * belongs to the answer.
  */
 export function placeBehindBullet<Place>(
   given: string,
@@ -51,16 +52,16 @@ export function placeBehindBullet<Place>(
   return number === "1" || place === Number(number) - 1 ? place : undefined;
 }
 
-/** "A. Paris", "(A) Paris", "A: Paris", "A - Paris" */
+/** Matches "A. Paris", "(A) Paris", "A: Paris" and "A - Paris". */
 const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)[.:]? ?|([a-z])(?:[).:、] ?| - ))(?=\S)/i;
 
 const A = 65;
 
-/** The place of the option that a text says; −1: it says none. */
+/** Returns the index of the option that a text gives, or −1. */
 export function placeOfSentence(question: Question, text: string): number {
   const place = placeOfText(question, text);
   if (place >= 0 || text.length > GIVEN_UNITS_MAX) return place;
-  // Where an option is such a sentence itself, "It's raining" may be meant for it.
+  // If an option is itself such a sentence, the answer may mean that option, as in "It's raining".
   if (question.options.some((option) => LEAD.test(normalized(option)))) return -1;
   const said = withoutSentence(text);
   const saidPlace = placeOfText(question, said);

@@ -1,18 +1,20 @@
-/** Rows of ShareGPT conversations, of which those of a single turn are tasks (Omni-Thinker 5.1). */
+/** Reads rows of ShareGPT conversations. Those of a single turn are tasks (Omni-Thinker 5.1). */
 import type { RowDefinition } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 
-/** What is asked for, and a reply that was given, which candidates are held against. */
+/** A request and the reference reply to it, with which candidates are compared. */
 export interface Conversation {
-  /** Instructions that go before; undefined: none. */
+  /** Instructions before the request. Undefined if there are none. */
   readonly system: string | undefined;
   readonly request: string;
   readonly reference: string;
 }
 
-/** Of one text, in UTF-8: no tokenizer makes more tokens of it, so that no text makes a prompt that is too long. */
+/**
+ * Maximum size of a text, in bytes of UTF-8. No tokenizer makes more tokens than bytes, so no prompt becomes too long.
+ */
 export const TEXT_BYTES_MAX = 16_384;
-/** Letters that a text must have to be one. */
+/** Minimum number of letters in a text. */
 export const LETTERS_MIN = 12;
 
 type Role = "system" | "user" | "assistant";
@@ -22,7 +24,7 @@ interface Turn {
   readonly text: string;
 }
 
-/** ShareGPT's names, and those of chat messages. */
+/** Roles by ShareGPT's names and by those of chat messages. */
 const ROLES: Readonly<Record<string, Role>> = {
   system: "system",
   human: "user",
@@ -32,7 +34,7 @@ const ROLES: Readonly<Record<string, Role>> = {
   chatgpt: "assistant",
 };
 
-/** The names of a message's fields, for each name of the column that holds them. */
+/** Names of a message's fields, by the column that holds the messages. */
 const FIELDS = { conversations: ["from", "value"], messages: ["role", "content"] } as const;
 
 const malformed = (reason: string) => ({ kind: "malformed", reason }) as const;
@@ -42,7 +44,7 @@ function read(row: unknown): Parsed<Conversation> {
   const column = columns["conversations"] === undefined ? "messages" : "conversations";
   const given = columns[column];
   if (!Array.isArray(given)) return malformed("column conversations must be a list of messages, and is none");
-  // The length first: a conversation may have thousands of turns.
+  // The length is checked first, because a conversation may have thousands of turns.
   if (given.length > 3) return malformed(`column ${column} has ${given.length} messages: one turn has at most 3`);
   const turns: Turn[] = [];
   for (const [i, message] of given.entries()) {
@@ -83,14 +85,14 @@ export function isTooLong(text: string): boolean {
   return text.length > TEXT_BYTES_MAX || encoder.encode(text).length > TEXT_BYTES_MAX;
 }
 
-/** Whether a text has so many letters that are seen, of any script; reads no further than that. */
+/** Returns whether a text has at least `count` visible letters of any script. Reads no further than needed. */
 export function hasLetters(text: string, count: number): boolean {
   const letter = /[\p{L}--\p{Default_Ignorable_Code_Point}]/gv;
   for (let found = 0; found < count; found++) if (!letter.test(text)) return false;
   return true;
 }
 
-/** The same for texts that differ in no more than case and white space. */
+/** Returns a key that is equal for texts that differ only in case and white space. */
 export function folded(text: string): string {
   return text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
 }

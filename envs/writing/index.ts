@@ -1,4 +1,7 @@
-/** Creative writing, judged against a reference in pairs (Omni-Thinker 4.1, 5.1). README.md opens with an example. */
+/**
+ * Registers the environment `writing`: creative writing, compared with a reference by a judge (Omni-Thinker 4.1, 5.1).
+ * README.md opens with an example.
+ */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { Parsed } from "../facts.ts";
@@ -28,10 +31,10 @@ export const writing = defineEnvironment<Conversation, string>({
       },
     ],
   },
-  // A text of several lines has a beginning and an end.
+  // Only tags can mark the ends of a text of several lines.
   answerFormats: ["think_answer", "answer_tag"],
   verbatim: true,
-  // A request with several references is one request, and of one split.
+  // Rows with the same request and other references are in the same split.
   invariant: ({ system = "", request }) => JSON.stringify([system, request].map(folded)),
   reference: ({ reference }) => reference,
   render,

@@ -1,10 +1,10 @@
 /**
- * What the judge is asked: which of two texts answers a request better. The papers print no prompt, so the words are ours;
- * as theirs it asks for reasons before the verdict (Omni-Thinker 4.1).
+ * Writes the judge's question: which of two texts answers a request better. The papers print no prompt, so the words
+ * are ours. Like theirs, the prompt asks for reasons before the verdict (Omni-Thinker 4.1).
  *
- * The texts are strangers', one of them by a policy that is paid for winning. None can end its own block, for the marks
- * hold a hash of all texts, and each line begins with "| "; what chat templates and the reader of verdicts look for is
- * spelt otherwise. The reference is treated alike, so that nothing tells the two apart.
+ * The texts are untrusted, and one of them comes from a policy that is rewarded for winning. No text can end its own
+ * block, because the marks hold a hash of all texts, and each line begins with "| ". Marks that chat templates and the
+ * verdict reader look for are respelled. The reference is treated the same way, so that nothing tells the two apart.
  */
 import type { ChatMessage } from "../prompt.ts";
 import { hashKey } from "../lib/rng.ts";
@@ -28,7 +28,7 @@ First compare the two texts in a few sentences, one of the points after the othe
 {"reason": "the one thing that decides it, in a sentence", "winner": "A"}
 The winner is "A", "B", or "tie": a tie is for texts that are the same, or of which you would as soon have the one as the other. Write no other JSON.`;
 
-/** Both orders: first the candidate is A, then B. */
+/** Returns the prompts for both orders: first with the candidate as A, then as B. */
 export function comparisonOf(conversation: Conversation, candidate: string): Comparison {
   const { system = "", request, reference } = conversation;
   const code = hashKey("writing", system, request, reference, candidate).slice(0, 16);
@@ -53,15 +53,15 @@ function block(name: string, text: string, code: string): string {
   return `[${code}: ${name} begins]\n${quoted(text)}\n[${code}: ${name} ends]`;
 }
 
-/** Line breaks of any kind. */
+/** Matches line breaks of any kind. */
 const LINES = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 /**
- * What is not shown, or changes the order of what is: control and format characters, fillers and the selectors of variants,
- * in which a whole message can be spelt; but for tabs, joiners and those that tell pictograms from signs.
+ * Matches characters that are invisible or change the order of text: control and format characters, fillers and
+ * variation selectors, which could spell a hidden message. Tabs, joiners and the selectors of emoji style stay.
  */
 const HIDDEN = /[[\p{C}\p{Default_Ignorable_Code_Point}]--[\t\u200c\u200d\ufe0e\ufe0f]]/gv;
 
-/** A text as a quotation that nothing can break out of. Of several empty lines one is left. */
+/** Returns a text as a quotation that it cannot break out of. Runs of empty lines become one. */
 export function quoted(text: string): string {
   const lines = text.split(LINES).map(tamed);
   const isEmpty = (i: number): boolean => (lines[i] ?? "").trim() === "";
@@ -71,14 +71,13 @@ export function quoted(text: string): string {
     .join("\n");
 }
 
-/** Mistral's, which its tokenizers read in any text unless they are told not to; in no other case. */
+/** Matches Mistral's marks, which its tokenizers may read in any text. They are in upper case only. */
 const BRACKETED =
   /\[(?=\/?(?:SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|THINK|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|PREFIX|MIDDLE|SUFFIX)\])/g;
 
 /**
- * Without what has a meaning to others than readers: marks of chat templates, such as <|im_end|>, </s> and [INST], which
- * some servers read in a message's text too, and what a judge that quotes it would make a verdict of, which contradicts
- * its own: braces, and the name of the winner's field.
+ * Respells what has a meaning to programs. Some servers read marks of chat templates, such as <|im_end|>, </s> and
+ * [INST], even inside a message. A judge that quotes braces or the winner's field would seem to give a second verdict.
  */
 function tamed(line: string): string {
   return line

@@ -1,4 +1,7 @@
-/** Which text is better, as a judge sees it: a win, a loss or a tie against the reference (Omni-Thinker A.1). */
+/**
+ * Asks a judge which text is better, and grades the result as a win, a loss or a tie against the reference
+ * (Omni-Thinker A.1).
+ */
 import type { Resource, VerifyContext } from "../environment.ts";
 import { type Facts, type Failed, type GradedFacts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -9,13 +12,13 @@ import { comparisonOf, quoted } from "./question.ts";
 export const judgeResource: Resource = {
   name: "judge",
   port: "judge",
-  // Two requests each. The server's options say otherwise.
+  // Each answer takes two requests. The server's options can change these limits.
   concurrencyMax: 16,
   timeLimitMs: 60_000,
-  // An update batch of the paper's, 256 × 16, and as much again.
+  // Room for two update batches of the paper's size, 256 × 16.
   waitingMax: 8192,
   heldBytesMax: 64 * 1024 ** 2,
-  // The port tries again within the time limit, which then holds for all of it.
+  // The port retries within the time limit, which bounds all attempts together.
   attemptsMax: 1,
   probe: async ({ ports, ...context }) => ports.judge?.probe?.(context),
 };
@@ -43,7 +46,7 @@ function outcomeOf({ winner }: Verdict, candidate: Verdict["winner"]): Outcome {
   return winner === candidate ? "win" : "loss";
 }
 
-/** A judge is partial to a place now and then: only what it says in both orders counts, all else is a tie. */
+/** A judge sometimes favours a position, so only a verdict that holds in both orders counts. Anything else is a tie. */
 function graded(outcomes: readonly [Outcome, Outcome], [asA, asB]: readonly [string, string]): GradedFacts {
   const [first, second] = outcomes;
   const outcome = first === second ? first : "tie";
@@ -55,11 +58,14 @@ function graded(outcomes: readonly [Outcome, Outcome], [asA, asB]: readonly [str
 
 const TOO_LONG = `the text has more than ${TEXT_BYTES_MAX} bytes of UTF-8`;
 
-/** Texts that no judge has to see: none worth the name, far too long, or the reference itself. */
+/**
+ * Decides cases that need no judge: a text with too few letters, one that is too long, or a copy of the reference.
+ * Undefined if the judge must decide.
+ */
 function withoutAsking({ reference }: Conversation, candidate: string): GradedFacts | undefined {
   if (!hasLetters(candidate, LETTERS_MIN)) return refused(`the text has fewer than ${LETTERS_MIN} letters`);
   if (isTooLong(candidate)) return refused(TOO_LONG);
-  // Short lines and marks that are spelt otherwise take up to three times as many.
+  // Quotation marks at lines and respelled marks may triple the size.
   if (isTooLong(quoted(candidate))) return refused(`${TOO_LONG} as the judge is shown it`);
   if (folded(candidate) === folded(reference)) return { ...facts("tie"), info: { outcome: "tie", copy: "true" } };
   return undefined;
