@@ -1,4 +1,7 @@
-/** A program beside the tests that it must pass. Which of them it fails, only the sandbox knows: its score says so. */
+/**
+ * Draws a program beside the tests that it must pass. Only the sandbox knows which tests fail; the score's text says
+ * so.
+ */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { cutTo } from "./lib/frame.ts";
 import { notesOf } from "./lib/picture.ts";
@@ -11,11 +14,11 @@ import { callWords, inputWords } from "../envs/code/verify.ts";
 const LINE = 17;
 const COLUMN = 480;
 const TOP = 30;
-/** A letter's width; leading spaces are none of an SVG's text, so that lines are moved. */
+/** Width of a letter, in pixels. SVG drops leading spaces, so that indentation moves the line instead. */
 const SPACE = 6;
 const LINES_MAX = 60;
 const LINE_CHARS = 66;
-/** Letters of a line that are shown however deep it is. */
+/** Minimum number of letters shown of a line, however far it is indented. */
 const SHOWN_MIN = 12;
 const TESTS_MAX = 16;
 const TEST_CHARS = 66;
@@ -60,7 +63,7 @@ function wordsOf(test: CodeTest): readonly [asked: string, expected: string] {
 function programShapes(lines: readonly string[], x: number) {
   const shapes = lines.map((line, i) => {
     const code = line.replaceAll("\t", "    ").trimEnd();
-    // What is very deep stays where there is still room for some of it.
+    // Limit the indentation, so that some of a very deep line fits.
     const indent = Math.min(code.length - code.trimStart().length, LINE_CHARS - SHOWN_MIN);
     const shown = cutTo(code.trimStart(), LINE_CHARS - indent);
     return text(x + 8 + indent * SPACE, TOP + LINE * (i + 1), "gd-text", shown);

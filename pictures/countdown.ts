@@ -1,4 +1,4 @@
-/** An expression as a tree with the value of each part, so that a person sees where it misses the target. */
+/** Draws an expression as a tree with the value of each part, so that a person sees where it misses the target. */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { legendOf, notesOf } from "./lib/picture.ts";
 import { path, rect, segment, text } from "./lib/svg.ts";
@@ -13,7 +13,7 @@ import {
 import type { CountdownInstance } from "../envs/countdown/instance.ts";
 import { equalsInteger, fromInteger, type Rational, showRational } from "../envs/lib/rational.ts";
 
-// Where the parts of an expression are drawn, and what each is worth.
+// Layout of the tree, with the value of each part.
 
 const NODE = { width: 56, height: 32 } as const;
 const STEP = NODE.width + 8;
@@ -21,17 +21,17 @@ const STEP = NODE.width + 8;
 interface TreeNode {
   readonly x: number;
   readonly y: number;
-  /** Of a leaf. */
+  /** Number of a leaf. */
   readonly number: number | undefined;
-  /** As it is read; of what is no leaf. */
+  /** Sign of an operation. Undefined for a leaf. */
   readonly operator: string | undefined;
-  /** Undefined: it divides by zero, here or below. */
+  /** Undefined if there is a division by zero here or below. */
   readonly value: Rational | undefined;
   readonly children: readonly TreeNode[];
 }
 
 export interface Tree {
-  /** Children before parents: the root is the last. */
+  /** Children before parents, so that the root is last. */
   readonly nodes: readonly TreeNode[];
   readonly width: number;
   readonly height: number;
@@ -39,12 +39,12 @@ export interface Tree {
 
 const SIGNS: Readonly<Record<Operator, string>> = { "+": "+", "-": "−", "*": "×", "/": "÷" };
 
-/** Leaves side by side in the order written, each operation above the middle of its two operands. */
+/** Places the leaves side by side in written order, and each operation above the middle of its two operands. */
 function placedNodes(expression: Expression): Tree {
   const nodes: TreeNode[] = [];
   let leaves = 0;
   const depth = depthOf(expression);
-  // A chain of dozens of operations stays of a height that can be looked at.
+  // Limit the height of a chain of dozens of operations.
   const level = Math.max(40, Math.min(62, 1800 / (depth + 1)));
 
   function place(part: Expression, height: number): TreeNode {
@@ -74,7 +74,7 @@ function depthOf(expression: Expression): number {
   return expression.kind === "number" ? 0 : 1 + Math.max(depthOf(expression.left), depthOf(expression.right));
 }
 
-/** Lines from each operation to its operands. */
+/** Draws lines from each operation to its operands. */
 function linkShapes(nodes: readonly TreeNode[], left: number, top: number): readonly Shape[] {
   const lines = nodes.flatMap(({ x, y, children }) =>
     children.map((child) => segment(left + x, top + y, left + child.x, top + child.y)),
@@ -126,12 +126,15 @@ export function draw(instance: CountdownInstance, answer?: CountdownAnswer, best
   };
 }
 
-/** What the first list holds more often than the second. */
+/** Returns the numbers that the first list holds more often than the second. */
 function lacking(some: readonly number[], others: readonly number[]): readonly number[] {
   return some.filter(beyond(others));
 }
 
-/** Tells of one number after the other whether it is not among these, or comes more often than among them. */
+/**
+ * Returns a function to call with one number after the other. The function returns whether the number is missing from
+ * the list, or was seen more often than the list holds it.
+ */
 function beyond(numbers: readonly number[]): (number: number) => boolean {
   const left = [...numbers];
   return (number) => {
@@ -141,13 +144,13 @@ function beyond(numbers: readonly number[]): (number: number) => boolean {
   };
 }
 
-/** The leaves that use a number which is not given, or that is used up by those before. */
+/** Returns the leaves whose number is not given, or is already used up by earlier leaves. */
 function surplusLeaves(nodes: readonly TreeNode[], numbers: readonly number[]): ReadonlySet<TreeNode> {
   const isSurplus = beyond(numbers);
   return new Set(nodes.filter(({ number }) => number !== undefined && isSurplus(Math.abs(number))));
 }
 
-/** The numbers given, those not used marked, and the target. */
+/** Draws the given numbers, with the unused ones marked, and the target. */
 function givenShapes(numbers: readonly number[], unused: readonly number[], target: number) {
   const isUsed = beyond(unused);
   const start = LEFT + 56;
@@ -170,7 +173,10 @@ function givenShapes(numbers: readonly number[], unused: readonly number[], targ
   return { shapes, width: x + CHIP + 40 };
 }
 
-/** A node: its operator above its value, or its number. `hits`: whether it, the root, equals the target. */
+/**
+ * Draws a node: an operator above its value, or a number. `hits` is set for the root only: whether it equals the
+ * target.
+ */
 function nodeShapes(node: TreeNode, left: number, surplus: boolean, hits: boolean | undefined): readonly Shape[] {
   const [centre, middle] = [left + node.x, TOP + node.y];
   const label = hits === true ? "gd-on-light" : "gd-label";
@@ -189,7 +195,7 @@ function boxAround(x: number, y: number, grow: number, className: string): Shape
   return rect(x - width / 2, y - height / 2, width, height, className);
 }
 
-/** Whether it divides by zero itself. */
+/** Returns whether this node itself divides by zero. */
 function divides({ value, children }: TreeNode): boolean {
   return value === undefined && children.every((child) => child.value !== undefined);
 }

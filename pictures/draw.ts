@@ -1,4 +1,4 @@
-/** Pictures of tasks and answers, as SVG documents. */
+/** Draws tasks and answers as SVG documents. The command line and the page's picture thread call these functions. */
 import { locateAnswers, type Thinking } from "../envs/answers/locate.ts";
 import type { Baseline, Environment, Solution } from "../envs/environment.ts";
 import type { Facts, Parsed } from "../envs/facts.ts";
@@ -9,29 +9,29 @@ import { framed, type Headline } from "./lib/frame.ts";
 import { isOptimal, qualityRatio } from "../envs/reward/scheme.ts";
 import { parseAnswer } from "../envs/score.ts";
 
-/** What is known of an answer that only the outside can judge: its score, or why there is none. */
+/** Result of an answer that only the outside can judge: its verdict as text, or why there is none. */
 export interface Told {
   readonly solved: boolean;
   readonly words: string;
-  /** What else its score says, e.g. a judge's verdicts. */
+  /** More facts of the score, e.g. a judge's verdicts. */
   readonly info?: Readonly<Record<string, string>>;
 }
 
-/** What an answer is drawn with. */
+/** Options for drawing an answer. */
 export interface DrawOptions {
-  /** Of an answer that only the outside can judge; left out: nothing is said of it. */
+  /** Result of an answer that only the outside can judge. If omitted, the picture says nothing about it. */
   readonly told?: Told | undefined;
   /**
-   * Left out: beside an answer that is not the best, the solver's is drawn, in grey. Given: none is, and the answer is
-   * measured against this; undefined: against nothing.
+   * Baseline to measure the answer against, without drawing a best answer. An undefined baseline means no measure. If
+   * omitted, the solver's answer is drawn in grey beside an answer that is not the best.
    */
   readonly against?: { readonly baseline: Baseline | undefined };
 }
 
 /**
- * The SVG of an instance, and of an answer to it if there is one; undefined: its environment draws no pictures. The answer
- * is its text as it stands between its marks, any text, and nothing is thrown for what it holds. The solver is asked only
- * if there is an answer to measure.
+ * Returns the SVG of an instance, with an answer if one is given. Returns undefined if the environment has no pictures.
+ * `answerText` is the text between the answer's marks. It may be any text, and no content of it throws. The solver runs
+ * only if there is an answer to measure.
  */
 export function drawTask<Instance>(
   environment: Environment<Instance>,
@@ -45,7 +45,7 @@ export function drawTask<Instance>(
   return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), options);
 }
 
-/** The same for the answer that a completion marks in this format; any completion. */
+/** Draws the answer that a completion marks in this format. Accepts any completion. */
 export function drawCompletion<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
@@ -59,7 +59,7 @@ export function drawCompletion<Instance>(
   return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" }, options);
 }
 
-/** What is known of the best answer, and the answer itself where it may be shown. */
+/** Baseline, with the best answer if it may be shown. */
 type Known = Baseline & Partial<Pick<Solution<unknown>, "answer">>;
 
 function drawAnswer<Instance>(
@@ -76,7 +76,7 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(draw(instance), headlines);
   }
-  // What only the outside can judge has the verdict that it was told, if any.
+  // An answer that only the outside can judge has the verdict passed in, if there is one.
   if (environment.resource !== undefined) return framed(draw(instance, parsed.answer), [title, ...toldLines(told)]);
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
@@ -84,7 +84,7 @@ function drawAnswer<Instance>(
   return framed(picture, [title, ...verdictLines(environment, facts, solution)]);
 }
 
-/** "np/tsp, 12 cities: Find the shortest …" */
+/** Returns a title such as "np/tsp, 12 cities: Find the shortest …". */
 function titleOf<Instance>(environment: Environment<Instance>, instance: Instance): Headline {
   const facts = Object.entries(environment.metadata(instance)).map(([name, value]) => `${name} ${value}`);
   return { text: `${[environment.id, ...facts].join(", ")}. ${environment.description}`, tone: "title" };
@@ -127,7 +127,7 @@ function toldLines(told: Told | undefined): readonly Headline[] {
   return [told.solved ? { text: "✓ right", tone: "good" } : bad(told.words), ...more];
 }
 
-/** What an answer is worth beside the best known. */
+/** Compares an answer's objective with the best known one. */
 function feasibleLine<Instance>(
   { goal }: Environment<Instance>,
   objective: number | undefined,

@@ -1,4 +1,4 @@
-/** The one place where the pictures of Gradus' environments are registered. */
+/** Registers the pictures of Gradus's environments, in this one place. */
 import { code } from "../envs/code/index.ts";
 import { countdown } from "../envs/countdown/index.ts";
 import type { Environment } from "../envs/environment.ts";
@@ -32,7 +32,7 @@ import { drawClique, drawIndependentSet } from "./np/vertex-set.ts";
 import { draw as drawSequence } from "./sequence.ts";
 import { draw as drawWriting } from "./writing.ts";
 
-/** Draws an instance, an answer to it and a best one: see `draw` in envs/environment.ts. */
+/** Draws an instance, an answer to it and a best answer. See `draw` in envs/environment.ts. */
 type Drawing<Instance = unknown, Answer = unknown> = NonNullable<Environment<Instance, Answer>["draw"]>;
 
 const drawings: ReadonlyMap<string, Drawing> = new Map([
@@ -55,7 +55,7 @@ const drawings: ReadonlyMap<string, Drawing> = new Map([
   of(writing, drawWriting),
 ]);
 
-/** The compiler sees to it that the drawing takes what the environment makes. */
+/** Builds a map entry. Its types ensure that the drawing accepts the environment's instances and answers. */
 function of<Instance, Answer>(
   environment: Environment<Instance, Answer>,
   draw: Drawing<Instance, Answer>,
@@ -63,23 +63,26 @@ function of<Instance, Answer>(
   return [keyOf(environment), draw];
 }
 
-/** Another version of an environment may have other instances. */
+/** Includes the version, because another version of an environment may have other instances. */
 function keyOf({ id, version }: Pick<Environment, "id" | "version">): string {
   return `${id} ${version}`;
 }
 
-/** Whether there are pictures of an environment's tasks, drawn here or by the environment's own process. */
+/** Returns whether an environment's tasks have pictures, drawn here or by the environment's own process. */
 export function isDrawn(environment: Environment): boolean {
   return environment.asked === undefined ? drawingOf(environment) !== undefined : environment.asked.draw !== undefined;
 }
 
-/** Why there is no picture of a task of this environment, with those that have pictures. */
+/** Returns an error text that this environment has no pictures, with the environments that do. */
 export function noPicture(id: string, environments: readonly Environment[]): string {
   const drawn = new Set(environments.filter(isDrawn).map((each) => each.id));
   return `${id} draws no pictures; these do: ${[...drawn].join(", ")}`;
 }
 
-/** How an environment is drawn: by the picture that it brings, or by the one here; undefined: it has no picture. */
+/**
+ * Returns the function that draws an environment: its own, or the one registered here. Returns undefined if there is
+ * none.
+ */
 export function drawingOf<Instance>(environment: Environment<Instance>): Drawing<Instance> | undefined {
   return environment.draw ?? drawings.get(keyOf(environment));
 }

@@ -1,4 +1,4 @@
-/** Math and what is made of it, typeset: what is asked, the answer, and what is expected where that is another. */
+/** Draws math tasks with typeset formulas: the problem, the answer, and the expected answer if it differs. */
 import type { Picture } from "../envs/picture.ts";
 import type { ArithmeticInstance } from "../envs/math/arithmetic/generate.ts";
 import { texOf } from "../envs/math/arithmetic/expression.ts";
@@ -12,11 +12,11 @@ import { type Paragraph, proseOf, type Run, runsOf } from "./lib/prose.ts";
 const WIDTH = 680;
 const ANSWER_LENGTH_MAX = 1_000;
 
-/** The label of a paragraph, and its text. */
+/** Label and text of a paragraph. */
 interface Part {
   readonly label: string;
   readonly runs: readonly Run[];
-  /** Whether it is there only to be compared with. */
+  /** True if the part is shown only for comparison. */
   readonly faint?: boolean;
 }
 
@@ -30,10 +30,10 @@ function drawParts(...parts: readonly (Part | undefined)[]): Picture {
   return { ...proseOf(paragraphs, WIDTH), legend: [], notes: [] };
 }
 
-/** A letter next to another, and no command before them: words rather than a formula. */
+/** Matches two adjacent letters without a backslash before them: words rather than a formula. */
 const WORDS = /(?<![\\A-Za-z])[A-Za-z]{2,}/u;
 
-/** An answer mostly is a formula, though no mark says so. */
+/** Builds the part for an answer. An answer without marks is typeset as a formula unless it contains words. */
 function answerPart(label: string, answer: string, faint = false): Part {
   const shown = answer.length > ANSWER_LENGTH_MAX ? `${answer.slice(0, ANSWER_LENGTH_MAX)} …` : answer;
   const isMarked = /\$|\\\(|\\\[/.test(shown);
@@ -42,7 +42,7 @@ function answerPart(label: string, answer: string, faint = false): Part {
   return { label, runs, faint };
 }
 
-/** The expected answer stands beside one that is not equal to it. */
+/** Draws a problem and an answer. The expected answer is added if the answer is not equal to it. */
 export function drawMath({ problem, answer: gold }: MathInstance, answer?: MathAnswer): Picture {
   const asked: Part = { label: "problem", runs: runsOf(problem) };
   if (answer === undefined) return drawParts(asked);

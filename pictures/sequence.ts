@@ -1,4 +1,7 @@
-/** The sequence above the answer, digit by digit, with the right result beneath, so that a person sees where they part. */
+/**
+ * Draws the sequence, the answer and the correct result below each other, digit by digit, so that a person sees the
+ * differences.
+ */
 import type { Picture, Shape } from "../envs/picture.ts";
 import type { SequenceInstance } from "../envs/sequence/generate.ts";
 import type { Digits } from "../envs/sequence/rules.ts";
@@ -8,7 +11,7 @@ import { rect, text } from "./lib/svg.ts";
 const CELL = 26;
 const LEFT = 70;
 const ROW = 36;
-/** Of an answer; what is longer is cut. */
+/** Maximum number of digits shown of an answer. A longer answer is cut. */
 const SHOWN_MAX = 80;
 
 export function draw({ sequence }: SequenceInstance, answer?: Digits, best?: Digits): Picture {
@@ -45,13 +48,13 @@ function rowShapes(title: string, digits: Digits, classOf: (i: number) => string
   ];
 }
 
-/** Letters on a filled cell have the colour that is seen on it. */
+/** Returns the letter class that is readable on a cell. */
 function labelOf(className: string): string {
   if (className === "gd-f0") return "gd-on-dark";
   return className === "gd-f6" ? "gd-on-light" : "gd-label";
 }
 
-/** What stands in a cell: an answer may hold numbers of many digits. */
+/** Returns the text of a cell, shortened because an answer may hold numbers of many digits. */
 function writtenIn(digit: number): string {
   const words = `${digit}`;
   return words.length <= 3 ? words : `${words.slice(0, 2)}…`;

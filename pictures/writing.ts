@@ -1,4 +1,4 @@
-/** The text beside the reference, as the judge compares them. What it found, only its score says. */
+/** Draws the text beside the reference, as the judge compares them. The judge's findings are only in the score. */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { wrapped } from "./lib/frame.ts";
 import { notesOf } from "./lib/picture.ts";
@@ -10,7 +10,7 @@ const COLUMN = 460;
 const GAP = 20;
 const PADDING = 12;
 const SIZE = 12;
-/** Of a text; what is longer is cut. */
+/** Maximum number of lines shown of a text. A longer text is cut. */
 const LINES_MAX = 60;
 
 export function draw({ system, request, reference }: Conversation, candidate?: string): Picture {
@@ -36,7 +36,7 @@ export function draw({ system, request, reference }: Conversation, candidate?: s
 interface Block {
   readonly shapes: readonly Shape[];
   readonly height: number;
-  /** Lines that are left out. */
+  /** Number of lines left out. */
   readonly left: number;
 }
 

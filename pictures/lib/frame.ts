@@ -1,4 +1,7 @@
-/** A picture with its title above, and its legend and notes below, as an SVG document. */
+/**
+ * Frames a picture with its title above, and its legend and notes below, as an SVG document. Also fits text into lines
+ * and draws stacks of amounts.
+ */
 import type { LegendEntry, Picture, Shape } from "../../envs/picture.ts";
 import {
   circle,
@@ -16,14 +19,14 @@ import {
 
 export interface Headline {
   readonly text: string;
-  /** Whether it says that something is well, that something is wrong, or neither. */
+  /** Style of the line: a title, plain text, good news or bad news. */
   readonly tone: "title" | "plain" | "good" | "bad";
 }
 
 const MARGIN = 20;
 const LINE = 18;
 const WIDTH_MIN = 520;
-/** Mean width of a letter, in parts of the font's size; generous, so that no line is too long. */
+/** Mean width of a letter, as a share of the font size. Chosen large enough that no line becomes too wide. */
 const LETTER = 0.58;
 
 const TONES: Readonly<Record<Headline["tone"], string>> = {
@@ -33,12 +36,12 @@ const TONES: Readonly<Record<Headline["tone"], string>> = {
   bad: "gd-text gd-bad",
 };
 
-/** The width that a text takes at most, about. */
+/** Returns about the maximum width of a text, in pixels. */
 function textWidth(content: string, size = 12): number {
   return content.length * size * LETTER;
 }
 
-/** An SVG document. */
+/** Returns the picture as an SVG document. */
 export function framed(picture: Picture, headlines: readonly Headline[]): string {
   const width = Math.max(WIDTH_MIN, picture.width) + 2 * MARGIN;
   const inner = width - 2 * MARGIN;
@@ -77,7 +80,7 @@ export function framed(picture: Picture, headlines: readonly Headline[]): string
   );
 }
 
-/** The entries from left to right, in as many lines as they take. */
+/** Draws the entries from left to right, in as many lines as needed. */
 function legendShapes(entries: readonly LegendEntry[], top: number, width: number) {
   const shapes: Shape[] = [];
   let [x, line] = [0, 0];
@@ -91,7 +94,7 @@ function legendShapes(entries: readonly LegendEntry[], top: number, width: numbe
   return { shapes, height: entries.length === 0 ? 0 : (line + 1) * LINE + 4 };
 }
 
-/** What an entry looks like, around the middle of its left side. */
+/** Draws an entry's mark, given the middle of its left side. */
 function swatch({ mark, className }: LegendEntry, x: number, y: number): readonly Shape[] {
   if (mark === "dot") return [circle(x + 10, y, 6, className)];
   if (mark === "box") return [rect(x, y - 6, 20, 12, className)];
@@ -99,7 +102,7 @@ function swatch({ mark, className }: LegendEntry, x: number, y: number): readonl
   return [path(hatching(x, y - 6, 20, 12), className)];
 }
 
-/** The text in lines of at most this width, broken at spaces where there are any. */
+/** Breaks a text into lines of at most this width, at spaces if possible. */
 export function wrapped(content: string, width: number, size: number): readonly string[] {
   const longest = Math.floor(width / (size * LETTER));
   const lines: string[] = [];
@@ -113,7 +116,7 @@ export function wrapped(content: string, width: number, size: number): readonly 
   }
 }
 
-/** The text, or as much of it as is no wider than so many letters, with a sign that it goes on. */
+/** Returns the text, cut to the width of `letters` letters with an ellipsis if it is wider. */
 export function cutTo(content: string, letters: number): string {
   return fitting(content, letters) === content.length ? content : `${content.slice(0, fitting(content, letters - 1))}…`;
 }
@@ -122,14 +125,16 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
 /**
- * Whether a letter is as wide as the font is large: Chinese, Japanese and Korean, their punctuation, full-width forms, and
- * pictograms.
+ * Returns whether a letter is as wide as the font size: Chinese, Japanese and Korean, their punctuation, full-width
+ * forms, and pictograms.
  */
 export function isWide(letter: string): boolean {
   return letter >= "\u1100" && WIDE.test(letter);
 }
 
-/** How many units of a text are no wider than so many letters: whole characters, and one at least. */
+/**
+ * Returns how many units of a text fit into the width of `letters` letters. Counts whole characters, and at least one.
+ */
 function fitting(content: string, letters: number): number {
   let [at, left] = [0, letters];
   for (const letter of content) {
@@ -140,29 +145,32 @@ function fitting(content: string, letters: number): number {
   return at;
 }
 
-/** Between labels, in parts of their size: with less, two numbers read as one. */
+/** Minimum space between labels, as a share of their size. With less, two numbers read as one. */
 const BLANK = 0.5;
 
-/** A label around a point, as large as there is room for; none where it would run into those beside it. */
+/** Draws a label around a point, as large as it fits. Draws nothing if it would overlap its neighbours. */
 export function labelShapes(words: string, x: number, y: number, width: number, className = ""): readonly Shape[] {
   const classes = className === "" ? "gd-label" : `gd-label ${className}`;
   if (width > textWidth(words, LABEL_SIZE) + LABEL_SIZE * BLANK) return [text(x, y, classes, words)];
   return width > textWidth(words, TINY_SIZE) + TINY_SIZE * BLANK ? [text(x, y, `${classes} gd-tiny`, words)] : [];
 }
 
-// Amounts laid end to end against a line that they must not, or must just, reach.
+// Amount in a stack. A stack lays amounts end to end against a limit that they must not exceed, or must reach
+// exactly.
 
 export interface Piece {
   readonly amount: number;
   readonly label: string;
   readonly className: string;
-  /** Class of the label on it. */
+  /** Class of the label on the amount. */
   readonly onClass: string;
-  /** Wrong whatever the sum, for example listed before. */
+  /** True if the amount is wrong whatever the sum, e.g. because it was listed before. */
   readonly wrong: boolean;
 }
 
-/** The amounts chosen, by index, that exist, in the order listed; labelled by themselves or by their indices. */
+/**
+ * Returns the amounts at the chosen indices that exist, in the order listed. Labels are the amounts or their indices.
+ */
 export function piecesOf(
   chosen: readonly number[],
   amounts: ArrayLike<number>,
@@ -184,23 +192,23 @@ export const STACK = 34;
 const ROW = STACK + 26;
 
 interface Stacks {
-  /** The words above a stack, and what is in it. */
+  /** Caption above each stack, and its amounts. */
   readonly rows: readonly (readonly [words: string, pieces: readonly Piece[]])[];
   readonly left: number;
   readonly top: number;
-  /** Pixels of one unit. */
+  /** Pixels for one unit of an amount. */
   readonly scale: number;
   readonly limit: number;
-  /** What the limit is; its amount follows. */
+  /** Name of the limit. The drawing appends its amount. */
   readonly words: string;
-  /** Of the picture: the words stay within it. */
+  /** Width of the picture. The limit's label stays within it. */
   readonly width: number;
 }
 
-/** Stacks one below the other, with one limit through all of them. `bottom`: where they end. */
+/** Draws stacks one below the other, with one limit through all of them. `bottom` is where they end. */
 export function stacks({ rows, left, top, scale, limit, words, width }: Stacks): {
   readonly shapes: readonly Shape[];
-  /** The limit's line, and what it is: to be drawn last. */
+  /** Line and label of the limit, to be drawn last. */
   readonly line: readonly Shape[];
   readonly bottom: number;
 } {
@@ -209,7 +217,7 @@ export function stacks({ rows, left, top, scale, limit, words, width }: Stacks):
     ...stackShapes(pieces, left, top + i * ROW, scale, limit),
   ]);
   const x = left + limit * scale;
-  // Not through the words above a row.
+  // Skip the captions above the rows.
   const segments = rows.map((_, i) => segment(x, top - 4 + i * ROW, x, top + STACK + 4 + i * ROW));
   const said = `${words} ${limit}`;
   const half = textWidth(said) / 2;
@@ -217,7 +225,7 @@ export function stacks({ rows, left, top, scale, limit, words, width }: Stacks):
   return { shapes, line: [path(segments, "gd-limit"), middle], bottom: top + rows.length * ROW };
 }
 
-/** More pieces have no room to be told apart: those behind them are drawn as one. */
+/** Maximum number of amounts drawn separately. The rest is drawn as one, because more cannot be told apart. */
 const PIECES_MAX = 128;
 
 function drawable(pieces: readonly Piece[]): readonly Piece[] {
@@ -227,7 +235,10 @@ function drawable(pieces: readonly Piece[]): readonly Piece[] {
   return [...pieces.slice(0, PIECES_MAX), { ...last, amount: sumOfPieces(rest), label: "", wrong: true }];
 }
 
-/** The pieces from left to right, in the frame that they are to fill; what lies beyond the limit, or is wrong, is hatched. */
+/**
+ * Draws the amounts from left to right, in the frame that they are to fill. Hatches everything beyond the limit or
+ * wrong.
+ */
 function stackShapes(
   pieces: readonly Piece[],
   left: number,

@@ -1,4 +1,4 @@
-/** Graphs: vertices and edges as shapes. */
+/** Draws the vertices and edges of graphs. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import type { Graph } from "../../envs/lib/graph.ts";
 import { boxFor, graphPoints, VERTEX_RADIUS } from "./layout.ts";
@@ -7,7 +7,7 @@ import { circle, path, segment, shape, text } from "./svg.ts";
 
 export type Pair = readonly [a: number, b: number];
 
-/** All the edges of one kind, as one shape; none if there are none. */
+/** Draws all edges of one kind as one shape. Returns no shape if there are no edges. */
 export function edgeShapes(
   edges: Iterable<Pair>,
   points: readonly Point[],
@@ -18,7 +18,10 @@ export function edgeShapes(
   return commands.length === 0 ? [] : [path(commands, className, width)];
 }
 
-/** The steps of a round trip between vertices that exist, the one back to the first included. */
+/**
+ * Returns the steps of a round trip, including the one back to the first vertex. Leaves out steps from or to missing
+ * vertices.
+ */
 export function stepsOf(trip: readonly number[], vertices: number): readonly Pair[] {
   const steps = trip.map((from, i): Pair => [from, trip[(i + 1) % trip.length] as number]);
   return steps.filter(([a, b]) => isWithin(a, vertices) && isWithin(b, vertices) && a !== b);
@@ -28,14 +31,14 @@ export function between(a: Point, b: Point): string {
   return segment(a.x, a.y, b.x, b.y);
 }
 
-/** How a vertex is drawn. */
+/** Appearance of a vertex. */
 export interface VertexLook {
-  /** Classes of its disc and of the label on it. */
+  /** Classes of the disc and of the label on it. */
   readonly disc: string;
   readonly label: string;
-  /** Class of a ring around it; left out: none. */
+  /** Class of a ring around the vertex. If omitted, there is none. */
   readonly ring?: string | undefined;
-  /** A word beside it, such as "×2". */
+  /** Text beside the vertex, such as "×2". */
   readonly beside?: string | undefined;
 }
 
@@ -56,10 +59,12 @@ export function vertexShapes(points: readonly Point[], look: (vertex: number) =>
   return [shape("g", {}, shapes)];
 }
 
-/** Room for a word beside a vertex. */
+/** Space for a text beside a vertex, in pixels. */
 const BESIDE = 2 * VERTEX_RADIUS;
 
-/** Right of the vertex; left of those that are the last on the right, where the word would be cut off. */
+/**
+ * Draws a text to the right of a vertex. For the rightmost vertices, draws it to the left, because it would be cut off.
+ */
 function besideShape(words: string, x: number, y: number, isLast: boolean): Shape {
   const away = VERTEX_RADIUS + 4;
   return isLast
@@ -67,7 +72,7 @@ function besideShape(words: string, x: number, y: number, isLast: boolean): Shap
     : text(x + away, y - 7, "gd-text gd-bad gd-halo", words);
 }
 
-// A graph of which nothing is said.
+// Draws a graph without an answer.
 
 export function drawPlain(graph: Graph, edges: readonly Pair[]): Picture {
   const box = boxFor(graph.vertices);

@@ -1,18 +1,21 @@
-/** Where vertices are drawn. */
+/** Places vertices in the plane. */
 import { type Graph, neighbours } from "../../envs/lib/graph.ts";
 import type { Point } from "./picture.ts";
 
-// Points in the plane whose distances are about those given. The same input gives the same points: no chance is used.
+// Embedding: points whose distances approximate the given ones. Deterministic: the same input gives the same points.
 
-/** Positive for any two different of the numbers 0 … size − 1, and the same both ways; it need not be a metric. */
+/** Returns the distance of two different numbers from 0 to size − 1. Positive and symmetric; need not be a metric. */
 export type Distance = (a: number, b: number) => number;
 
 const POWER_STEPS = 150;
 const STRESS_SWEEPS = 80;
-/** The angle that keeps successive directions apart. */
+/** Angle that keeps successive directions apart. */
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
-/** Classical scaling, made better by stress majorization, which heeds short distances most. Centred at the origin. */
+/**
+ * Embeds by classical scaling, improved by stress majorization, which gives short distances the most weight. The points
+ * are centred at the origin.
+ */
 export function embed(size: number, distance: Distance): readonly Point[] {
   const matrix = Float64Array.from({ length: size * size }, (_, at) => {
     const [a, b] = [Math.floor(at / size), at % size];
@@ -27,7 +30,10 @@ export function embed(size: number, distance: Distance): readonly Point[] {
   return centred(xs, ys);
 }
 
-/** Doubly centred squares: the inner products of the points, if there are such (Torgerson, 1952). */
+/**
+ * Returns the doubly centred squared distances. These are the inner products of the points, if such points exist
+ * (Torgerson, 1952).
+ */
 function innerProducts(matrix: Float64Array, size: number): Float64Array {
   const squares = matrix.map((d) => d * d);
   const means = Float64Array.from({ length: size }, (_, row) => {
@@ -42,9 +48,9 @@ function innerProducts(matrix: Float64Array, size: number): Float64Array {
 }
 
 /**
- * Writes the coordinates along the principal axis, and takes it out of the matrix. Power iteration on the matrix with
- * half its largest row sum added to the diagonal, so that no negative eigenvalue (there are some where the distances are
- * no metric) is the largest in magnitude.
+ * Writes the coordinates along the principal axis, and removes that axis from the matrix. Uses power iteration with
+ * half the largest row sum added to the diagonal. Without this shift, a negative eigenvalue could be the largest in
+ * magnitude: distances that are not a metric have some.
  */
 function principal(inner: Float64Array, coordinates: Float64Array): void {
   const size = coordinates.length;
@@ -85,8 +91,8 @@ function multiplied(matrix: Float64Array, vector: Float64Array, shift: number): 
 }
 
 /**
- * Moves each point in turn to the weighted mean of where the others want it, with weights of one over the distance
- * squared (Gansner, Koren and North, "Graph drawing by stress majorization", 2004, section 2.3).
+ * Moves each point in turn to the weighted mean of the positions that the other points prefer. The weight is one over
+ * the distance squared (Gansner, Koren and North, "Graph drawing by stress majorization", 2004, section 2.3).
  */
 function relax(matrix: Float64Array, xs: Float64Array, ys: Float64Array): void {
   const size = xs.length;
@@ -107,7 +113,7 @@ function relax(matrix: Float64Array, xs: Float64Array, ys: Float64Array): void {
   }
 }
 
-/** The unit vector to point i from point j; any, but the same each time, if they coincide. */
+/** Returns the unit vector from point j to point i. If they coincide, returns an arbitrary but fixed direction. */
 function direction(xs: Float64Array, ys: Float64Array, i: number, j: number): readonly [number, number] {
   const dx = (xs[i] as number) - (xs[j] as number);
   const dy = (ys[i] as number) - (ys[j] as number);
@@ -128,16 +134,16 @@ export interface Box {
   readonly height: number;
 }
 
-/** An area in which this many vertices have room. */
+/** Returns the size of an area that has room for this many vertices. */
 export function boxFor(vertices: number): Box {
   const scale = Math.max(1, Math.sqrt(vertices / 50));
   return { width: Math.round(640 * scale), height: Math.round(480 * scale) };
 }
 
-/** The radius at which vertices are drawn. */
+/** Radius of a drawn vertex, in pixels. */
 export const VERTEX_RADIUS = 11;
 
-/** Vertices about as far apart as the number of edges between them. */
+/** Places vertices about as far apart as the number of edges between them. */
 export function graphPoints(graph: Graph, box: Box): readonly Point[] {
   const hops = Array.from({ length: graph.vertices }, (_, v) => hopsFrom(graph, v));
   return spread(
@@ -149,7 +155,10 @@ export function graphPoints(graph: Graph, box: Box): readonly Point[] {
   );
 }
 
-/** Edges on a shortest walk from a vertex to each; one more than the most of any for those that no walk reaches. */
+/**
+ * Returns the number of edges on a shortest path from a vertex to each. Unreachable vertices get a fixed larger
+ * distance.
+ */
 function hopsFrom(graph: Graph, start: number): Float64Array {
   const hops = new Float64Array(graph.vertices).fill(-1);
   hops[start] = 0;
@@ -165,14 +174,14 @@ function hopsFrom(graph: Graph, start: number): Float64Array {
   return hops.map((each) => (each === -1 ? far : each));
 }
 
-/** The points scaled and moved to fill a box, with room for a vertex at its rim. */
+/** Scales and moves the points to fill a box, with room for a vertex at its border. */
 export function fitted(points: readonly Point[], { width, height }: Box): readonly Point[] {
   const [left, right] = extent(points.map(({ x }) => x));
   const [top, bottom] = extent(points.map(({ y }) => y));
   const rim = VERTEX_RADIUS + 8;
   const across = (width - 2 * rim) / Math.max(right - left, 1e-9);
   const down = (height - 2 * rim) / Math.max(bottom - top, 1e-9);
-  // What lies on a line stays on one, rather than have rounding errors blown up.
+  // Limit the ratio of the scales. Otherwise points on a line would be spread out by enlarged rounding errors.
   const [scaleX, scaleY] = [Math.min(across, 2.5 * down), Math.min(down, 2.5 * across)];
   return points.map(({ x, y }) => ({
     x: width / 2 + scaleX * (x - (left + right) / 2),
@@ -186,7 +195,7 @@ function extent(values: readonly number[]): readonly [number, number] {
 
 const SPREAD_SWEEPS = 60;
 
-/** The points pushed apart until no two vertices lie on each other, or nearly so. */
+/** Pushes points apart until no two vertices overlap. */
 export function spread(points: readonly Point[], { width, height }: Box): readonly Point[] {
   const apart = 2 * VERTEX_RADIUS + 6;
   const moved = points.map(({ x, y }) => ({ x, y }));
@@ -213,13 +222,13 @@ export function spread(points: readonly Point[], { width, height }: Box): readon
   return moved;
 }
 
-/** The point of a circle at a share of its round, from the top and clockwise. */
+/** Returns the point on a circle at a share of the circumference, clockwise from the top. */
 export function onCircle(centre: Point, radius: number, share: number): Point {
   const angle = 2 * Math.PI * share - Math.PI / 2;
   return { x: centre.x + radius * Math.cos(angle), y: centre.y + radius * Math.sin(angle) };
 }
 
-/** The radius of a circle on which this many vertices stand side by side. */
+/** Returns the radius of a circle on which this many vertices fit side by side. */
 export function circleRadius(vertices: number, least: number): number {
   return Math.max(least, (vertices * (2 * VERTEX_RADIUS + 5)) / (2 * Math.PI));
 }

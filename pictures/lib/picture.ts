@@ -1,4 +1,4 @@
-/** The words beside a drawing, and lists of numbered things as an answer makes them. */
+/** Builds legends and notes, and counts the numbers listed in an answer. */
 import type { LegendEntry } from "../../envs/picture.ts";
 
 export interface Point {
@@ -6,26 +6,26 @@ export interface Point {
   readonly y: number;
 }
 
-/** The entries of what occurs. */
+/** Returns the legend entries whose marks occur. */
 export function legendOf(
   ...entries: readonly (readonly [occurs: boolean, mark: LegendEntry["mark"], className: string, text: string])[]
 ): readonly LegendEntry[] {
   return entries.filter(([occurs]) => occurs).map(([, mark, className, text]) => ({ mark, className, text }));
 }
 
-/** The notes of what there is to say. */
+/** Returns the notes that are defined. */
 export function notesOf(...notes: readonly (string | undefined)[]): readonly string[] {
   return notes.filter((note) => note !== undefined);
 }
 
-// Lists that an answer makes of numbered things, as they are for drawing: with repeats and numbers of nothing.
+// Counts of the numbered things that an answer lists, including repeats and numbers that do not exist.
 
 export interface Tally {
   /** By number: how often it is listed. */
   readonly times: Uint16Array;
-  /** What is listed and does not exist, in order. */
+  /** Listed numbers that do not exist, in order. */
   readonly outside: readonly number[];
-  /** What exists and is listed, in the order of first listing. */
+  /** Listed numbers that exist, in the order of first listing. */
   readonly distinct: readonly number[];
 }
 
@@ -50,19 +50,19 @@ export function isWithin(number: number, count: number): boolean {
 
 const SHOWN_MAX = 12;
 
-/** "3, 5, 8 and 9 more" */
+/** Lists items in words, such as "3, 5, 8 and 9 more". */
 export function listed(items: readonly (number | string)[]): string {
   const rest = items.length - SHOWN_MAX;
   const shown = items.slice(0, SHOWN_MAX).join(", ");
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
-/** "Not in the graph: 7, 9"; undefined if there is nothing to say. */
+/** Returns a note such as "Not in the graph: 7, 9", or undefined if there are no items. */
 export function noteOf(words: string, items: readonly (number | string)[]): string | undefined {
   return items.length === 0 ? undefined : `${words}: ${listed(items)}`;
 }
 
-/** "×3" of what is listed that often; undefined of what is listed once or not. */
+/** Returns a text such as "×3" for an item listed more than once, or undefined. */
 export function timesText(times: number): string | undefined {
   return times > 1 ? `×${times}` : undefined;
 }

@@ -1,18 +1,18 @@
-/** Texts with formulas in them, as pictures: HTML and MathML, that a browser breaks into lines, within the SVG. */
+/** Draws texts with formulas, as HTML and MathML within the SVG. The browser breaks the lines. */
 import type { Shape } from "../../envs/picture.ts";
 import { isWide, wrapped } from "./frame.ts";
 import { shape, text as line } from "./svg.ts";
 import { sizeOf, typeset } from "./tex.ts";
 
-/** A part of a text: words, or a formula. */
+/** Part of a text: words or a formula. */
 export type Run =
   | { readonly kind: "words"; readonly text: string }
   | { readonly kind: "formula"; readonly tex: string; readonly display: boolean };
 
-/** A paragraph with a word before it, e.g. "answer". */
+/** Paragraph with a label before it, e.g. "answer". */
 export interface Paragraph {
   readonly label: string;
-  /** A class of text in svg.ts. */
+  /** Text class in svg.ts. */
   readonly className: string;
   readonly runs: readonly Run[];
 }
@@ -23,13 +23,13 @@ export interface Prose {
   readonly shapes: readonly Shape[];
 }
 
-/** Units of a paragraph that are shown, and formulas of it that are set. */
+/** Maximum number of units shown of a paragraph, and maximum number of formulas that are typeset. */
 const SHOWN_MAX = 6_000;
 const FORMULAS_MAX = 60;
 
 const FORMULA = /(?<!\\)\$\$([^$]+)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)/gsu;
 
-/** A text with its formulas in dollars, or in LaTeX's brackets. */
+/** Splits a text into words and formulas. Formulas are in dollars or in LaTeX brackets. */
 export function runsOf(text: string): readonly Run[] {
   const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)} …` : text;
   const runs: Run[] = [];
@@ -39,7 +39,7 @@ export function runsOf(text: string): readonly Run[] {
     const [whole, dollars, bracket, dollar, parenthesis] = found;
     const display = dollars ?? bracket;
     const before = shown.slice(at, found.index);
-    // A formula that is displayed stands on lines of its own, whatever breaks are around it.
+    // A display formula stands on lines of its own, whatever line breaks surround it.
     runs.push({ kind: "words", text: display === undefined ? before : before.trimEnd() });
     const tex = display ?? dollar ?? parenthesis ?? "";
     runs.push({ kind: "formula", tex, display: display !== undefined });
@@ -50,16 +50,16 @@ export function runsOf(text: string): readonly Run[] {
   return runs.filter((run) => run.kind === "formula" || run.text !== "");
 }
 
-// Where things come to stand. The browser decides that; what is reckoned here is how high the picture must be.
+// Layout. The browser decides it; this code only estimates how high the picture must be.
 
 const EM = 16;
 const LINE = 1.5 * EM;
 const LABEL_WIDTH = 84;
 const GAP = 10;
-/** Mean width of a letter. */
+/** Mean width of a letter, in pixels. */
 const LETTER = 0.52 * EM;
 
-/** What is laid in lines; a break ends one, and what is displayed has one for itself. */
+/** Element to lay out in lines. A break ends a line, and a display formula has a line for itself. */
 interface Box {
   readonly kind: "inline" | "display" | "break";
   readonly width: number;
@@ -71,7 +71,7 @@ interface SetRun {
   readonly boxes: readonly Box[];
 }
 
-/** The paragraphs below each other, with their text beside their labels. */
+/** Draws the paragraphs one below the other, with their text beside their labels. */
 export function proseOf(paragraphs: readonly Paragraph[], width: number): Prose {
   const inner = width - LABEL_WIDTH;
   let top = 0;
@@ -95,7 +95,7 @@ export function proseOf(paragraphs: readonly Paragraph[], width: number): Prose 
   return { width, height: Math.max(0, top - GAP), shapes };
 }
 
-/** Renderers that know no HTML look for this feature, and take what comes after: browsers all have it. */
+/** SVG feature that all browsers report. Renderers without HTML lack it and draw the plain lines instead. */
 const EXTENSIBLE = "http://www.w3.org/TR/SVG11/feature#Extensibility";
 
 function plainLines(
@@ -151,7 +151,7 @@ function widthOf(word: string): number {
   return width;
 }
 
-/** Of lines that are filled one after the other. */
+/** Estimates the height of the boxes, laid out in lines. */
 function heightOf(boxes: readonly Box[], width: number): number {
   let [total, x, tallest] = [0, 0, LINE];
   const end = (): void => {
@@ -161,7 +161,7 @@ function heightOf(boxes: readonly Box[], width: number): number {
   for (const box of boxes) {
     if (box.kind === "break" || (x > 0 && (box.kind === "display" || x + box.width > width))) end();
     x += box.width;
-    // A word that is longer than a line is broken.
+    // A word longer than a line is broken.
     const lines = box.height > LINE ? 1 : Math.max(1, Math.ceil(box.width / width));
     tallest = Math.max(tallest, box.height * lines);
     if (box.kind === "display") end();

@@ -1,11 +1,14 @@
-/** SVG as a tree of shapes: whatever text goes in, well-formed XML comes out. */
+/** Builds SVG as a tree of shapes. Any text as input gives well-formed XML. */
 import type { Shape } from "../../envs/picture.ts";
 
 export function shape(tag: string, attributes: Shape["attributes"], content: string | readonly Shape[] = []): Shape {
   return { tag, attributes, content };
 }
 
-/** Classes of text whose point is the middle of its letters, and how far below that their base line is, in pixels. */
+/**
+ * Classes of text that is centred vertically at its point, with the distance of the base line below that point, in
+ * pixels.
+ */
 const CENTRED: readonly (readonly [className: string, drop: number])[] = [
   ["gd-tiny", 2.5],
   ["gd-label", 3.5],
@@ -14,8 +17,8 @@ const CENTRED: readonly (readonly [className: string, drop: number])[] = [
 ];
 
 /**
- * A line of text; its class in the style sheet says how large and where the point is: on the base line at the start or the end,
- * or in the middle. Renderers differ in what they know of base lines, so that the middle is found here.
+ * Draws a line of text. The class decides the size and where the point is: on the base line at the start or the end, or
+ * in the middle. The middle is computed here, because renderers differ in their support of base lines.
  */
 export function text(x: number, y: number, className: string, content: string): Shape {
   const [, drop = 0] = CENTRED.find(([part]) => className.includes(part)) ?? [];
@@ -30,22 +33,22 @@ export function circle(x: number, y: number, radius: number, className: string):
   return shape("circle", { class: className, cx: x, cy: y, r: radius });
 }
 
-/** A path of these commands: one shape for many lines keeps a picture small. */
+/** Draws a path of these commands. One shape for many lines keeps a picture small. */
 export function path(commands: readonly string[], className: string, width?: number): Shape {
   return shape("path", { class: className, d: commands.join(""), "stroke-width": width });
 }
 
-/** The path command of a straight line. */
+/** Returns the path command of a straight line. */
 export function segment(x1: number, y1: number, x2: number, y2: number): string {
   return `M${written(x1)} ${written(y1)}L${written(x2)} ${written(y2)}`;
 }
 
-/** The path command of a square by its corner. */
+/** Returns the path command of a square, given its corner. */
 export function square(x: number, y: number, side: number): string {
   return `M${written(x)} ${written(y)}h${written(side)}v${written(side)}h${written(-side)}z`;
 }
 
-/** Commands that outline a rectangle and fill it with oblique lines. */
+/** Returns path commands that outline a rectangle and fill it with oblique lines. */
 export function hatching(x: number, y: number, width: number, height: number): readonly string[] {
   const gap = 6;
   const [right, bottom] = [x + width, y + height];
@@ -71,7 +74,7 @@ export function toXml({ tag, attributes, content }: Shape): string {
   return `${start}>${typeof content === "string" ? escaped(content) : content.map(toXml).join("")}</${tag}>`;
 }
 
-/** A number to a tenth: more is not seen, and makes a picture of many lines large. */
+/** Rounds a number to a tenth. More digits are invisible, and would enlarge a picture of many lines. */
 function written(value: number): string {
   return `${Math.round(value * 10) / 10}`;
 }
@@ -79,8 +82,8 @@ function written(value: number): string {
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /**
- * What XML cannot hold (control characters, halves of surrogate pairs, U+FFFE, U+FFFF) and what would turn the order of
- * the letters around it (bidirectional controls) becomes U+FFFD.
+ * Characters that XML cannot hold (control characters, halves of surrogate pairs, U+FFFE, U+FFFF) and bidirectional
+ * controls, which would reorder the letters around them. They become U+FFFD.
  */
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
 
@@ -91,24 +94,26 @@ function escaped(value: string): string {
     .replaceAll(/[&<>"]/g, (mark) => ENTITIES[mark] as string);
 }
 
-// How shapes look, by class: on light and dark ground, told apart by people who are colour-blind.
+// Appearance of shapes by class, on light and dark backgrounds and for colour-blind people.
 
-/** How many fills tell groups apart; groups beyond that repeat them, with another outline, and bear their number. */
+/**
+ * Number of different fills for groups. Further groups repeat the fills with another outline, and show their number.
+ */
 export const FILLS = 7;
 
-/** The fill of a group by its number, from 0. Letters on it are dark or light, whichever can be read: see onFill. */
+/** Returns the fill class of a group by its number, from 0. onFill returns the matching class for letters. */
 export function fillClass(group: number): string {
   return `gd-f${group % FILLS}${group >= FILLS ? " gd-again" : ""}`;
 }
 
-/** The class of a label on such a fill. */
+/** Returns the class of a label on such a fill: dark or light, whichever is readable. */
 export function onFill(group: number): string {
   return group % FILLS === 0 ? "gd-on-dark" : "gd-on-light";
 }
 
 /**
- * Fills: the set of Okabe and Ito ("Color universal design", 2008) without vermilion and black. Red is kept for what is
- * wrong, which is always dashed, hatched or ringed too, so that no one needs to see the red.
+ * Fills: the set of Okabe and Ito ("Color universal design", 2008) without vermilion and black. Red is reserved for
+ * errors. Errors are always dashed, hatched or ringed too, so that nobody has to see the red.
  */
 const FILL_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#9aa3ad"];
 
@@ -147,7 +152,7 @@ const DARK: Theme = {
   cut: "#e8a317",
 };
 
-/** Colours without custom properties, which some renderers of SVG do not know. */
+/** Returns the colours as plain rules, because some SVG renderers do not support custom properties. */
 function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme): string {
   return [
     `.gd-paper{fill:${paper}}`,
@@ -173,7 +178,7 @@ function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme
   ].join("");
 }
 
-/** Of letters of gd-label, and of gd-tiny. */
+/** Font sizes of gd-label and gd-tiny, in pixels. */
 export const LABEL_SIZE = 10;
 export const TINY_SIZE = 7;
 
@@ -192,10 +197,10 @@ const FORMS = [
   ".gd-wrong{stroke-width:3}.gd-missing{stroke-width:2.5;stroke-dasharray:6 4}.gd-ring{stroke-width:2.5}",
   ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
   ".gd-prose{font:16px/1.5 ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
-  // A cell of MathML is aligned by the names that browsers gave to this before there was MathML in them.
+  // Cells of MathML are aligned by the vendor names that browsers used before they supported MathML.
   ".gd-prose math{font-size:17px;line-height:1.15;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
   ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
 ];
 
-/** The style sheet of every picture. Its classes begin with gd-, so that it disturbs no page that holds a picture. */
+/** Style sheet of every picture. All classes begin with gd-, so that they do not affect a page that holds a picture. */
 export const STYLE_SHEET = `${FORMS.join("")}${themed(LIGHT)}@media (prefers-color-scheme:dark){${themed(DARK)}}`;

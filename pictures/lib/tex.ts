@@ -1,6 +1,6 @@
 /**
- * TeX as MathML, which browsers set without a script or a font of ours. The TeX may be a model's: only elements and
- * attributes of a list come through, and links, styles and images are in none.
+ * Converts TeX to MathML, which browsers typeset without a script or a font of ours. The TeX may come from a model.
+ * Only listed elements and attributes pass; no list contains links, styles or images.
  */
 import type { Shape } from "../../envs/picture.ts";
 import temml from "temml";
@@ -8,12 +8,12 @@ import { shape } from "./svg.ts";
 
 type Attributes = Shape["attributes"];
 
-/** Units of TeX, and of the markup that is made of it. */
+/** Maximum lengths, in UTF-16 units, of TeX and of the markup made of it. */
 const TEX_LENGTH_MAX = 2_000;
 const MARKUP_LENGTH_MAX = 16_000;
 const DEPTH_MAX = 64;
 
-/** Undefined where it cannot be set, or should not: the TeX is then shown as it is. */
+/** Returns the MathML, or undefined if the TeX is invalid or exceeds a limit. The caller then shows the TeX as text. */
 export function typeset(tex: string, display: boolean): Shape | undefined {
   if (tex.length > TEX_LENGTH_MAX || braceDepth(tex) > DEPTH_MAX) return undefined;
   let markup: string;
@@ -24,7 +24,7 @@ export function typeset(tex: string, display: boolean): Shape | undefined {
       trust: false,
       strict: false,
       displayMode: display,
-      // So many macros at most are expanded, of which TeX may define its own; and no space is larger than so many em.
+      // Maximum number of macro expansions (TeX may define macros), and maximum size of a space, in em.
       macros: {},
       maxExpand: 200,
       maxSize: [4, 4],
@@ -46,7 +46,7 @@ function braceDepth(tex: string): number {
   return deepest;
 }
 
-/** By what they may have beside what all may have. */
+/** Allowed elements, with the attributes that each may have in addition to EVERYWHERE. */
 const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   math: ["xmlns", "display"],
   mrow: [],
@@ -86,25 +86,25 @@ const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 const EVERYWHERE: readonly string[] = ["mathvariant", "displaystyle", "scriptlevel"];
 
-/** How a cell of a matrix stands in its column; svg.ts says what the classes mean. */
+/** Alignment classes of a matrix cell within its column. svg.ts defines them. */
 const CELL_CLASSES: readonly string[] = ["tml-left", "tml-right"];
 const CELL_STYLE =
   /^(?:(?:text-align:(?:left|right|center)|padding-(?:left|right):\d{1,2}(?:\.\d{1,4})?(?:em|pt));){1,3}$/;
 
-/** Of the one tag, or of the text before the next. */
+/** Matches one tag, or the text before the next tag. */
 const PIECE = /<(\/?)([a-zA-Z]+)((?:\s+[\w:-]+=(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
 const ATTRIBUTE = /([\w:-]+)=(?:"([^"]*)"|'([^']*)')/g;
 
-/** What the library writes, which is well-formed, and how far it is read. */
+/** Reader of the library's output, which is well-formed. */
 interface Reader {
   readonly markup: string;
   at: number;
 }
 
-/** Text, as it stands between elements. */
+/** Tag of a text node between elements. */
 const TEXT = "";
 
-/** Up to the end of the element that they are in. Of an element that is not on the list, what is in it stays. */
+/** Reads up to the end of the current element. An element that is not allowed is replaced by its content. */
 function readElements(reader: Reader): readonly Shape[] {
   const found: Shape[] = [];
   for (;;) {
@@ -119,7 +119,7 @@ function readElements(reader: Reader): readonly Shape[] {
   }
 }
 
-/** Of MathML's elements some hold text alone, and the others elements alone. */
+/** Builds an element. A MathML element holds either only text or only elements. */
 function elementOf(tag: string, attributes: string, content: readonly Shape[]): readonly Shape[] {
   const own = Object.hasOwn(ELEMENTS, tag) ? ELEMENTS[tag] : undefined;
   if (own === undefined) return content;
@@ -153,23 +153,24 @@ function unescaped(text: string): string {
   return text.replaceAll(/&[a-z#\d]{1,6};/gi, (entity) => ENTITIES[entity] ?? entity);
 }
 
-// How much room a formula takes, about: only a browser knows it, and a picture's height is written before.
+// Approximate size of a formula, in em. Only a browser knows the exact size, but the picture's height must be written
+// before.
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** Of a letter, in em. */
+/** Height of a letter, in em. */
 const LEAF_HEIGHT = 1.25;
 
-/** In em. Rather too much than too little. */
+/** Estimates the size of a formula, in em. Prefers too large over too small. */
 export function sizeOf({ tag, attributes, content }: Shape): Size {
   if (typeof content === "string") return leafSize(tag, attributes, content);
   const parts = content.map(sizeOf);
   const row = (): Size => {
     const height = most(parts, "height", LEAF_HEIGHT);
-    // Brackets are stretched beyond what they hold.
+    // Brackets extend beyond their content.
     const isFenced = content.some(({ attributes: own }) => own["stretchy"] === "true");
     return { width: sum(parts, "width"), height: isFenced ? 1.3 * height + 0.3 : height };
   };
@@ -203,7 +204,9 @@ function leafSize(tag: string, attributes: Attributes, content: string): Size {
   return { width: 0.58 * Array.from(content).length + spaced + large, height: LEAF_HEIGHT + large };
 }
 
-/** The scripts side by side, though two stand above each other, for the sake of their height. */
+/**
+ * Estimates the size of a base with scripts. Adds the heights of both scripts, although two may stand above each other.
+ */
 function scripts([base = { width: 0, height: LEAF_HEIGHT }, ...others]: readonly Size[]): Size {
   const height = base.height + others.reduce((total, each) => total + 0.7 * each.height, 0);
   return { width: base.width + 0.75 * most(others, "width", 0), height };

@@ -1,4 +1,7 @@
-/** The two sides of an answer face to face, so that a person sees what is cut, and which vertices had better change. */
+/**
+ * Draws the two sides of an answer face to face, so that a person sees the cut and the vertices that should change
+ * sides.
+ */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { edgeShapes, PLAIN_VERTEX, type VertexLook, vertexShapes } from "../lib/graph.ts";
 import { boxFor, circleRadius, embed, fitted, onCircle, spread, VERTEX_RADIUS } from "../lib/layout.ts";
@@ -7,7 +10,7 @@ import { text } from "../lib/svg.ts";
 import { type BisectionInstance, cutWeight, type Edge } from "../../envs/np/bisection/generate.ts";
 import type { Sides } from "../../envs/np/bisection/verify.ts";
 
-/** 0 and 1 for the lists in which the vertices come first, −1 for neither. */
+/** Side of each vertex: the list that holds it first, 0 or 1, or −1 for neither. */
 type SideOf = readonly number[];
 
 export function draw(instance: BisectionInstance, sides?: Sides, best?: Sides): Picture {
@@ -43,7 +46,9 @@ export function draw(instance: BisectionInstance, sides?: Sides, best?: Sides): 
   };
 }
 
-/** Vertices with like neighbours near each other, which shows the communities. */
+/**
+ * Draws the graph without an answer. Vertices with similar neighbours are close together, which shows the communities.
+ */
 function drawPlain({ vertices, edges }: BisectionInstance): Picture {
   const box = boxFor(vertices);
   const weights = Array.from({ length: vertices }, () => new Float64Array(vertices));
@@ -63,7 +68,10 @@ function drawPlain({ vertices, edges }: BisectionInstance): Picture {
   };
 }
 
-/** One less the share of weight that two vertices' edges have in common (Jaccard), each other's counted as such. */
+/**
+ * Returns one minus the share of weight that the edges of two vertices have in common (Jaccard). An edge between the
+ * two counts as common.
+ */
 function unlikeness(one: Float64Array, other: Float64Array, a: number, b: number): number {
   let [common, all] = [2 * (one[b] as number), 2 * (one[b] as number)];
   for (let v = 0; v < one.length; v++) {
@@ -86,19 +94,19 @@ function isCut(side: SideOf, a: number, b: number): boolean {
   return side[a] !== side[b] && side[a] !== -1 && side[b] !== -1;
 }
 
-/** The vertices that change sides for the best answer, whichever of its sides is which. */
+/** Returns the vertices that change sides for the best answer. Its sides may be swapped, so the smaller set counts. */
 function moversOf(side: SideOf, best: SideOf): ReadonlySet<number> {
   const differing = side.flatMap((own, v) => (own !== -1 && own !== best[v] ? [v] : []));
   const same = side.flatMap((own, v) => (own !== -1 && own === best[v] ? [v] : []));
   return new Set(differing.length <= same.length ? differing : same);
 }
 
-/** The sides on two circles; a vertex stands the nearer to the other side, the more of its weight is cut. */
+/** Places the sides on two circles. The more of a vertex's weight is cut, the closer it is to the other side. */
 function faced(instance: BisectionInstance, side: SideOf) {
   const groups = [0, 1, -1].map((which) => [...side.keys()].filter((v) => side[v] === which));
   const radius = circleRadius(Math.max(...groups.map((group) => group.length)), 130);
   const height = 2 * radius + 80;
-  // Those on neither side stand between the circles, in as many columns as they take.
+  // Vertices on neither side stand between the circles, in as many columns as needed.
   const step = 2 * VERTEX_RADIUS + 8;
   const rows = Math.max(1, Math.floor(height / step) - 1);
   const columns = Math.ceil((groups[2] as readonly number[]).length / rows);
@@ -118,7 +126,7 @@ function faced(instance: BisectionInstance, side: SideOf) {
     return { x: width / 2 + (column - (columns - 1) / 2) * step, y: ((place % rows) + 1) * step };
   }
 
-  /** From the point that faces the other side, by turns to either side of it. */
+  /** Places vertices from the point that faces the other side, alternately to the left and the right of it. */
   function around(which: number, place: number, count: number): Point {
     const centre = { x: which === 0 ? radius + 30 : width - radius - 30, y: 30 + radius };
     const turns = (Math.ceil(place / 2) * (place % 2 === 0 ? 1 : -1)) / count;
@@ -126,7 +134,7 @@ function faced(instance: BisectionInstance, side: SideOf) {
   }
 }
 
-/** By vertex: how much of the weight of its edges is cut. */
+/** Returns, for each vertex, the share of its edges' weight that is cut. */
 function cutShares({ vertices, edges }: BisectionInstance, side: SideOf): Float64Array {
   const [cut, all] = [new Float64Array(vertices), new Float64Array(vertices)];
   for (const { a, b, weight } of edges) {
@@ -140,7 +148,7 @@ function cutShares({ vertices, edges }: BisectionInstance, side: SideOf): Float6
 
 const WIDTHS = 4;
 
-/** Edges in a few widths, by their weight. */
+/** Draws edges in a few widths, by their weight. */
 function weighted(edges: readonly Edge[], points: readonly Point[], className: string): readonly Shape[] {
   const heaviest = Math.max(1, ...edges.map(({ weight }) => weight));
   const byWidth = Map.groupBy(edges, ({ weight }) => Math.ceil((WIDTHS * weight) / heaviest));

@@ -1,4 +1,4 @@
-/** A graph in the colours of an answer, so that a person sees which neighbours share one. */
+/** Draws a graph in the colours of an answer, so that a person sees which neighbours share a colour. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
 import { drawPlain, edgeShapes, type Pair, PLAIN_VERTEX, type VertexLook, vertexShapes } from "../lib/graph.ts";
@@ -8,7 +8,7 @@ import { legendOf, noteOf, notesOf, type Point } from "../lib/picture.ts";
 import { fillClass, onFill, text } from "../lib/svg.ts";
 import { type Coloring, isStandIn } from "../../envs/np/coloring/verify.ts";
 
-/** Vertices of a colour, or those that have none. */
+/** Vertices of one colour, or without a colour. */
 interface Group {
   readonly colour: number | undefined;
   readonly vertices: readonly number[];
@@ -46,7 +46,7 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
   };
 }
 
-/** By colour, in the order of the labels; what has none comes last. */
+/** Groups vertices by colour, in the order of the labels. Vertices without a colour come last. */
 function groupsOf(graph: Graph, coloring: Coloring): readonly Group[] {
   const vertices = Array.from({ length: graph.vertices }, (_, v) => v);
   const byColour = Map.groupBy(vertices, (v) => coloring[v]);
@@ -55,7 +55,10 @@ function groupsOf(graph: Graph, coloring: Coloring): readonly Group[] {
     .sort((one, other) => (one.colour ?? Infinity) - (other.colour ?? Infinity));
 }
 
-/** The vertices on a circle, those of a colour side by side, with a gap before the next and a label for each group. */
+/**
+ * Places the vertices on a circle. Vertices of one colour are side by side, with a gap before the next group and a
+ * label for each group.
+ */
 function circled(vertices: number, groups: readonly Group[]) {
   const places = vertices + groups.length;
   const radius = circleRadius(places, 170);
@@ -75,13 +78,16 @@ function circled(vertices: number, groups: readonly Group[]) {
   return { points, labels, side };
 }
 
-/** Wider labels would run into the vertices beside them, or beyond the picture; the least gap between two of them. */
+/**
+ * Maximum width of a label, so that it does not run into vertices or out of the picture, and minimum gap between two
+ * labels.
+ */
 const LABEL_WIDTH = 60;
 const GAP = 6;
-/** Of a letter of a label. */
+/** Width of a letter of a label. */
 const LETTER = 7.2;
 
-/** The colour of a group as far as there is room for it. */
+/** Returns the label of a group, shortened to the available width. */
 function groupWords({ colour }: Group, room: number): string {
   if (colour === undefined) return "none";
   if (isStandIn(colour)) return "long";
@@ -104,7 +110,7 @@ function lookOf(
   return { disc: fillClass(order), label: onFill(order), ring: clashes ? "gd-ring" : undefined };
 }
 
-/** The vertices of each colour: "0 3 | 1 2". */
+/** Lists the vertices of each colour, such as "0 3 | 1 2". */
 function classesText(coloring: Coloring): string {
   const classes = Map.groupBy(coloring.keys(), (v) => coloring[v]);
   return [...classes.values()].map((members) => members.join(" ")).join(" | ");

@@ -1,4 +1,6 @@
-/** Weights against the capacity, so that a person sees by how much they exceed it, and which items are worth more. */
+/**
+ * Draws weights against the capacity, so that a person sees how far they exceed it, and which items are more valuable.
+ */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { type IndexList as Choice, sumAt } from "../../envs/lib/lists.ts";
 import { labelShapes, piecesOf, stacks, sumOfPieces } from "../lib/frame.ts";
@@ -65,7 +67,7 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
   };
 }
 
-/** Each item as wide as its weight and as high as its value per weight. */
+/** Draws each item as wide as its weight and as high as its value per weight. */
 function itemShapes(
   { weights, values }: KnapsackInstance,
   chosen: Tally,

@@ -1,20 +1,23 @@
-/** A schedule as a Gantt chart of rooms and of people, so that a person sees who or what is needed twice at once. */
+/**
+ * Draws a schedule as a Gantt chart of rooms and people, so that a person sees rooms or people that are needed twice at
+ * once.
+ */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { isWithin, legendOf, noteOf, notesOf } from "../lib/picture.ts";
 import { fillClass, hatching, onFill, path, rect, segment, text } from "../lib/svg.ts";
 import { clockTime, type Interval, type Meeting, type MeetingsInstance } from "../../envs/np/meetings/generate.ts";
 import type { Schedule } from "../../envs/np/meetings/verify.ts";
 
-// What a schedule books, in a row of the chart: a room's, or an attendee's.
+// Bookings of a schedule, in the rows of the chart. A row shows a room or an attendee.
 
-/** A meeting that exists, in a room that exists. */
+/** Entry of a schedule whose meeting and room exist. */
 interface Booking extends Interval {
   readonly meeting: number;
   readonly room: number;
   readonly attendees: readonly number[];
 }
 
-/** More are no schedule of any task; they would only make the picture large. */
+/** Maximum number of bookings drawn. No task has a longer schedule, and more would only enlarge the picture. */
 const DRAWN_MAX = 80;
 
 function drawnBookings({ meetings, rooms }: MeetingsInstance, schedule: Schedule): readonly Booking[] {
@@ -29,23 +32,23 @@ function drawnBookings({ meetings, rooms }: MeetingsInstance, schedule: Schedule
 
 type ToPixels = (minutes: number) => number;
 
-/** A row of the chart. */
+/** Row of the chart. */
 interface Row {
   readonly y: number;
   readonly height: number;
   readonly bookings: readonly Booking[];
-  /** When the row's room or attendee can be had, by rising start. */
+  /** Intervals in which the row's room or attendee is available, by rising start. */
   readonly available: readonly Interval[];
-  /** Of a room: how many it seats. */
+  /** Number of seats, for a room. */
   readonly seats?: number;
 }
 
-/** More bookings at once are drawn over each other. */
+/** Maximum number of lanes in a row. More concurrent bookings overlap. */
 const LANES_MAX = 4;
 
 /**
- * A row's bookings as boxes with the meeting's number, those at the same time one above the other. Hatched is what
- * cannot be: two at once, a time that is not available, too few seats.
+ * Draws a row's bookings as boxes with the meeting's number, with concurrent ones above each other. Hatches conflicts:
+ * two bookings at once, an unavailable time, or too few seats.
  */
 function rowShapes(row: Row, x: ToPixels): { readonly shapes: readonly Shape[]; readonly hasTrouble: boolean } {
   const { y, height, bookings, seats } = row;
@@ -72,7 +75,7 @@ function rowShapes(row: Row, x: ToPixels): { readonly shapes: readonly Shape[]; 
   return { shapes: [...boxes, ...hatch, ...labels], hasTrouble: wrong.length > 0 };
 }
 
-/** By booking: the first lane that is free all its time. */
+/** Returns the lane of each booking: the first one that is free for all of its time. */
 function lanesOf(bookings: readonly Booking[]): readonly number[] {
   const lanes: number[] = [];
   for (const [i, booking] of bookings.entries()) {
@@ -84,7 +87,10 @@ function lanesOf(bookings: readonly Booking[]): readonly number[] {
   return lanes;
 }
 
-/** When two bookings overlap, or one lies outside the row's time; all of each that has too few seats. By rising start. */
+/**
+ * Returns the intervals with a conflict, by rising start: overlapping bookings, bookings outside the available time,
+ * and bookings with too few seats.
+ */
 function troubles({ bookings, available, seats = Infinity }: Row): readonly Interval[] {
   const spans = bookings.flatMap((booking, i) => [
     ...(booking.attendees.length > seats ? [booking] : outside(booking, available)),
@@ -104,7 +110,7 @@ function overlap(one: Interval, other: Interval): readonly Interval[] {
   return start < end ? [{ start, end }] : [];
 }
 
-/** The parts of a booking in none of the intervals, which rise. */
+/** Returns the parts of a booking outside all of the intervals, which must be in rising order. */
 function outside(booking: Interval, available: readonly Interval[]): readonly Interval[] {
   const rest: Interval[] = [];
   let from = booking.start;
@@ -123,14 +129,14 @@ const ROW = 30;
 const TOP = 26;
 const GAP = 22;
 
-/** Minutes and rows as pixels. */
+/** Span of the day, and conversion from minutes to pixels. */
 interface Chart {
   readonly start: number;
   readonly end: number;
   readonly x: (minutes: number) => number;
 }
 
-/** A room is there at any hour. */
+/** Rooms are always available. */
 const ALWAYS: readonly Interval[] = [{ start: 0, end: 48 * 60 }];
 
 export function draw(instance: MeetingsInstance, schedule?: Schedule, best?: Schedule): Picture {
@@ -166,7 +172,7 @@ export function draw(instance: MeetingsInstance, schedule?: Schedule, best?: Sch
   };
 }
 
-/** The rooms' rows above the attendees'. */
+/** Builds the rows: rooms above attendees. */
 function rowsOf({ rooms, availability }: MeetingsInstance, bookings: readonly Booking[]) {
   const roomRows = rooms.map((seats, room): { readonly name: string; readonly row: Row } => {
     const own = bookings.filter((booking) => booking.room === room);
@@ -186,7 +192,7 @@ function rowsOf({ rooms, availability }: MeetingsInstance, bookings: readonly Bo
   return [...roomRows, ...attendeeRows];
 }
 
-/** When the row's room or attendee can be had. */
+/** Draws the intervals in which the row's room or attendee is available. */
 function bandShapes({ y, height, available }: Row, { start, end, x }: Chart): readonly Shape[] {
   return available.map((interval) => {
     const from = x(Math.max(start, interval.start));
@@ -194,7 +200,7 @@ function bandShapes({ y, height, available }: Row, { start, end, x }: Chart): re
   });
 }
 
-/** The span of the day in whole hours that holds everyone's time and all that is booked. */
+/** Returns a chart of whole hours that contains everyone's available time and all bookings. */
 function chartOf({ availability, meetings }: MeetingsInstance, bookings: readonly Booking[]): Chart {
   const times: readonly Interval[] = [...availability.flat(), ...bookings];
   const longest = Math.max(60, ...meetings.map(({ minutes }) => minutes));
@@ -211,14 +217,14 @@ function gridShapes({ start, end, x }: Chart, bottom: number): readonly Shape[] 
       hours.map((hour) => segment(x(hour), TOP - 6, x(hour), bottom)),
       "gd-grid",
     ),
-    // Every hour's label has room for a day of sixteen hours.
+    // A day of sixteen hours has room for every hour's label.
     ...hours
       .filter((_, i) => hours.length <= 16 || i % 2 === 0)
       .map((hour) => text(x(hour), TOP - 15, "gd-label", clockTime(hour))),
   ];
 }
 
-/** The meetings that are not held, as wide as they are long, in as many lines as they take. */
+/** Draws the meetings that are not held, as wide as they are long, in as many lines as needed. */
 function idleShapes(
   { meetings }: MeetingsInstance,
   idle: readonly number[],
@@ -244,7 +250,7 @@ function idleShapes(
   return { shapes, bottom: y + ROW + 4 };
 }
 
-/** What the chart does not show. */
+/** Returns notes about entries that the chart does not show. */
 function problems(
   { meetings, rooms }: MeetingsInstance,
   schedule: Schedule,

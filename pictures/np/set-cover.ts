@@ -1,4 +1,4 @@
-/** Subsets against elements, so that a person sees what the chosen subsets leave out. */
+/** Draws subsets against elements, so that a person sees which elements the chosen subsets leave out. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { hasBit, onesOf } from "../../envs/lib/bit-matrix.ts";
 import type { IndexList as Cover } from "../../envs/lib/lists.ts";
@@ -62,13 +62,13 @@ export function draw({ subsets }: SetCoverInstance, cover?: Cover, best: Cover =
     ),
   };
 
-  /** Chosen subsets that could be left out. */
+  /** Returns the chosen subsets that are not needed. */
   function idle(): readonly number[] {
     return distinct.filter((subset) => onesOf(subsets, subset).every((element) => (coverings[element] as number) > 1));
   }
 }
 
-/** Below each element: in how many chosen subsets it is. */
+/** Draws, below each element, the number of chosen subsets that hold it. */
 function countShapes(coverings: readonly number[], bottom: number): readonly Shape[] {
   return [
     text(LEFT - 8, bottom + 13, "gd-end gd-soft", "held by"),

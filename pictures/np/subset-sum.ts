@@ -1,4 +1,7 @@
-/** Numbers laid end to end against the target, so that a person sees by how much they miss it, or how few they are. */
+/**
+ * Draws numbers laid end to end against the target, so that a person sees how far the sum misses it, or how few numbers
+ * are used.
+ */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import type { IndexList as Subset } from "../../envs/lib/lists.ts";
 import { labelShapes, piecesOf, STACK, stacks, sumOfPieces } from "../lib/frame.ts";
@@ -53,7 +56,7 @@ export function draw(instance: SubsetSumInstance, subset?: Subset, best?: Subset
   };
 }
 
-/** A column for each number, by index. */
+/** Draws a column for each number, by index. */
 function columnShapes({ numbers }: SubsetSumInstance, times: Uint16Array): readonly Shape[] {
   const step = Math.min(36, (WIDTH - 2 * LEFT) / numbers.length);
   const highest = Math.max(1, ...numbers);

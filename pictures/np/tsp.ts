@@ -1,4 +1,4 @@
-/** A tour over cities placed by their distances, so that a person sees where it goes far, and what it visits twice. */
+/** Draws a tour over cities placed by their distances, so that a person sees long steps and cities visited twice. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { edgeShapes, type Pair, PLAIN_VERTEX, stepsOf, vertexShapes } from "../lib/graph.ts";
 import { boxFor, embed, fitted, spread } from "../lib/layout.ts";
@@ -56,7 +56,7 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
   };
 }
 
-/** Distances as they can be embedded: not quite zero, so that cities keep apart. */
+/** Returns distances fit for embedding, with a positive minimum, so that cities stay apart. */
 function embeddable(instance: TspInstance): (a: number, b: number) => number {
   let sum = 0;
   for (const distance of instance.distances) sum += distance;
@@ -64,7 +64,7 @@ function embeddable(instance: TspInstance): (a: number, b: number) => number {
   return (a, b) => Math.max(least, distanceBetween(instance, a, b));
 }
 
-/** From each city to the two that are nearest. */
+/** Returns the pairs of each city with its two nearest cities. */
 function nearest(instance: TspInstance): readonly Pair[] {
   const cities = Array.from({ length: instance.cities }, (_, city) => city);
   return cities.flatMap((a) => {
@@ -74,7 +74,7 @@ function nearest(instance: TspInstance): readonly Pair[] {
   });
 }
 
-/** The same whichever way it is gone. */
+/** Returns a name of an edge that is equal in both directions. */
 function nameOf([a, b]: Pair): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
 }
@@ -84,7 +84,7 @@ function ringOf(times: number, missed: boolean): string | undefined {
   return times === 0 && missed ? "gd-missing" : undefined;
 }
 
-/** The longest steps as bars, and in grey those of the best tour, rank by rank. */
+/** Draws the longest steps as bars, and in grey those of the best tour, rank by rank. */
 function lengthPanel(
   instance: TspInstance,
   steps: readonly Pair[],

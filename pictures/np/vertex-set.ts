@@ -1,4 +1,4 @@
-/** The vertices that an answer chooses, over the graph, so that a person sees what is wrong with them, or what they lack. */
+/** Draws the vertices that an answer chooses over the graph, so that a person sees conflicts and missing vertices. */
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
 import type { IndexList } from "../../envs/lib/lists.ts";
 import type { Picture } from "../../envs/picture.ts";
@@ -16,15 +16,17 @@ export function drawIndependentSet(graph: Graph, chosen?: IndexList, best?: Inde
 
 interface VertexSet {
   readonly graph: Graph;
-  /** Numbers of vertices as listed, perhaps of none. */
+  /** Vertex numbers as listed. Some may not exist. */
   readonly chosen: readonly number[] | undefined;
-  /** A best set, to show what the chosen one lacks. */
+  /** Best set, to show what the chosen one lacks. */
   readonly best: readonly number[] | undefined;
-  /** Whether every two chosen vertices must be joined, or none may be. */
+  /** True if every two chosen vertices must be joined, false if no two may be. */
   readonly joined: boolean;
 }
 
-/** The graph with the chosen vertices filled, and red lines between each two that may not be chosen together. */
+/**
+ * Draws the graph with the chosen vertices filled, and with red lines between those that may not be chosen together.
+ */
 function drawVertexSet({ graph, chosen = [], best = [], joined }: VertexSet): Picture {
   const box = boxFor(graph.vertices);
   const points = graphPoints(graph, box);
