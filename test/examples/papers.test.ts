@@ -1,20 +1,15 @@
-/** The papers' files against the papers: each figure, where it stands in the paper, and the files that must have it. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+/** The papers' runs against the papers: each figure, where it stands in the paper, and the runs that must have it. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { toJson } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { parseRunFile } from "../../cli/run-file.ts";
 import { RunConfigSchema } from "../../clients/ts/src/public.ts";
+import { folder, paperRuns, readme, readPaperRun } from "./paper-runs.ts";
 
-const folder = resolve(import.meta.dirname, "../../examples");
-const names = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+const names = paperRuns.map(({ runId }) => runId);
 
 const configs = new Map(
-  names.map((name) => {
-    const result = parseRunFile(name, readFileSync(join(folder, name), "utf8"));
-    if (result.kind === "invalid") throw new Error(result.problems.join("\n"));
-    return [name, toJson(RunConfigSchema, result.file.config, { useProtoFieldName: true })] as const;
-  }),
+  names.map((name) => [name, toJson(RunConfigSchema, readPaperRun(name).config, { useProtoFieldName: true })]),
 );
 
 /** What stands at a path, e.g. "policy.staged.stages[0].share"; "arms[*].x" are those of all arms, each once. */
@@ -26,9 +21,9 @@ function at(of: unknown, path: string): unknown {
   return at((of as Readonly<Record<string, unknown>>)[step], left);
 }
 
-const FORGE = /^forge[.-]/;
-const FORGE_MAIN = /^forge(?:-figure|-table-[47]|\.)/;
-const FORGE_REPLAY = /^forge(?:\.|-table-4-.*-curriculum|-table-4-(?:binary|without)|-table-7)/;
+const FORGE = /^forge(?:-|$)/;
+const FORGE_MAIN = /^forge(?:-figure|-table-[47]|$)/;
+const FORGE_REPLAY = /^forge(?:$|-table-4-.*-curriculum|-table-4-(?:binary|without)|-table-7)/;
 const NP_ENGINE = /^np-engine/;
 const OMNI = /^omni-thinker-(?:table|figure)/;
 const OMNI_ALL = /^omni-thinker/;
@@ -38,12 +33,12 @@ const RLOO = /^curriculum-rloo/;
 const RLOO_SWEEP = /^curriculum-rloo-sweep/;
 const VCC = /^curriculum-rloo-(?:sweep|table-2-.*-vcc)/;
 const ADSC = /^adsc/;
-const ADSC_ROUTER = /^adsc(?:\.|-real|-qwen)/;
-const ADSC_SYNTHETIC = /^adsc(?:\.|-qwen)/;
+const ADSC_ROUTER = /^adsc(?:$|-real|-qwen)/;
+const ADSC_SYNTHETIC = /^adsc(?:$|-qwen)/;
 const sweepOf = (c: string) => new RegExp(String.raw`^curriculum-rloo-sweep-c-${c.replace(".", String.raw`\.`)}-seed`);
 
-/** Files, how many they are, field, value, and where in the paper. */
-const FIGURES: readonly (readonly [files: RegExp, count: number, field: string, value: unknown, where: string])[] = [
+/** Runs, how many they are, field, value, and where in the paper. */
+const FIGURES: readonly (readonly [runs: RegExp, count: number, field: string, value: unknown, where: string])[] = [
   [FORGE, 22, "trainer.model", "Qwen/Qwen2.5-7B-Instruct-1M", "000 A.3.1"],
   [FORGE, 22, "trainer.learning_rate", 4e-7, "000 A.3.1"],
   [FORGE, 22, "trainer.batch_size", 16, "000 A.3.1"],
@@ -53,7 +48,7 @@ const FIGURES: readonly (readonly [files: RegExp, count: number, field: string, 
   [FORGE, 22, "trainer.prompt_length_max", 20_000, "000 A.3.1"],
   [FORGE, 22, "trainer.completion_length_max", 4096, "000 A.3.1"],
   [FORGE, 22, "prompts_per_update", 16, "000 A.3.1"],
-  [/^forge[.-](?!.*-(?:gpg|gspo)-)/, 18, "trainer.algorithm", "grpo", "000 A.3.1"],
+  [/^forge(?:$|-(?!.*-(?:gpg|gspo)-))/, 18, "trainer.algorithm", "grpo", "000 A.3.1"],
   [/^forge-table-4-gpg/, 2, "trainer.algorithm", "gpg", "000 table 4"],
   [/^forge-table-4-gspo/, 2, "trainer.algorithm", "gspo", "000 table 4"],
   [FORGE_MAIN, 14, "length", "15000", "000 3.3: three stages of 5,000"],
@@ -77,9 +72,9 @@ const FIGURES: readonly (readonly [files: RegExp, count: number, field: string, 
   [NP_ENGINE, 2, "trainer.completion_length_max", 4096, "001 A.3"],
   [NP_ENGINE, 2, "prompts_per_update", 8, "001 A.3"],
   [NP_ENGINE, 2, "answer_format", "ANSWER_FORMAT_ANSWER_LINE", "001 3.2"],
-  [/^np-engine\.yaml/, 1, "trainer.epochs", 3, "001 A.3"],
-  [/^np-engine\.yaml/, 1, "policy.replay.cycles", 3, "001 3.3"],
-  [/^np-engine\.yaml/, 1, "policy.replay.instances", "REPLAY_INSTANCES_SAME", "001 3.3"],
+  [/^np-engine$/, 1, "trainer.epochs", 3, "001 A.3"],
+  [/^np-engine$/, 1, "policy.replay.cycles", 3, "001 3.3"],
+  [/^np-engine$/, 1, "policy.replay.instances", "REPLAY_INSTANCES_SAME", "001 3.3"],
   [/^np-engine-one-stage/, 1, "trainer.epochs", 1, "001 4.3.2"],
   [OMNI_ALL, 9, "trainer.model", "Qwen/Qwen2.5-7B-Instruct", "002 5.2"],
   [OMNI_ALL, 9, "trainer.algorithm", "grpo", "002 4.2"],
@@ -148,10 +143,10 @@ const FIGURES: readonly (readonly [files: RegExp, count: number, field: string, 
   ...[0, 0.005, 0.0075, 0.01, 0.0125, 0.015].map(
     (c) => [sweepOf(`${c}`), 2, "trainer.contrast_coefficient", c, "003 4"] as const,
   ),
-  [/^curriculum-rloo\.yaml/, 1, "policy.staged.stages[*].share", [0.3, 0.4], "003 3.2"],
-  [/^curriculum-rloo\.yaml/, 1, "policy.staged.stages[*].ranks.max", [0.3, 0.7, undefined], "003 3.2"],
+  [/^curriculum-rloo$/, 1, "policy.staged.stages[*].share", [0.3, 0.4], "003 3.2"],
+  [/^curriculum-rloo$/, 1, "policy.staged.stages[*].ranks.max", [0.3, 0.7, undefined], "003 3.2"],
   [
-    /^curriculum-rloo(?:\.yaml|-table-1-b|-table-2|-sweep)/,
+    /^curriculum-rloo(?:$|-table-1-b|-table-2|-sweep)/,
     18,
     "policy.staged.stages[*].ranks.by",
     ["solutions"],
@@ -182,21 +177,20 @@ const FIGURES: readonly (readonly [files: RegExp, count: number, field: string, 
 ];
 
 describe("the papers' figures", () => {
-  test.each(FIGURES)("%s (%d files): %s is %j (%s)", (files, count, field, value) => {
-    const matching = names.filter((name) => files.test(name));
+  test.each(FIGURES)("%s (%d runs): %s is %j (%s)", (runs, count, field, value) => {
+    const matching = names.filter((name) => runs.test(name));
     expect(matching).toHaveLength(count);
     for (const name of matching) expect(at(configs.get(name), field), `${name}: ${field}`).toEqual(value);
   });
 
-  test("cover every file", () => {
-    const ours = ["forgetting.yaml"];
-    const covered = names.filter((name) => FIGURES.some(([files]) => files.test(name)));
+  test("cover every run", () => {
+    const ours = ["forgetting"];
+    const covered = names.filter((name) => FIGURES.some(([runs]) => runs.test(name)));
     expect([...covered, ...ours].sort()).toEqual([...names].sort());
     for (const name of names) expect(at(configs.get(name), "trainer.model"), name).toBeDefined();
   });
 
   test("of what is no run stand in the README", () => {
-    const readme = readFileSync(join(folder, "README.md"), "utf8");
     const said = [
       "10,000 rows, 1,000 of each task",
       "ratio above 0.5",

@@ -5,9 +5,9 @@
     python adsc_four.py                   # one after the other; again after a kill: it goes on
     python practice.py adsc               # what is known of a run, at any time
 
-Each condition is a run file of examples/, made by `gradus run create`. What it prints of each run at its end is what it
-drew, how success went, and how much practice a move of success took: the scale that `frontier` should have for this
-model (practice.py). docs/guides/trl.md shows such a table.
+Each condition is a run file of examples/ with the overrides of examples/README.md, made by `gradus run create`. At the
+end of each run it prints what the run drew, how success went, and how much practice a move of success took: the scale
+that `frontier` should have for this model (practice.py). docs/guides/trl.md shows such a table.
 """
 
 from __future__ import annotations
@@ -24,21 +24,38 @@ from gradus import Client, GradusError
 from gradus.trl import GradusSpec
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-CONDITIONS = ("adsc-vanilla-rloo", "adsc-real-only-mab", "adsc", "adsc-qwen-teacher")
-"""Run files of examples/, and the ids of their runs."""
+CONDITIONS: dict[str, tuple[str, ...]] = {
+    "adsc-vanilla-rloo": ("adsc-vanilla-rloo.yaml",),
+    "adsc-real-only-mab": (
+        "adsc-vanilla-rloo.yaml",
+        "arms.real/T2.hard=true",
+        "arms.real/T3.hard=true",
+        "policy={bandit: {ema_softmax: {alpha: 0.15, tau: 0.25}, signal: absolute_advantage, epsilon: 0.1}}",
+        "policy.constraints={hard_share_min: 0.1, hard_warmup_batches: 5}",
+    ),
+    "adsc": ("adsc.yaml",),
+    "adsc-qwen-teacher": (
+        "adsc.yaml",
+        "arms.synthetic/T0={id: teacher/T0, spec: {environment: countdown, level: T0, source: teacher}}",
+        "arms.synthetic/T1={id: teacher/T1, spec: {environment: countdown, level: T1, source: teacher}}",
+        "arms.synthetic/T2={id: teacher/T2, spec: {environment: countdown, level: T2, source: teacher}, hard: true}",
+        "arms.synthetic/T3={id: teacher/T3, spec: {environment: countdown, level: T3, source: teacher}, hard: true}",
+    ),
+}
+"""The runs by id: the file of examples/, and the values of `--set`."""
 
 
 def train(options: argparse.Namespace, run_id: str) -> None:
     """Trains one condition to its end, from its last checkpoint if there is one."""
+    file, *overrides = CONDITIONS[run_id]
     subprocess.run(
         # The papers' files have 0: TRL asks for a batch ahead.
         [
             "cli/gradus",
             "run",
             "create",
-            f"examples/{run_id}.yaml",
-            "--set",
-            "feedback_lag=1",
+            f"examples/{file}",
+            *(f"--set={value}" for value in (f"run_id={run_id}", *overrides, "feedback_lag=1")),
             "--server",
             options.server,
         ],

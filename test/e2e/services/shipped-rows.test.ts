@@ -1,9 +1,7 @@
 /** Runs beside a pool of one's own: arms that draw the shipped rows are warned of, and all rows are drawn alike. */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseRunFile } from "../../../cli/run-file.ts";
 import { Split } from "../../../clients/ts/src/public.ts";
+import { readPaperRun } from "../../examples/paper-runs.ts";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { writerTo } from "../../cli/run-file.ts";
@@ -30,10 +28,7 @@ afterAll(async () => {
 });
 
 function configOf(name: string, pool: readonly string[] = [], set: readonly string[] = []) {
-  const path = resolve(import.meta.dirname, `../../../examples/${name}.yaml`);
-  const result = parseRunFile(name, readFileSync(path, "utf8"), { pool, set });
-  if (result.kind === "invalid") throw new Error(result.problems.join("\n"));
-  return result.file.config;
+  return readPaperRun(name, { pool, set }).config;
 }
 
 test("an arm that draws the shipped rows beside a pool of the same is warned of, by its name and the pool's", async () => {
