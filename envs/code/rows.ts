@@ -39,7 +39,7 @@ export const columns: readonly string[] = [...PROMPTS, ...TRUTHS, ...REFERENCES,
 type Row = Readonly<Record<string, unknown>>;
 
 export function readRow(value: unknown): RowRead<CodeInstance> {
-  if (!isFields(value)) return malformed("the row is no object");
+  if (!isFields(value)) return malformed("the row must be an object");
   const row = value;
   const refused = setProblem(row);
   if (refused !== undefined) return malformed(refused);

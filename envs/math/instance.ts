@@ -55,21 +55,18 @@ export const LEVELS = [
 export function readRow(row: unknown): RowRead<MathInstance> {
   if (!isRow(row)) return malformed("a row must be an object");
   const options = optionColumn(row);
-  if (options !== undefined)
-    return malformed(`column ${options} holds options: the row is a question for qa, and its answer no expression`);
+  if (options !== undefined) return malformed(`column ${options} holds options: use the environment qa for this row`);
   const about = firstThere(row, CONTEXTS);
   if (about !== undefined)
-    return malformed(
-      `column ${about} holds what the problem is about, and only the problem is shown: put both into one`,
-    );
+    return malformed(`column ${about} holds context, and only the problem is shown: put both texts into one column`);
   if (row[VALID] !== undefined && row[VALID] !== null && row[VALID] !== "" && row[VALID] !== "Yes")
-    return malformed(`column ${VALID} says that the problem is none: it is ${shown(row[VALID])}`);
+    return malformed(`column ${VALID} says that the problem is not valid: the value is ${shown(row[VALID])}`);
   const problem = problemOf(row);
   if (problem.kind === "malformed") return problem;
   const { text, from, raw } = problem.answer;
   const picture = pictureProblem(row, text);
   if (picture !== undefined) return malformed(picture);
-  if (asksForProof(row, text)) return malformed(`column ${from} asks for a proof, which no answer is compared with`);
+  if (asksForProof(row, text)) return malformed(`column ${from} asks for a proof, and proofs cannot be compared`);
   const gold = goldOf(row);
   if (gold.kind === "malformed") return gold;
   const [level, levelFrom] = levelOf(row);

@@ -163,7 +163,7 @@ export function compareMath(
 ): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
-  if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
+  if (isAnagram(gold.text, answer.text)) return undecided("it is another word of the same letters, or their product");
   const [one, other] = [subscripted(gold, answer.text), subscripted(answer, gold.text)];
   if (one !== gold || other !== answer) return compareMath(one, other, budget, problem);
   const asked = askedIn(problem);
@@ -175,7 +175,7 @@ export function compareMath(
   }
   const isHedge = found.kind === "equal" && answer.readings.every(({ node }) => isHedged(node));
   const mayBe = asked.isApproximate || gold.readings.some(({ node }) => isRounded(node));
-  return isHedge && !mayBe ? { kind: "unread", reason: "it only says about what the value is" } : found;
+  return isHedge && !mayBe ? { kind: "unread", reason: "it gives the value only approximately" } : found;
 }
 
 /** Maximum length of a text that is searched for a recurrence. */
@@ -252,7 +252,7 @@ const sorted = (letters: string): string => [...letters].sort().join("");
 function compareReadings(meant: readonly Reading[], answers: readonly Reading[], state: State): Verdict {
   const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));
   const [first, ...others] = found;
-  const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
+  const likeliest = first?.() ?? undecided("it has no reading like the expected answer's");
   // Less likely readings can only turn the result into "equal".
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
@@ -264,7 +264,7 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
     ? compareNodes(gold, answer, state)
     : {
         kind: "unread",
-        reason: `${word.slice(0, 40)} is no word that is known, and no product of the expected answer's variables`,
+        reason: `${word.slice(0, 40)} is no known word, and no product of the expected answer's variables`,
       };
 }
 

@@ -67,7 +67,7 @@ function compareValues(
 ): Comparison {
   const found = all(values.length, (i) => any(golds.map((gold) => () => compare(gold, values[i] as Node, context))));
   if (found.kind !== "equal" || areRoundings(values[0] as Node, roundings, state)) return found;
-  return different("it is not what it says it is about");
+  return different("its exact value and its rounding do not agree");
 }
 
 function compareNamed(
@@ -93,7 +93,7 @@ function compareNamed(
     right.values.some((value) => variablesOf(value).size > 0);
   if (!isSame && areEquations && hasVariables && isProduct(left.name) && isProduct(right.name))
     return compareRelations(gold, answer, state);
-  return found ?? different("it gives the value of something else");
+  return found ?? different("it names another quantity");
 }
 
 /** Returns whether a name is a letter or a product of letters. */

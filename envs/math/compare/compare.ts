@@ -54,7 +54,7 @@ function compareMeant(gold: Node, answer: Node, state: State): Comparison {
   if (others.some((other) => compareStatements(gold, other, state).kind === "equal")) return EQUAL;
   const renamed = straight.kind === "different" ? withParameterOf(gold, answer) : undefined;
   if (renamed === undefined || compareStatements(gold, renamed.answer, state).kind !== "equal") return straight;
-  return renamed.isFree ? EQUAL : undecided("it has another letter");
+  return renamed.isFree ? EQUAL : undecided("it names its letter differently");
 }
 
 function compareStatements(gold: Node, answer: Node, state: State): Comparison {
@@ -78,13 +78,15 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
 /** Compares the conditions of two answers that are equal otherwise. */
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
   const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
-  if (areFamilies && isOther) return undecided("its whole number is of another set");
+  if (areFamilies && isOther) return undecided("its whole number is taken from another set");
   const areReals = (gold.isOfReals && answer.domain !== undefined) || (answer.isOfReals && gold.domain !== undefined);
   if (areReals)
-    return areFamilies ? different("its letter is of another set") : undecided("it is said of other numbers");
+    return areFamilies
+      ? different("its letter is taken from another set")
+      : undecided("its condition allows other numbers");
   const [fewer, more] = gold.others.length < answer.others.length ? [gold, answer] : [answer, gold];
   const isSaid = fewer.others.length > 0 || more.others.some((item) => areFamilies || !isIndex(item));
-  if (fewer.others.length === 0) return isSaid ? undecided("only one of both says for what it holds") : EQUAL;
+  if (fewer.others.length === 0) return isSaid ? undecided("only one of the two states a condition") : EQUAL;
   const listed = ({ others }: Conditioned): Node => ({ kind: "list", joiner: "and", items: others });
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
@@ -95,7 +97,7 @@ const PART_STEPS = 4;
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (!spend(state.budget, PART_STEPS)) return undecided("it takes too many steps to compare");
   if (areExact(goldNode, answerNode))
-    return written(goldNode) === written(answerNode) ? EQUAL : different("its value is another");
+    return written(goldNode) === written(answerNode) ? EQUAL : different("its value differs");
   if (areMembersOfOthers(goldNode, answerNode)) return different("it is about another letter");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
   const gold = namedPoints(plain(goldNode));
@@ -161,7 +163,7 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   if (left !== undefined && right !== undefined)
     return areOfOthers(gold, answer) ? different("it is about another letter") : compareReals(left, right, state);
   const areBrackets = gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === 2;
-  return areBrackets ? different("its brackets are others") : undefined;
+  return areBrackets ? different("its brackets differ") : undefined;
 }
 
 /** Returns whether one is a set and the other several sets: {0, 1} beside "{0}, {1}" or {{0}, {1}}. */
@@ -198,7 +200,7 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   // A list may repeat a value that a set has once: 1, 1, 2 may be three lengths.
   const isOnce = list.items.length === new Set(set.map(written)).size;
   if (isOnce || inAnyOrder(left, right, compare, state).kind === "equal") return found;
-  return undecided("one of both says a value more than once");
+  return undecided("one of the two repeats a value");
 }
 
 /** Compares two sets. Duplicates count once; each item of either side must equal an item of the other. */
@@ -252,5 +254,5 @@ function compareRecords(gold: Node, answer: Node, state: State, context: Context
   const pairs = [...left].map(([name, value]) => [value, right.get(name)] as const);
   if (pairs.every((pair): pair is readonly [Node, Node] => pair[1] !== undefined))
     return all(pairs.length, (i) => compareParts(...(pairs[i] as readonly [Node, Node]), state, context));
-  return areNumbered(left) && areNumbered(right) ? undefined : different("it gives the values of something else");
+  return areNumbered(left) && areNumbered(right) ? undefined : different("it names other quantities");
 }

@@ -226,11 +226,11 @@ function compareNumbers(gold: NumberSet, answer: NumberSet, state: State): Compa
   const [left, right] = [listed(a, state) ?? a, listed(b, state) ?? b];
   if (left.domain !== right.domain) {
     const areFew = [left, right].every(({ reals }) => reals.every(isPoint));
-    return areFew ? compareReals(left.reals, right.reals, state) : different("its numbers are of another kind");
+    return areFew ? compareReals(left.reals, right.reals, state) : different("its numbers are taken from another set");
   }
   if (left.domain !== "ℤ") return compareReals(left.reals, right.reals, state);
   const [runs, others] = [runsOf(left.reals, state), runsOf(right.reals, state)];
-  if (runs === undefined || others === undefined) return undecided("its whole numbers cannot be told");
+  if (runs === undefined || others === undefined) return undecided("its whole numbers cannot be worked out");
   const isSame =
     runs.length === others.length &&
     runs.every(({ low, high }, i) => low === others[i]?.low && high === others[i]?.high);

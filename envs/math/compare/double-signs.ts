@@ -66,8 +66,7 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
  */
 export function compareDoubled(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   const [name, other] = [gold, answer].map(nameOfOne);
-  if (name !== undefined && other !== undefined && name !== other)
-    return different("it gives the value of something else");
+  if (name !== undefined && other !== undefined && name !== other) return different("it names another quantity");
   const [left, right] = [multipliedOut(gold), multipliedOut(answer)];
   if (left && right && compareRelations(left, right, state).kind === "equal") return EQUAL;
   // An equation that names no value is compared with whole equations.

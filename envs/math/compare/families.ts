@@ -47,7 +47,7 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
     if (isOther) return straight;
   }
   const isMoved = MOVED.some((moved) => compare(gold, replaced(answer, WHOLE, moved)).kind === "equal");
-  return isMoved ? EQUAL : undecided("another count of its whole number may make it the expected one");
+  return isMoved ? EQUAL : undecided("it may be the expected family, counted from another number");
 }
 
 /** Returns whether all named values belong to one name. x_1 and x_2 count as one name. */
@@ -179,7 +179,7 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
   const shares = [...left, ...right].map(({ period }) => shareOf(period, unit, state));
   if (shares.includes(undefined))
     return left.length + right.length === 2
-      ? different("its numbers lie in other distances")
+      ? different("the distances between its numbers differ")
       : undecided("its periods have no common multiple that can be found");
   const known = shares as readonly (readonly [number, number])[];
   const den = known.reduce((product, [, each]) => lcm(product, each), 1);

@@ -92,11 +92,11 @@ export function compareFunctions(gold: Node, answer: Node, variables: readonly s
       : undecided("both are defined at too few points to compare them");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
   if (isHidden || (isJumping && (variables.length > 1 || !looked.isComplete)))
-    return undecided("it agrees where it was looked at, and may jump elsewhere");
+    return undecided("it agrees at all tested points, and may jump between them");
   const isSeen = algebra.switches.length === 0 || (looked.isComplete && !isJumping && seen.alone === 0);
   return isSeen || areSettled(algebra, seen.sides)
     ? EQUAL
-    : undecided("it agrees where it was looked at, and may differ on another side of what turns in it");
+    : undecided("it agrees at all tested points, and may differ where an absolute value or a case changes");
 }
 
 /** Compares at all points, the cheapest first. Returns a comparison as soon as one is certain. */
@@ -152,7 +152,7 @@ function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, st
     if (left === undefined || right === undefined) {
       if ((left === undefined) === (right === undefined)) return undefined;
       seen.alone++;
-      return isCase(gold) && isCase(answer) ? different("it is defined elsewhere") : undefined;
+      return isCase(gold) && isCase(answer) ? different("it is defined for other values") : undefined;
     }
     const found = order(left, right, place);
     // Two values that are 0 within precision tell nothing.
@@ -241,7 +241,7 @@ function compareAtSigns(
       if (value !== undefined && signOf(value) === 0) open.delete(node);
     }
   }
-  return open.size === 0 ? EQUAL : undecided("it may differ where what a sign is taken of is 0");
+  return open.size === 0 ? EQUAL : undecided("it may differ where the argument of sgn is 0");
 }
 
 function signedIn(node: Node): readonly Node[] {

@@ -149,7 +149,7 @@ function compareInOrder(
     const areNamedAlike = left.size === right.size && pairs.every((pair) => pair[1] !== undefined);
     return areNamedAlike
       ? all(pairs.length, (i) => compare(...(pairs[i] as readonly [Node, Node])))
-      : different("it gives the values of something else");
+      : different("it names other quantities");
   }
   if (left !== undefined) return compareByNames(left, itemsOf(answer), state, compare);
   if (right !== undefined) return compareByNames(right, itemsOf(gold), state, (value, item) => compare(item, value));

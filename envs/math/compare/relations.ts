@@ -35,7 +35,7 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
     return undecided("chains of relations of different lengths are not compared");
   if (gold.parts.length > 2) return compareChains(gold, answer, state);
   const [left, right] = [directed(gold), directed(answer)];
-  if (left.operator !== right.operator) return different("its sign of relation is another");
+  if (left.operator !== right.operator) return different("its relation sign differs");
   const isEquation = left.operator === "=" || left.operator === "≠";
   if (!isEquation && left.operator !== ">" && left.operator !== "≥")
     return undecided(`"${left.operator}" is not compared`);

@@ -20,7 +20,7 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
   // A letter with a bar or an arrow may be related to the same letter without it, so the answers are not called
   // different.
   const isMarked = variables.some((name) => name.startsWith("⃗") && variables.includes(name.slice(1)));
-  return isMarked ? undecided("it has a letter with a mark and without one") : found;
+  return isMarked ? undecided("it has a letter both with and without a mark") : found;
 }
 
 // Constants.
@@ -40,7 +40,7 @@ function compareConstants(gold: Node, answer: Node, state: State, isApproximate:
     return isSure ? EQUAL : compareClose(gold, answer, depth, state);
   }
   if (roundsTo(gold, answer, left, right, place, isApproximate)) return EQUAL;
-  return different("its value is another");
+  return different("its value differs");
 }
 
 function noValue({ budget }: State, isAnswers: boolean): Comparison {
@@ -59,12 +59,12 @@ function compareClose(gold: Node, answer: Node, depth: number, state: State): Co
       return EQUAL;
     case "near":
       if (wanted <= BITS.most) return EQUAL;
-      return undecided("its powers are too large or too small to be told from the expected ones");
+      return undecided("its powers are too large or too small to tell them from the expected ones");
     case "unclear":
-      return undecided("its value is too near to the expected one to be told from it");
+      return undecided("its value is too close to the expected one to tell them apart");
     case "less":
     case "greater":
     case "apart":
-      return different("its value is another");
+      return different("its value differs");
   }
 }

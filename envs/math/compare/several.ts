@@ -22,7 +22,7 @@ const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((i
  */
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
-  if (goesOn(gold) !== goesOn(answer)) return undecided("how it goes on is not worked out");
+  if (goesOn(gold) !== goesOn(answer)) return undecided("only one of the two lists goes on with …");
   if (isEquationOfOne(gold) || isEquationOfOne(answer)) return undecided("an equation and values are not compared");
   return compareJoiners(gold, answer) ?? compareJoiners(answer, gold);
 }
@@ -44,7 +44,7 @@ function compareJoiners(one: Node, other: Node): Comparison | undefined {
   // y = ±x, beside a list of the curve's parts
   if (other.joiner === "," && areValuesOfOne(one.items)) return undefined;
   const areNames = [...one.items, ...other.items].every(isName) && other.joiner === "and";
-  return areNames || holdsTogether(other) ? undecided("one says and, the other one or") : undefined;
+  return areNames || holdsTogether(other) ? undecided("one joins its parts by 'and', the other by 'or'") : undefined;
 }
 
 /** Returns whether a list makes statements about several letters: "a > 0, b > 0" or "x = 1, y = 2". */

@@ -65,7 +65,8 @@ export function compareSingle(gold: Node, answer: Node, state: State, context: C
   if (left.kind === "symbol" && right.kind === "symbol") {
     const letters = compareSymbols(left.name, right.name);
     if (letters.kind !== "equal" || unit === other) return letters;
-    if (KINDS.has(unit ?? "") || KINDS.has(other ?? "")) return undecided("one of both says more of its letter");
+    if (KINDS.has(unit ?? "") || KINDS.has(other ?? ""))
+      return undecided("only one of the two says which numbers its letter stands for");
     return unit === undefined || other === undefined
       ? letters
       : compareMeasured(gold, answer, state, context.isApproximate);
@@ -146,6 +147,6 @@ function bareText(text: string): string {
 export function compareTexts(gold: Node, given: Node): Comparison {
   const answer = saidOf(given);
   if (gold.kind === "text" && answer.kind === "text")
-    return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words are others");
+    return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words differ");
   return different(answer.kind === "text" ? "it is words" : "words are expected");
 }

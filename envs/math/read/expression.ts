@@ -178,7 +178,7 @@ function readPostfix(cursor: Cursor, node: Node): Node | undefined {
 function raised(cursor: Cursor, base: Node): Node {
   cursor.at++;
   if (accept(cursor, "∘") || accept(cursor, "°")) return inDegrees(cursor, base);
-  if (isAt(cursor, "'")) return fail(cursor, "it has a prime behind what is no name");
+  if (isAt(cursor, "'")) return fail(cursor, "it has a prime behind something that is no name");
   const mark = isAt(cursor, "{") && isAt(cursor, "}", 2) ? peek(cursor, 1) : undefined;
   const isDegree = isAt(cursor, "∘", 1) || isAt(cursor, "°", 1);
   if (mark !== undefined && (isDegree || (mark.kind === "word" && ORDINALS.has(mark.text)))) {

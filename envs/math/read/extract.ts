@@ -37,8 +37,7 @@ function afterLabel(whole: string, given: number): Parsed<string> {
   if (label === undefined) return { kind: "answer", answer: whole };
   const before = whole.slice(0, label.index);
   if (labels.length > 1 || (before.trim() !== "" && given > 1)) return malformed("it gives an answer more than once");
-  if (isDenied(before, "") || !introduces(before))
-    return malformed("what stands before 'answer' may say that it is none");
+  if (isDenied(before, "") || !introduces(before)) return malformed("the words before 'answer' may deny it");
   return { kind: "answer", answer: stripped(whole.slice(label.index + label[0].length)) };
 }
 

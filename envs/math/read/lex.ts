@@ -138,7 +138,7 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
   }
   if (/\p{L}/u.test(character)) return foreignWord(text, at, sink);
   if (character === ".") return op(sink, ".", at + 1);
-  sink.problem = `it holds ${JSON.stringify(character)}, which is read nowhere`;
+  sink.problem = `it holds ${JSON.stringify(character)}, which has no meaning in an answer`;
   return text.length;
 }
 
@@ -210,7 +210,7 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
   return end;
 }
 
-const NOT_PAIRED = "what it begins and what it ends are not the same environments";
+const NOT_PAIRED = "an environment is not closed by its own \\end";
 
 /** Reads the edge of an environment. Equations below each other count as lines. Other environments become tokens. */
 function environment(edge: "begin" | "end", of: string, sink: Sink): void {

@@ -78,7 +78,7 @@ export function readWords(cursor: Cursor): Node | undefined {
     cursor.at = end;
     const text: Node = { kind: "text", text: words.join(" ") };
     if (!accept(cursor, "=")) return text;
-    if (isDenied) return fail(cursor, "its words may say that it is none");
+    if (isDenied) return fail(cursor, "its words may deny the answer");
     return { kind: "relation", parts: [text, cursor.grammar.sets(cursor)], operators: ["="] };
   }
   const start = cursor.at;

@@ -233,7 +233,7 @@ export function readScripted(cursor: Cursor): Node {
   const choice = token?.kind === "name" ? CHOICES[token.text] : undefined;
   cursor.at++;
   if (choice === undefined || (!accept(cursor, "_") && !accept(cursor, "^")))
-    return fail(cursor, "it has a script before what is no choice");
+    return fail(cursor, "it has a raised or lowered script with nothing before it");
   return { kind: "call", name: choice, args: [from, readSmall(cursor)] };
 }
 
@@ -243,7 +243,7 @@ export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>):
   cursor.at++;
   const { digits } = node;
   const base = baseOf(cursor);
-  if (base === undefined || digits === undefined) return fail(cursor, "its subscript is no base");
+  if (base === undefined || digits === undefined) return fail(cursor, "its subscript names no base");
   if (!(base >= 2n && base <= 36n)) return fail(cursor, "its base is not from 2 to 36");
   const value = node.base === undefined ? valueInBase(digits, base) : undefined;
   if (value === undefined) return fail(cursor, `it has a digit that is none in base ${base}`);

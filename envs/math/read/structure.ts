@@ -199,7 +199,7 @@ export function readRelation(cursor: Cursor): Node {
 function readSets(cursor: Cursor): Node {
   let left: Node = asDifference(readRatio(cursor));
   for (let count = 0; ; count++) {
-    if (count > SETS_MAX) return fail(cursor, "it is of too many sets");
+    if (count > SETS_MAX) return fail(cursor, "it has too many sets");
     const token = peek(cursor);
     if (token?.kind !== "op" || (token.text !== "∪" && token.text !== "∩" && token.text !== "∖")) return left;
     cursor.at++;

@@ -261,7 +261,7 @@ describe("our own", () => {
 
 describe("rows that are no tasks", () => {
   test.each([
-    [7, "the row is no object"],
+    [7, "the row must be an object"],
     [{ tests: [] }, "no prompt"],
     [{ prompt: " ", tests: ["assert f(1) == 1"] }, "no prompt"],
     [{ prompt: [{ role: "assistant", content: "x" }], tests: "assert f(1)" }, "no prompt"],

@@ -98,7 +98,7 @@ describe("a row whose problem is a proof", () => {
     { problem: "求证:$n^3-n$能被6整除。", answer: "6" },
     { problem: "Is it so?", answer: "1", question_type: "proof" },
   ])("is rejected: $problem", (row) => {
-    expect(reason(row)).toBe("column problem asks for a proof, which no answer is compared with");
+    expect(reason(row)).toBe("column problem asks for a proof, and proofs cannot be compared");
   });
 
   test.each(["proof", "Proof.", "\\text{proof}", "Q.E.D.", "See solution"])(

@@ -180,26 +180,26 @@ describe("math", () => {
     [
       "a passage that is not shown",
       { question: "P?", passage: "It has 3 goals.", answer: "3" },
-      "what the problem is about",
+      "holds context",
     ],
     [
       "SVAMP, whose question is asked of its body",
       { Body: "Ann has 5 apples and eats 2.", Question: "How many are left?", Answer: 3 },
-      "what the problem is about",
+      "holds context",
     ],
     ["a picture in the text", { problem: "<image 1> What is it?", answer: "1" }, "shows a picture"],
     ["a picture of Markdown", { problem: "Find AB. ![](https://a.b/c.jpg)", answer: "1" }, "shows a picture"],
     [
       "HotpotQA",
       { question: "P?", answer: "1986", level: "hard", context: { title: ["a"] } },
-      "what the problem is about",
+      "holds context",
     ],
     ["DREAM", { dialogue: ["W: hi"], question: "P?", choice: ["red", "green"], answer: "red" }, "holds options"],
     ["NuminaMath-1.5, not found", { problem: "P?", answer: "notfound" }, "holds no answer"],
     [
       "NuminaMath-1.5, not whole",
       { problem: "P?", answer: "7", problem_is_valid: "Incomplete" },
-      "says that the problem is none",
+      "says that the problem is not valid",
     ],
     [
       "messages as Python writes them",
