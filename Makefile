@@ -99,11 +99,11 @@ $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 	$(STUDY)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula where it is not trained yet (hours), write its tables and plots
+study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula (hours; finished trainings are kept), write its tables and plots into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py countdown
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py packing
 
-study-sequences: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of sequences where it is not trained yet (three hours of one core), write its report
+study-sequences: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of sequences (three hours of one core; finished trainings are kept), write its report into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/sequences.py
 
 check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -68,24 +69,33 @@ def _figures(condition: str, seed: int, scores: list[float]) -> dict[str, Any]:
 
 
 def test_measures_are_those_of_the_plan() -> None:
-    figures = _figures("frontier", 100, [0.0, 0.5, 1.0])
+    raw = _figures("frontier", 100, [0.0, 0.5, 1.0])
+    figures = report.condense(raw)
     assert report.area(figures) == pytest.approx(0.5)
     assert report.final(figures) == 1
+    assert figures["percent"] == [[round(100 * tasks / 16) for tasks in raw["drawn"][0]]] * 3
     # At .5 each length's share has a variance of .25/64, and the point weighs a half.
-    assert report.evaluation_noise(figures) == pytest.approx(0.5 * np.sqrt(10 * 0.25 / 64) / 10)
+    assert figures["noise"] == pytest.approx(0.5 * np.sqrt(10 * 0.25 / 64) / 10)
     assert report.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
 def test_a_report_says_what_is_missing_and_pairs_by_seed(tmp_path: Path) -> None:
-    for condition, gain in (("equal shares", 0.0), ("frontier", 0.1)):
-        for seed in (100, 101, 102):
+    for condition, gains in (("equal shares", (0.0, 0.0, 0.0)), ("frontier", (0.09, 0.1, 0.11))):
+        for seed, gain in zip((100, 101, 102), gains, strict=True):
             figures = _figures(condition, seed, [0.0, 0.1 * (seed - 100) + gain, 0.3 + gain + 0.01 * seed - 1])
             (tmp_path / f"{condition}.{seed}.json").write_text(json.dumps(figures))
     text = report.write_report(tmp_path)
     assert "Not all of it has been run" in text
     assert "cipher, staged: 0 of 10 seeds" in text
-    assert "| 1. cipher: frontier less equal shares | +0.075 ± 0.000 | 3 |" in text
-    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md", ".svg"}
+    assert "| 1. cipher: frontier less equal shares | +0.075 ± 0.019 | 3 |" in text
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".jsonl", ".md", ".svg"}
+
+
+def test_the_compact_file_alone_gives_the_report_and_the_plots(tmp_path: Path) -> None:
+    kept = ROOT / "clients/python/examples/curriculum_study/results/sequences"
+    shutil.copy(kept / "figures.jsonl", tmp_path)
+    assert report.write_report(tmp_path) == (kept / "report.md").read_text().removesuffix("\n")
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in kept.iterdir()}
 
 
 def test_jobs_are_those_of_the_plan_and_what_needs_others_draws_comes_last() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -84,11 +85,22 @@ def test_sampling_follows_the_model_s_probabilities() -> None:
 
 
 def test_figures_of_two_starts_are_not_compared(tmp_path: Path) -> None:
-    for seed, start in enumerate("ab"):
-        figures = {"condition": "uniform", "seed": seed, "start": start}
-        (tmp_path / f"uniform.{seed}.json").write_text(json.dumps(figures))
+    lines = [json.dumps({"condition": "uniform", "seed": seed, "start": start}) for seed, start in enumerate("ab")]
+    (tmp_path / "figures.jsonl").write_text("\n".join(lines))
     with pytest.raises(SystemExit, match="figures of 2 starts"):
         study.main(["countdown", "--report", "--results", str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("countdown", "countdown/small"), ("countdown", "countdown/small-again"), ("packing", "packing/small")],
+)
+def test_the_compact_file_alone_gives_the_report_and_the_plots(name: str, folder: str, tmp_path: Path) -> None:
+    kept = ROOT / "clients/python/examples/curriculum_study/results" / folder
+    shutil.copy(kept / "figures.jsonl", tmp_path)
+    assert study.main([name, "--report", "--results", str(tmp_path)]) == 0
+    assert (tmp_path / "report.md").read_text() == (kept / "report.md").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in kept.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -113,7 +125,10 @@ def test_tiny_from_export_to_report_and_nothing_twice(
         assert [sum(drawn) for drawn in one["drawn"]] == [settings.prompts] * settings.updates
         assert one["curve"][-1]["rollouts"] == settings.rollouts
     assert {path.name for path in (tmp_path / "results").glob("*.svg")} == {"arms.svg", "compared.svg", "curves.svg"}
-    assert len({json.loads(path.read_text())["start"] for path in figures}) == 1
+    compact = [json.loads(line) for line in (tmp_path / "results/figures.jsonl").read_text().splitlines()]
+    assert len(compact) == len(figures)
+    assert len({each["start"] for each in compact}) == 1
+    assert all(sum(window) == pytest.approx(100, abs=4) for each in compact for window in each["percent"])
     written = {path: path.stat().st_mtime_ns for path in figures}
     assert study.main(command) == 0
     assert {path: path.stat().st_mtime_ns for path in figures} == written

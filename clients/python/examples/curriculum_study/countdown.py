@@ -10,7 +10,7 @@ from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
-from experiment import Condition, Experiment, Figures, Measure, Settings, sizes
+from experiment import Condition, Experiment, Measure, Raw, Settings, sizes
 from model import Size
 from tokens import FIRST_NUMBER, PAD, Language, Tokens, UnreadError
 
@@ -271,13 +271,11 @@ CONDITIONS = (
 
 def _passes(sets: Sequence[str], k: int) -> Measure:
     numbers = "" if len(sets) > 1 else f", {sets[0]} numbers"
-    return Measure(
-        f"pass@{k}{numbers}", lambda figures: float(np.mean([figures["passes"][each][k - 1] for each in sets]))
-    )
+    return Measure(f"pass@{k}{numbers}", lambda raw: float(np.mean([raw["passes"][each][k - 1] for each in sets])))
 
 
-def _average(figures: Figures) -> float:
-    return float(np.mean([figures["passes"][each] for each in ("3", "4")]))
+def _average(raw: Raw) -> float:
+    return float(np.mean([raw["passes"][each] for each in ("3", "4")]))
 
 
 def _score(point: Mapping[str, Mapping[str, float]]) -> float:

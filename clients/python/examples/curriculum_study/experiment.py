@@ -20,8 +20,8 @@ def slug(condition: str) -> str:
     return "-".join(re.findall(r"[A-Za-z0-9._]+", condition))
 
 
-Figures = Mapping[str, Any]
-"""What one seed of one condition came to, as `training.Trained` is written down."""
+Raw = Mapping[str, Any]
+"""Figures of one training, whole, as `training.Trained` has them."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Measure:
     """A column of the table."""
 
     title: str
-    of: Callable[[Figures], float]
+    of: Callable[[Raw], float]
 
 
 def no_pool(_: Path, __: int) -> None:

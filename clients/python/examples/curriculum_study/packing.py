@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from experiment import Condition, Experiment, Figures, Measure, Settings, sizes
+from experiment import Condition, Experiment, Measure, Raw, Settings, sizes
 from model import Size
 from tokens import FIRST_NUMBER, Language, UnreadError
 
@@ -124,15 +124,15 @@ _SETS = ("subset-sum", "knapsack")
 def _mean(sets: Sequence[str], fact: str) -> Measure:
     titles = {"feasible": "feasible", "quality": "quality ratio", "solved": "optimal"}
     title = titles[fact] + ("" if len(sets) > 1 else f", {sets[0]}")
-    return Measure(title, lambda figures: float(np.mean([figures["final"][each][fact] for each in sets])))
+    return Measure(title, lambda raw: float(np.mean([raw["final"][each][fact] for each in sets])))
 
 
 def _score(point: Mapping[str, Mapping[str, float]]) -> float:
     return float(np.mean([point[each]["quality"] for each in _SETS]))
 
 
-def _best(figures: Figures) -> float:
-    return float(np.mean([figures["passes"][each][-1] for each in _SETS]))
+def _best(raw: Raw) -> float:
+    return float(np.mean([raw["passes"][each][-1] for each in _SETS]))
 
 
 EXPERIMENT = Experiment(

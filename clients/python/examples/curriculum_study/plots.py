@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from measures import interval
 
 mpl.use("svg")
-# The same figures give the same file.
-mpl.rcParams["svg.hashsalt"] = "gradus"
+# Equal figures give equal files; letters stay text, which is smaller than their outlines.
+mpl.rcParams.update({"svg.hashsalt": "gradus", "svg.fonttype": "none"})
 from matplotlib import pyplot as plt
-
-_SMOOTHED = 10
-"""Updates over which the plot of arms is averaged."""
 
 
 def _save(path: Path) -> None:
     plt.tight_layout()
     plt.savefig(path, metadata={"Date": None})
     plt.close()
+    # Hundredths of a point cannot be seen; without them a plot is a third smaller.
+    path.write_text(re.sub(r"(\d\.\d\d?)\d*", r"\1", path.read_text()))
 
 
 def draw_measure(path: Path, title: str, measure: str, baseline: str, values: Mapping[str, Sequence[float]]) -> None:
@@ -59,17 +58,27 @@ def draw_curves(
     _save(path)
 
 
-def draw_arms(path: Path, results: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """What each condition drew, as shares of an update, mean over seeds."""
+Drawn = tuple[Sequence[str], Sequence[Sequence[Sequence[int]]]]
+"""Arms of a condition, and what it drew of each in percent, (seeds, windows of a training, arms)."""
+
+
+def draw_arms(path: Path, drawn: Mapping[str, Drawn]) -> None:
+    """Draws each condition's shares of the arms over a training, mean over seeds."""
     columns = 2
-    rows = -(-len(results) // columns)
+    rows = -(-len(drawn) // columns)
     _, grid = plt.subplots(rows, columns, figsize=(9, 2 * rows), sharex=True, sharey=True, squeeze=False)
-    for axes, (name, seeds) in zip(grid.flat, results.items(), strict=False):
-        drawn = np.mean([each["drawn"] for each in seeds], axis=0)
-        shares = drawn / drawn.sum(axis=1, keepdims=True)
-        smooth = np.stack([shares[max(0, i - _SMOOTHED + 1) : i + 1].mean(axis=0) for i in range(len(shares))])
-        axes.stackplot(range(1, len(smooth) + 1), smooth.T, labels=seeds[0]["arms"])
+    known: Sequence[str] = ()
+    for axes, (name, (arms, seeds)) in zip(grid.flat, drawn.items(), strict=False):
+        shares = np.mean(seeds, axis=0)
+        shares /= shares.sum(axis=1, keepdims=True)
+        middles = (np.arange(len(shares)) + 0.5) / len(shares)
+        axes.stackplot(middles, shares.T, labels=arms)
         axes.set_title(name, fontsize=9)
+        axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
-        axes.legend(fontsize=6, loc="lower right")
+        if arms != known:
+            axes.legend(fontsize=6, loc="lower right")
+        known = arms
+    for axes in grid[-1]:
+        axes.set_xlabel("share of the training", fontsize=8)
     _save(path)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from experiment import Experiment, Figures, Measure
+from experiment import Experiment
+from figures import Figures, by_condition, compact_figures, percent_drawn
 from measures import first_reaching, interval
 from plots import draw_arms, draw_curves, draw_measure
 
@@ -16,38 +17,43 @@ Results = Mapping[str, Sequence[Figures]]
 
 
 def read_results(experiment: Experiment, folder: Path) -> Results:
-    """What is there; conditions without figures are left out."""
-    found: dict[str, list[Figures]] = {each.name: [] for each in experiment.conditions}
-    for path in sorted(folder.glob("*.json")):
-        figures = json.loads(path.read_text())
-        found[figures["condition"]].append(figures)
-    starts = {each["start"] for seeds in found.values() for each in seeds}
+    """Returns the figures of a folder by condition; exits if they come from several starts."""
+    found = compact_figures(folder, lambda raw: condense(experiment, raw))
+    starts = {each["start"] for each in found}
     if len(starts) > 1:
         raise SystemExit(f"study: {folder} has figures of {len(starts)} starts: give another folder with --results")
-    return {name: sorted(seeds, key=lambda each: each["seed"]) for name, seeds in found.items() if seeds}
+    return by_condition(found, (each.name for each in experiment.conditions))
 
 
-def curve(experiment: Experiment, figures: Figures) -> tuple[list[int], list[float]]:
-    """Rollouts, and the score at each."""
-    points = figures["curve"]
-    return [each["rollouts"] for each in points], [experiment.score(each["sets"]) for each in points]
+def condense(experiment: Experiment, raw: Mapping[str, Any]) -> Figures:
+    """Returns what a report needs of one training, which `training.Trained` describes."""
+    return {
+        **{name: raw[name] for name in ("condition", "seed", "start", "seconds", "waiting", "arms")},
+        "measures": {each.title: each.of(raw) for each in experiment.measures},
+        "rollouts": [each["rollouts"] for each in raw["curve"]],
+        "scores": [experiment.score(each["sets"]) for each in raw["curve"]],
+        "percent": percent_drawn(raw["drawn"]),
+    }
 
 
 def write_report(experiment: Experiment, size: str, folder: Path) -> str:
-    """Writes `report.md` and the plots beside the figures; gives the report's text."""
+    """Writes `report.md` and the plots into the folder of the figures; returns the report's text."""
     results = read_results(experiment, folder)
     if experiment.baseline not in results:
         raise SystemExit(f"study: {folder} has no figures of {experiment.baseline!r}, which others are compared with")
     parts = [_setting(experiment, size, results), _table(experiment, results), _differences(experiment, results)]
     text = "\n\n".join([*parts, _meanings(experiment, results), _speed(results)]) + "\n"
     (folder / "report.md").write_text(text)
-    values = {name: [experiment.measures[0].of(each) for each in seeds] for name, seeds in results.items()}
+    values = {
+        name: [each["measures"][experiment.measures[0].title] for each in seeds] for name, seeds in results.items()
+    }
     draw_measure(
         folder / "compared.svg", experiment.question, experiment.measures[0].title, experiment.baseline, values
     )
-    curves = {name: [curve(experiment, each) for each in seeds] for name, seeds in results.items()}
+    curves = {name: [(each["rollouts"], each["scores"]) for each in seeds] for name, seeds in results.items()}
     draw_curves(folder / "curves.svg", experiment.score_title, experiment.baseline, curves)
-    draw_arms(folder / "arms.svg", results)
+    drawn = {name: (seeds[0]["arms"], [each["percent"] for each in seeds]) for name, seeds in results.items()}
+    draw_arms(folder / "arms.svg", drawn)
     return text
 
 
@@ -65,11 +71,13 @@ def _setting(experiment: Experiment, size: str, results: Results) -> str:
 def _table(experiment: Experiment, results: Results) -> str:
     baseline = experiment.baseline
     titles = [*(each.title for each in experiment.measures), f'rollouts to the final score of "{baseline}"']
-    goal = interval([curve(experiment, each)[1][-1] for each in results[baseline]])[0]
+    goal = interval([each["scores"][-1] for each in results[baseline]])[0]
     lines = _head(["", *titles, "in the papers"])
     for name, seeds in results.items():
-        cells = [_plain(interval([measure.of(each) for each in seeds])) for measure in experiment.measures]
-        reached = _reached([curve(experiment, each) for each in seeds], goal)
+        cells = [
+            _plain(interval([each["measures"][measure.title] for each in seeds])) for measure in experiment.measures
+        ]
+        reached = _reached([(each["rollouts"], each["scores"]) for each in seeds], goal)
         lines.append(_row([name, *cells, reached, experiment.condition(name).papers or "-"]))
     return "\n".join(lines)
 
@@ -85,18 +93,18 @@ def _reached(curves: Sequence[tuple[Sequence[int], Sequence[float]]], goal: floa
 def _differences(experiment: Experiment, results: Results) -> str:
     """Seed by seed, for a seed has the same chances under each."""
     baseline = experiment.baseline
-    measures = [each for each in experiment.measures if each.title in experiment.compared]
-    lines = _head([f'less "{baseline}", paired by seed', *(each.title for each in measures)])
+    titles = [each.title for each in experiment.measures if each.title in experiment.compared]
+    lines = _head([f'less "{baseline}", paired by seed', *titles])
     for name in (each for each in results if each != baseline):
-        lines.append(_row([name, *(_signed(difference(results, name, baseline, each)) for each in measures)]))
+        lines.append(_row([name, *(_signed(difference(results, name, baseline, each)) for each in titles)]))
     return "\n".join(lines)
 
 
-def difference(results: Results, name: str, baseline: str, measure: Measure) -> tuple[float, float]:
-    """Mean of a condition less the baseline, over the seeds that both have, and half its 95% interval."""
-    of_baseline = {each["seed"]: measure.of(each) for each in results[baseline]}
+def difference(results: Results, name: str, baseline: str, title: str) -> tuple[float, float]:
+    """Mean difference of a measure from the baseline's, over the seeds that both have, and half its 95% interval."""
+    of_baseline = {each["seed"]: each["measures"][title] for each in results[baseline]}
     return interval(
-        [measure.of(each) - of_baseline[each["seed"]] for each in results[name] if each["seed"] in of_baseline]
+        [each["measures"][title] - of_baseline[each["seed"]] for each in results[name] if each["seed"] in of_baseline]
     )
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from figures import Figures, by_condition, compact_figures, percent_drawn
 from measures import first_reaching, interval
 from plots import draw_arms, draw_curves, draw_measure
 from scipy import stats
 from sequence_plan import EQUAL, FRONTIER, HELD_OUT, LENGTHS, PARTS, Part, arm_of
 
-Figures = Mapping[str, Any]
-"""What one seed of one condition came to, as `sequence_training.Trained` is written down."""
+Raw = Mapping[str, Any]
+"""Figures of one training, whole, as `sequence_training.Trained` has them."""
 Results = Mapping[str, Sequence[Figures]]
 """Figures by condition, in the part's order, seed by seed."""
 
@@ -30,27 +30,37 @@ _HYPOTHESES = (
 )
 
 
+def condense(raw: Raw) -> Figures:
+    """Returns what the report needs of one training; a score is the mean over lengths of the share that is right."""
+    return {
+        **{name: raw[name] for name in ("part", "condition", "seed", "seconds")},
+        "rollouts": [each["rollouts"] for each in raw["curve"]],
+        "scores": [float(np.mean(each["right"])) for each in raw["curve"]],
+        "noise": evaluation_noise(raw),
+        "percent": percent_drawn(raw["drawn"]),
+    }
+
+
 def curve(figures: Figures) -> tuple[list[int], list[float]]:
-    """Rollouts, and the score at each: the mean over lengths."""
-    points = figures["curve"]
-    return [each["rollouts"] for each in points], [float(np.mean(each["right"])) for each in points]
+    """Rollouts, and the score at each."""
+    return figures["rollouts"], figures["scores"]
 
 
 def area(figures: Figures) -> float:
-    """Under the curve, by trapezoids, over the rollouts."""
+    """Area under the curve, by trapezoids, over the rollouts."""
     at, scores = curve(figures)
     return float(np.trapezoid(scores, at) / (at[-1] - at[0]))
 
 
 def final(figures: Figures) -> float:
-    """The score at the last evaluation."""
-    return curve(figures)[1][-1]
+    """Score at the last evaluation."""
+    return float(figures["scores"][-1])
 
 
-def evaluation_noise(figures: Figures) -> float:
+def evaluation_noise(raw: Raw) -> float:
     """Standard deviation of the area that the draw of held-out tasks and answers makes by itself: each is binomial."""
-    at = np.array([each["rollouts"] for each in figures["curve"]], float)
-    right = np.array([each["right"] for each in figures["curve"]])
+    at = np.array([each["rollouts"] for each in raw["curve"]], float)
+    right = np.array([each["right"] for each in raw["curve"]])
     of_score = (right * (1 - right) / HELD_OUT).sum(axis=1) / len(LENGTHS) ** 2
     steps = np.diff(at)
     weights = (np.concatenate([steps, [0]]) + np.concatenate([[0], steps])) / 2 / (at[-1] - at[0])
@@ -73,20 +83,13 @@ def holm(chances: Sequence[float]) -> list[float]:
     return corrected
 
 
-def read_results(part: Part, folder: Path) -> Results:
-    """What is there of a part; conditions without figures are left out."""
-    every = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    own = [each for each in every if each["part"] == part.name]
-    found = {
-        name: sorted((each for each in own if each["condition"] == name), key=lambda each: each["seed"])
-        for name in part.conditions
-    }
-    return {name: seeds for name, seeds in found.items() if seeds}
-
-
 def write_report(folder: Path) -> str:
-    """Writes `report.md` and the plots beside the figures; gives the report's text."""
-    every = {name: read_results(part, folder) for name, part in PARTS.items()}
+    """Writes `report.md` and the plots into the folder of the figures; returns the report's text."""
+    found = compact_figures(folder, condense)
+    every = {
+        name: by_condition((each for each in found if each["part"] == name), part.conditions)
+        for name, part in PARTS.items()
+    }
     there = {name: results for name, results in every.items() if results}
     if not there:
         raise SystemExit(f"sequences: {folder} has no figures: train some first")
@@ -134,7 +137,7 @@ def _hypotheses(every: Mapping[str, Results]) -> str:
 def _part(part: Part, results: Results, folder: Path) -> str:
     stem = "-".join(part.name.replace(",", "").split())
     arms = [arm_of(length) for length in LENGTHS]
-    draw_arms(folder / f"{stem}-drawn.svg", {name: _cut(seeds, arms) for name, seeds in results.items()})
+    draw_arms(folder / f"{stem}-drawn.svg", {name: (arms, _drawn(seeds)) for name, seeds in results.items()})
     parts = [
         f"## {part.name[0].upper()}{part.name[1:]}",
         f"{part.rollouts:,} rollouts each. First, what each condition drew:",
@@ -155,10 +158,10 @@ def _part(part: Part, results: Results, folder: Path) -> str:
     return "\n\n".join([*parts, f"![Scores]({stem}-curves.svg)", _table(results)])
 
 
-def _cut(seeds: Sequence[Figures], arms: Sequence[str]) -> list[dict[str, Any]]:
-    """The same with as many batches each: under dynamic sampling they differ."""
-    batches = min(len(each["drawn"]) for each in seeds)
-    return [{"drawn": each["drawn"][:batches], "arms": arms} for each in seeds]
+def _drawn(seeds: Sequence[Figures]) -> list[list[list[int]]]:
+    """Percentages of each seed, with as many windows each: a training of few batches has fewer."""
+    windows = min(len(each["percent"]) for each in seeds)
+    return [each["percent"][:windows] for each in seeds]
 
 
 def _table(results: Results) -> str:
@@ -183,7 +186,7 @@ def _table(results: Results) -> str:
             _plain(paired, signed=True) if paired else "",
             _plain([final(each) for each in seeds]),
             f"{median:,.0f}" if np.isfinite(median) else "not reached",
-            f"{np.mean([evaluation_noise(each) for each in seeds]):.4f}",
+            f"{np.mean([each['noise'] for each in seeds]):.4f}",
             str(len(seeds)),
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from gradus import Client
 
-_RESULTS = Path(__file__).resolve().parent / "results" / "sequences"
+_WORK = REPOSITORY / "out" / "sequences"
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, help="the first so many of each condition (default: all)")
     parser.add_argument("--processes", type=int, default=2, help="trainings at a time (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="train nothing")
-    parser.add_argument("--results", type=Path, default=_RESULTS, help="folder of figures")
-    parser.add_argument("--work", type=Path, default=REPOSITORY / "out" / "sequences", help="folder of logs")
+    parser.add_argument("--results", type=Path, default=_WORK / "results", help="folder of figures, report and plots")
+    parser.add_argument("--work", type=Path, default=_WORK, help="folder of logs")
     parser.add_argument("--server", help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

@@ -33,14 +33,13 @@ from training import Trainer
 from gradus import Client
 
 EXPERIMENTS = {each.name: each for each in (countdown.EXPERIMENT, packing.EXPERIMENT)}
-RESULTS = Path(__file__).resolve().parent / "results"
 
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
 @dataclass(frozen=True)
 class Place:
-    """One setting of one experiment, and its folders: of results, which are kept, and of work, which can go."""
+    """One setting of one experiment, with its folders of results and of work, such as the start's weights."""
 
     experiment: Experiment
     size: str
@@ -123,7 +122,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", help="a condition; may be given several times (default: all)")
     parser.add_argument("--processes", type=int, default=2, help="trainings at a time (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="train nothing")
-    parser.add_argument("--results", type=Path, help="folder of figures (default: results/EXPERIMENT/SIZE)")
+    parser.add_argument(
+        "--results", type=Path, help="folder of figures, report and plots (default: the folder `results` of --work)"
+    )
     parser.add_argument("--work", type=Path, help="folder of weights (default: out/curriculum-study/EXPERIMENT/SIZE)")
     for hidden in ("--one", "--server"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
@@ -133,8 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [each.name for each in experiment.conditions if not each.is_retired]
     for unknown in (each for each in options.only or () if each not in names):
         parser.error(f"--only {unknown!r}: {experiment.name} has {', '.join(map(repr, names))}")
-    results = options.results or RESULTS / experiment.name / options.size
     work = options.work or REPOSITORY / "out" / "curriculum-study" / experiment.name / options.size
+    results = options.results or work / "results"
     place = Place(experiment, options.size, results, work)
     if options.one:
         train_one(place, options.one, options.seed, options.server)
