@@ -1,13 +1,16 @@
-/** Where the reader is: the part of the address behind "#", which holds all of a view's state, so that a link gives it. */
+/**
+ * Reads and changes the address: the part of the URL behind "#". It holds the whole state of a view, so that a link
+ * restores the view.
+ */
 import { signal } from "@preact/signals";
 
 export interface Address {
-  /** E.g. ["tasks", "np", "tsp"]. */
+  /** Parts of the path, e.g. ["tasks", "np", "tsp"]. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** What is left out, or empty, is not in the address. */
+/** Query parameters. Undefined and empty ones are left out of the address. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
 export function readAddress(hash: string): Address {
@@ -16,7 +19,7 @@ export function readAddress(hash: string): Address {
   return { path: parts.map(decoded), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Whoever types an address may leave a "%" in it that begins nothing. */
+/** Decodes a part, or returns it unchanged. A typed address may contain a "%" that begins no escape. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -25,12 +28,12 @@ function decoded(part: string): string {
   }
 }
 
-/** What a table has under a name that an address gives, which may be any text, "constructor" too. */
+/** Returns the entry of a table under a name from the address. The name may be any text, also "constructor". */
 export function named<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** An environment's id keeps its slashes. */
+/** Returns the link to a path and a query. An environment's id keeps its slashes. */
 export function hrefOf(path: readonly string[], query: Query = {}): string {
   const parts = path.map((part) => part.split("/").map(encodeURIComponent).join("/"));
   const entries = Object.entries(query).filter((entry): entry is [string, string] => (entry[1] ?? "") !== "");
@@ -48,7 +51,7 @@ export function go(href: string): void {
   location.hash = href;
 }
 
-/** Changes parts of the query in place: a filter that is typed leaves no trail of its letters behind. */
+/** Changes parts of the query without a new entry in the browser's history, so that typing a filter leaves no trail. */
 export function refine(changes: Query): void {
   const { path, query } = address.value;
   const href = hrefOf(path, { ...query, ...changes });

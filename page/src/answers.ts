@@ -1,9 +1,12 @@
-/** What a view asks of the server, and what of it is here. */
+/** Fetches from the server what a view shows, and tracks loading, errors and refreshes. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Gradus, gradus, lostSince, noteFailure, returns } from "./session.ts";
 
 export interface Answer<T> {
-  /** Undefined: not yet here. While another is on its way, or could not be had, the one before. */
+  /**
+   * Result of the request, or undefined before the first. While a new request runs or has failed, the previous result
+   * stays.
+   */
   readonly value: T | undefined;
   readonly error: Error | undefined;
   readonly waiting: boolean;
@@ -13,27 +16,27 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  /** What this is the answer to. */
+  /** The request that this is the result of. */
   readonly of?: object;
 }
 
 export type Ask<T> = (gradus: Gradus, options: { readonly signal: AbortSignal }) => Promise<T>;
 
-/** How often a list asks for what is new while it is looked at. */
+/** Time between two refreshes of a visible list, in milliseconds. */
 export const LIST_MS = 5_000;
 
 export interface Refreshing {
-  /** Milliseconds between an answer and the next question; undefined: it is asked once. */
+  /** Milliseconds between a result and the next request. Undefined for a single request. */
   readonly everyMs: number | undefined;
-  /** True: the reader has moved on in the list, which would jump under them. */
+  /** Returns true if the reader has moved on in the list, so that a refresh would make the list jump. */
   readonly holds?: () => boolean;
 }
 
 const once: Refreshing = { everyMs: undefined };
 
 /**
- * Asks, and again whenever an input changes, the server comes back or a token is given; with `refreshing` every so often
- * as well, while the page is visible. Undefined: there is nothing to ask.
+ * Sends the request, and again when an input changes, the server comes back or a token is given. With `refreshing`,
+ * repeats it at an interval while the page is visible. An undefined `ask` sends nothing.
  */
 export function useAnswer<T>(
   ask: Ask<T> | undefined,
@@ -43,7 +46,7 @@ export function useAnswer<T>(
   const [known, setKnown] = useState<Known<T>>({});
   const [times, setTimes] = useState(0);
   const client = gradus.value;
-  // What is asked is fixed by the inputs: as long as they stay, so does this.
+  // Identity of the request: stays the same object as long as the inputs do.
   const question = useMemo(() => ({}), [...inputs, client, returns.value, times, ask === undefined]);
   const holding = useRef(holds);
   holding.current = holds;
@@ -70,13 +73,13 @@ export function useAnswer<T>(
   return {
     value: known.value,
     error: known.error,
-    // From the moment on that an input is another, and not only once the question has gone out.
+    // True as soon as an input changes, not only once the request is sent.
     waiting: ask !== undefined && known.of !== question,
     again: () => setTimes((count) => count + 1),
   };
 }
 
-/** Asks once, and then every so often while the page is visible and the reader is not held up by it. */
+/** Sends the request once, then at an interval while the page is visible and `holds` returns false. */
 async function keepAsking(
   ask: (isAgain: boolean) => Promise<void>,
   signal: AbortSignal,

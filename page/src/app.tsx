@@ -1,4 +1,4 @@
-/** The frame: where one can go, who one is, whether the server is there, and the view that the address names. */
+/** The frame: navigation, the caller, the state of the connection, and the view that the address names. */
 import { Component, type ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
@@ -16,7 +16,10 @@ interface View {
   readonly title: string;
   readonly Shown: ComponentType;
   readonly role?: "viewer" | "trainer";
-  /** How many parts of the address name what is shown; those behind them say how, and keep what is loaded. Left out: all. */
+  /**
+   * Number of path parts that select the content. Changes of later parts keep the loaded content. Defaults to all
+   * parts.
+   */
   readonly parts?: number;
 }
 
@@ -161,11 +164,11 @@ function Nowhere() {
 
 interface Fault {
   readonly error: Error;
-  /** Where it came: another address of the view may do without it. */
+  /** Address at which the error occurred. Another address of the view may work. */
   readonly at: Address;
 }
 
-/** A fault of a view leaves the frame standing. */
+/** Shows an error of a view inside the frame, which keeps working. */
 class Guard extends Component<object, { readonly fault: Fault | undefined }> {
   override state: { readonly fault: Fault | undefined } = { fault: undefined };
 

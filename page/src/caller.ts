@@ -1,4 +1,4 @@
-/** What the server says of itself and of who asks, once for a token. */
+/** Fetches the server's information and the caller's name and role, once for each token. */
 import { computed, effect, signal } from "@preact/signals";
 import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
 import type { ServerInfo } from "../../proto/gen/gradus/v1/environment_pb.js";
@@ -20,11 +20,11 @@ effect(() => {
   asked.unary(EnvironmentService.method.getServerInfo, {}).then(
     ({ server, caller }) => {
       if (isNews())
-        // A server of before roles were told shows all there is, and refuses what may not be done.
+        // Older servers tell no role. They show everything, and refuse forbidden actions themselves.
         known.value = { server, name: caller?.name ?? "", role: caller?.role ?? "operator" };
     },
     (error: unknown) => {
-      // A call with the token before says nothing of this one.
+      // Ignore an error of a request with the previous token.
       if (!isNews()) return;
       known.value = { ...unknown, server: known.value.server };
       noteFailure(error);
@@ -38,12 +38,12 @@ export const serverInfo = computed(() => known.value.server);
 
 const roles = ["viewer", "trainer", "operator"];
 
-/** Whether it is known that the caller may not do what this role may. */
+/** Returns whether the caller is known to lack this role. */
 export function mayNot(role: "viewer" | "trainer" | "operator"): boolean {
   return caller.value.role !== "" && !roleAtLeast(role);
 }
 
-/** Whether the caller may do what this role may: what is shown. The server sees to it by itself. */
+/** Returns whether the caller has this role. Decides only what the page shows; the server enforces roles itself. */
 export function roleAtLeast(role: "viewer" | "trainer" | "operator"): boolean {
   return roles.indexOf(caller.value.role) >= roles.indexOf(role);
 }

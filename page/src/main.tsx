@@ -1,9 +1,10 @@
-/** Puts the page into its document. */
+/** Renders the page into its document. */
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { watchConnection, whenThere } from "./session.ts";
 
-// A server of another version has other files than those that this page names; one that is away has none until it is back.
+// Reload if a file cannot be loaded. A server of another version has files of other names, and a server that is down
+// has none until it returns.
 addEventListener("vite:preloadError", () => void whenThere().then(() => location.reload()));
 
 watchConnection();

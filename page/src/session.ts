@@ -1,4 +1,4 @@
-/** Who calls: the client of the page's own server, the token it calls with, and whether the server is there. */
+/** Holds the client of the page's server, the token, and the state of the connection. */
 import { computed, effect, signal } from "@preact/signals";
 import { type Caller, callerOver } from "../../clients/ts/src/caller.ts";
 import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
@@ -7,19 +7,25 @@ import { GradusError } from "../../clients/ts/src/errors.ts";
 import { tokenOf } from "../../clients/ts/src/token.ts";
 
 const TOKEN = "gradus.token";
-/** How often a server that went away is asked for, and one that is there. */
+/** Time between two checks of a server that is down, and of one that is up, in milliseconds. */
 const LOST_MS = 1_000;
 const LIVE_MS = 10_000;
-/** A server that says nothing for so long is away: a machine that is gone refuses no connection. */
+/**
+ * Time without an answer after which the server counts as down, in milliseconds. A machine that is gone does not refuse
+ * connections.
+ */
 const SILENT_MS = 5_000;
 
-/** What calls are made with; undefined: nothing. */
+/** Token of all calls. Undefined for none. */
 export const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
-/** The client, and what calls of the contract that it has no words for are made with. */
+/** Client, with `unary` for calls of the contract that the client has no method for. */
 export type Gradus = GradusClient & Pick<Caller, "unary">;
 
-/** Calls are not sent again by themselves: what is shown says that the server is away, and comes back with it. */
+/**
+ * Client of the current token. Calls are not retried: views show that the server is down, and ask again when it
+ * returns.
+ */
 export const gradus = computed<Gradus>(() => {
   const transport = connectTransport(location.origin, { token: token.value });
   const defaults = { onFeedback: "ignore", retry: false } as const;
@@ -28,15 +34,15 @@ export const gradus = computed<Gradus>(() => {
 });
 
 interface TokenWanted {
-  /** A token was given, and the server refused it. */
+  /** True if the server refused a token that was given. */
   readonly refused: boolean;
   readonly why: string;
 }
 
-/** Undefined: no token is wanted. */
+/** Undefined if no token is needed. */
 export const tokenWanted = signal<TokenWanted | undefined>(undefined);
 
-/** Takes a token, or says why it is none. */
+/** Stores a token, or shows why the text is not one. */
 export function giveToken(text: string): void {
   try {
     const given = tokenOf(text) ?? "";
@@ -44,7 +50,7 @@ export function giveToken(text: string): void {
     token.value = given;
     tokenWanted.value = undefined;
   } catch (error) {
-    // No client could be made with it, not even by a page that is loaded again and finds it kept.
+    // Do not store the text: no client could be created with it, not even after a reload.
     tokenWanted.value = { refused: false, why: noteFailure(error).message };
   }
 }
@@ -56,10 +62,10 @@ export function forgetToken(): void {
 
 export const hasToken = computed(() => token.value !== undefined);
 
-/** Since when the server does not answer; undefined: it does. */
+/** Time since which the server does not answer. Undefined if it answers. */
 export const lostSince = signal<Date | undefined>(undefined);
 
-/** Counts the server's returns: what was asked before is asked again. */
+/** Counts the server's returns. Each return repeats the requests of the views. */
 export const returns = signal(0);
 
 async function isThere(): Promise<boolean> {
@@ -72,7 +78,7 @@ async function isThere(): Promise<boolean> {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Asks whether the server is there, now and then every so often while the page is looked at. */
+/** Checks the connection, now and then at an interval while the page is visible. */
 async function look(): Promise<void> {
   clearTimeout(timer);
   const there = await isThere();
@@ -85,7 +91,7 @@ async function look(): Promise<void> {
   if (!document.hidden) timer = setTimeout(() => void look(), there ? LIVE_MS : LOST_MS);
 }
 
-/** Waits for the server, if it is away. */
+/** Waits until the server answers. */
 export async function whenThere(): Promise<void> {
   await look();
   await new Promise<void>((resolve) => {
@@ -95,7 +101,7 @@ export async function whenThere(): Promise<void> {
   });
 }
 
-/** Begins to watch over the connection. */
+/** Starts to watch the connection. */
 export function watchConnection(): void {
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) void look();
@@ -105,15 +111,15 @@ export function watchConnection(): void {
   });
 }
 
-/** Takes what a failed call says of the session, and gives what its view is to show. */
+/** Updates the session after a failed call, and returns the error for the view to show. */
 export function noteFailure(thrown: unknown): Error {
   if (!(thrown instanceof GradusError)) return thrown instanceof Error ? thrown : new Error(String(thrown));
   if (thrown.code === "UNAUTHENTICATED") {
     tokenWanted.value = { refused: token.value !== undefined, why: thrown.message };
-    // A page that is loaded again asks for a token rather than send this one again.
+    // After a reload, the page asks for a token instead of sending this one again.
     sessionStorage.removeItem(TOKEN);
   }
-  // It may be one thing that the server asks, e.g. a teacher, rather than the server.
+  // Check the server itself, because the error may concern only one resource, e.g. a teacher.
   if (thrown.code === "UNAVAILABLE") void look();
   return thrown;
 }

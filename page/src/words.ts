@@ -1,44 +1,44 @@
-/** Numbers, times and the contract's names in words. */
+/** Formats numbers, times and names of the contract as text. */
 
 const whole = new Intl.NumberFormat("en");
 
-/** E.g. "12,400". */
+/** Formats a number, e.g. "12,400". */
 export function count(value: number | bigint): string {
   return whole.format(value);
 }
 
-/** "1 task", "2 tasks". */
+/** Formats a number with its noun, e.g. "1 task" or "2 tasks". */
 export function counted(value: number | bigint, one: string, many = `${one}s`): string {
   return `${count(value)} ${Number(value) === 1 ? one : many}`;
 }
 
-/** E.g. "34%", and "0.4%" where it is little. */
+/** Formats a share, e.g. "34%", or "0.4%" if it is below 1%. */
 export function percent(share: number): string {
   const hundredths = 100 * share;
   if (hundredths > 0 && hundredths < 1) return `${hundredths.toFixed(1)}%`;
   return `${Math.round(hundredths)}%`;
 }
 
-/** A reward, a value: three digits behind the point at most. */
+/** Formats a reward or a value, with at most three decimal places. */
 export function figure(value: number | undefined): string {
   if (value === undefined) return "–";
   if (!Number.isFinite(value)) return String(value);
   return String(Math.round(value * 1000) / 1000);
 }
 
-/** With its sign. */
+/** Formats a number with its sign. */
 export function signed(value: number): string {
   return `${value > 0 ? "+" : ""}${figure(value)}`;
 }
 
-/** "14:03:22"; of another day with its date. */
+/** Formats a time, e.g. "14:03:22", with the date if it is on another day. */
 export function clock(date: Date): string {
   const time = date.toLocaleTimeString("en-GB");
-  // Swedish dates are ISO's, of the reader's time zone as the time is.
+  // Swedish dates have the ISO format, in the reader's time zone.
   return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString("sv-SE")} ${time}`;
 }
 
-/** "3 s", "12 min", "5 h", "9 days". */
+/** Formats a duration, e.g. "3 s", "12 min", "5 h" or "9 days". */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds / 1000);
   if (seconds < 90) return `${Math.round(seconds)} s`;

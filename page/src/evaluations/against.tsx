@@ -1,4 +1,4 @@
-/** Two models task by task: where one is right and the other is not. */
+/** Compares two models task by task: where one is right and the other wrong. */
 import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
@@ -53,7 +53,7 @@ function pairsOf(both: readonly (readonly Sample[])[]): readonly Pair[] {
 
 const meanOf = ({ reward, rewarded }: Side) => (rewarded === 0 ? undefined : reward / rewarded);
 
-/** How much better the second is; undefined: one of them has no sample with a reward. */
+/** Returns how much better the second model is. Undefined if one of them has no sample with a reward. */
 function knownGap({ sides: [left, right] }: Pair): number | undefined {
   const [one, two] = [meanOf(left), meanOf(right)];
   return one === undefined || two === undefined ? undefined : two - one;

@@ -1,14 +1,14 @@
-/** Models in columns, the parts of their suite in rows, each figure with its interval. */
+/** Compares models: models in columns, the parts of their suite in rows, each figure with its confidence interval. */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
 import { Answered, Panel, Select } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 
-/** Of a normal distribution 95% lie so many standard deviations around its mean. */
+/** Number of standard deviations around the mean that contain 95% of a normal distribution. */
 const Z = 1.96;
 
-/** What reports are looked at for first. */
+/** Figures shown first, the most wanted in front. */
 const FIRST = ["success_rate", "exact_rate", "quality_ratio", "pass@1", "mean_score", "mean_reward"];
 
 export function Compared({ ids }: { readonly ids: readonly string[] }) {
@@ -105,7 +105,7 @@ function Figures({ name, rows, figure, ids }: FiguresProps) {
   );
 }
 
-/** A figure with its 95% interval, drawn and in digits. */
+/** Shows a figure with its 95% interval, as a bar and in digits. */
 function Interval({ row, figure }: { readonly row: ReportRow | undefined; readonly figure: string }) {
   const value = row?.figures[figure];
   if (value === undefined) return <>–</>;

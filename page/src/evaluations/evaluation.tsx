@@ -1,4 +1,4 @@
-/** One evaluation: its report, and its completions. */
+/** Shows one evaluation: its report and its completions. */
 import { useState } from "preact/hooks";
 import { EvaluationService, type Report, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
@@ -76,7 +76,7 @@ function About({ report: { evaluation } }: { readonly report: Report }) {
   );
 }
 
-/** The samples of one task of an evaluation. */
+/** Returns the link to the samples of one task of an evaluation. */
 export function taskSamplesHref(id: string, part: string, instance: string): string {
   return hrefOf(["evaluations", id, "samples"], { of: part, instance });
 }
@@ -125,7 +125,8 @@ function OneTask({ id, report, instanceHash, part }: OneTaskProps) {
       const asked = { evaluationId: id, instanceHash, part, pageSize: 1000 };
       const read = (pageToken: string) => client.unary(method.listSamples, { ...asked, pageToken }, options);
       const samples: Sample[] = [];
-      // Other tasks stand before it, megabytes of which make a page with nothing on it; behind it nothing is looked for.
+      // Read page by page until all samples of the task are found. Pages before the task may be empty, because the
+      // server skips other tasks.
       for await (const sample of eachOfPages(read, (page) => page.samples)) if (samples.push(sample) === most) break;
       return samples;
     },

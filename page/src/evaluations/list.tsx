@@ -1,4 +1,4 @@
-/** The evaluations of the server, and those that are chosen beside each other. */
+/** Lists the evaluations of the server, and compares the chosen ones. */
 import type { Evaluation } from "../../../clients/ts/src/public.ts";
 import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
@@ -58,7 +58,7 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
 interface RowProps {
   readonly evaluation: Evaluation;
   readonly chosen: boolean;
-  /** Whether it is of the suite of those that are chosen. */
+  /** True if the evaluation has the suite of the chosen ones. */
   readonly fits: boolean;
   readonly onChoose: (id: string, on: boolean) => void;
 }

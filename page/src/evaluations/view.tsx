@@ -1,4 +1,4 @@
-/** Evaluations: the list with models beside each other, one evaluation, or two task by task. */
+/** The evaluations view: the list with a comparison, one evaluation, or two evaluations task by task. */
 import { address } from "../address.ts";
 import { Against } from "./against.tsx";
 import { EvaluationList } from "./list.tsx";

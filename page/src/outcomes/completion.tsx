@@ -1,4 +1,4 @@
-/** A completion with its answers marked where they stand: as text, whatever it holds. */
+/** Shows a completion as plain text, whatever it contains, with its answers marked. */
 import { useMemo, useState } from "preact/hooks";
 import type { AnswerSpan } from "../../../clients/ts/src/outcomes.ts";
 import { CopyButton } from "../ui/parts.tsx";
@@ -6,9 +6,9 @@ import { counted } from "../words.ts";
 import { visible } from "./visible.ts";
 import { verdictTone } from "./verdict.ts";
 
-/** Code points that are shown at first: a megabyte takes a browser seconds to lay out. */
+/** Number of code points shown at first. A browser needs seconds to lay out a megabyte. */
 const SHOWN = 6_000;
-/** How many of these stand before an answer that is further behind. */
+/** Number of code points shown before an answer that is further back. */
 const BEFORE = 200;
 
 interface Piece {
@@ -16,7 +16,7 @@ interface Piece {
   readonly span: AnswerSpan | undefined;
 }
 
-/** Pieces of a window of the text; spans count code points. */
+/** Part of the text, with the answer that it belongs to, if any. */
 function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from: number, to: number): readonly Piece[] {
   const pieces: Piece[] = [];
   let at = from;
@@ -32,7 +32,7 @@ function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from:
   return pieces.filter(({ text }) => text !== "");
 }
 
-/** How many characters each press of a button adds at either end of the window. */
+/** Number of characters that each press of a button adds at either end of the window. */
 const STEP = 60_000;
 
 interface Window {
@@ -40,7 +40,7 @@ interface Window {
   readonly to: number;
 }
 
-/** The window before anything is pressed: the answer that counts with some of what leads to it, of a long one its end. */
+/** Returns the initial window: the last answer with some of the text before it. For a long answer, its end. */
 function firstWindow(length: number, last: AnswerSpan | undefined): Window {
   const from = last === undefined || last.end <= SHOWN ? 0 : Math.max(0, last.start - BEFORE, last.end - SHOWN);
   return { from, to: Math.min(length, from + SHOWN) };

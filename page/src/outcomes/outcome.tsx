@@ -1,4 +1,4 @@
-/** What became of a completion: its reward and what that is made of, what is wrong with it, and its answers in its text. */
+/** Shows the outcome of a completion: its reward and components, what is wrong, and the text with its answers. */
 import type { RewardComponent } from "../../../clients/ts/src/public.ts";
 import type { Outcome, ScoredOutcome } from "../../../clients/ts/src/outcomes.ts";
 import { Facts, Tag } from "../ui/parts.tsx";
@@ -29,7 +29,7 @@ export function OutcomeShown({ outcome, completion }: { readonly outcome: Outcom
   );
 }
 
-/** Each component's part of the reward, as a bar from zero. */
+/** Shows each component's part of the reward, as a bar from zero. */
 export function Components({ components }: { readonly components: readonly RewardComponent[] }) {
   if (components.length === 0) return null;
   const parts = components.map(({ value, weight }) => (value ?? 0) * weight);

@@ -1,4 +1,4 @@
-/** How verdicts look: never by colour alone, for their words stand with them. */
+/** Maps verdicts to tones and words. Words always accompany the colour. */
 import type { Outcome, VerdictName } from "../../../clients/ts/src/outcomes.ts";
 import type { Tone } from "../ui/tone.ts";
 
@@ -16,7 +16,7 @@ export function verdictTone(verdict: VerdictName, solved: boolean): Tone {
   }
 }
 
-/** E.g. "✓ feasible, solved". */
+/** Returns the verdict in words, e.g. "✓ feasible, solved". */
 export function verdictWords(outcome: Outcome): string {
   if (outcome.kind === "unscored") return `no reward: ${outcome.reason.replaceAll("_", " ")}`;
   const { verdict, solved } = outcome;

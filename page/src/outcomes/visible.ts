@@ -1,6 +1,6 @@
 /**
- * Text that nobody vouches for, so that all of it is seen: control characters, and those that change the direction of what
- * follows, as signs of their own.
+ * Makes all characters of an untrusted text visible. Control characters, and characters that change the text direction,
+ * become visible symbols.
  */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => {
@@ -11,5 +11,5 @@ export function visible(text: string): string {
   });
 }
 
-// Tab and line feed are layout; the others of C0 and C1, marks of direction, and what has no width.
+// Hidden characters: C0 and C1 controls except tab and line feed, direction marks, and characters without width.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

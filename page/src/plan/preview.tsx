@@ -1,4 +1,4 @@
-/** What a plan would draw, and what a simulated student would learn by it. */
+/** Shows what a plan would draw, and what a simulated student would learn from it. */
 import { useState } from "preact/hooks";
 import type { RunConfig, SimulatedOutcome, SimulateRunResponse } from "../../../clients/ts/src/public.ts";
 import { CurriculumService, type SimulatedPoint } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -13,7 +13,7 @@ import { Swatch } from "../ui/swatch.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, percent } from "../words.ts";
 
-/** What came of a plan, with the plan: its file may be another by now. */
+/** Result of a simulation, with its configuration, because the plan's text may have changed since. */
 interface Played {
   readonly config: RunConfig;
   readonly result: SimulateRunResponse;

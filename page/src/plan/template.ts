@@ -1,4 +1,4 @@
-/** What a plan begins with. */
+/** Initial text of a plan. */
 export const template = `# A run file, as gradus run create takes it.
 run_id: my-run
 arms:

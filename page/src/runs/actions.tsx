@@ -1,4 +1,4 @@
-/** What may be done to a run, each with its effect before it is done. */
+/** Offers an operator's actions on a run. Each shows its effect before it is done. */
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
 import { type Policy, PolicySchema } from "../../../clients/ts/src/public.ts";
@@ -29,7 +29,7 @@ export function Actions({ run }: { readonly run: ReadRun }) {
     ["shape", "Shape"],
     ["delete", "Delete"],
   ];
-  // One of two stands where the other did: whoever came from it by keyboard is still there.
+  // Pause and Resume share a key, so that the keyboard focus stays on the button when one replaces the other.
   return (
     <>
       {buttons.map(([name, text]) => (
@@ -122,7 +122,9 @@ function readPolicy(text: string): { readonly policy?: Policy; readonly problem?
   }
 }
 
-/** Nothing is asked beforehand: all of it goes. Whoever means it types its name. */
+/**
+ * Deletes a run after the reader types its name. The server is not asked for an effect, because everything is deleted.
+ */
 function Deletion({ run: { runId, state }, onClose }: ActionProps) {
   const [typed, setTyped] = useState("");
   const words = [

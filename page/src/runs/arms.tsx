@@ -1,4 +1,6 @@
-/** The arms of a run: however many, searched, sorted, and only those in sight laid out. */
+/**
+ * Lists the arms of a run, with search and sorting. Lays out only the visible rows, so that there may be any number.
+ */
 import { useMemo } from "preact/hooks";
 import type { ArmState } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, named, refine } from "../address.ts";
@@ -71,7 +73,7 @@ function sortedArms(run: ReadRun, q: string, order: Order | undefined): readonly
   return order === undefined ? grouped(found) : found.sort((a, b) => order.of(b) - order.of(a));
 }
 
-/** Environment by environment, in the configuration's order. */
+/** Groups rows by environment, in the order of the configuration. */
 function grouped(rows: readonly Row[]): readonly Row[] {
   const names = [...new Set(rows.map(({ family }) => family))];
   return names.flatMap((name) => rows.filter(({ family }) => family === name));

@@ -1,4 +1,4 @@
-/** A change of a run: what it would do is asked of the server first, and shown before it is done. */
+/** Dialog for a change of a run. Asks the server for the effect first, and shows it before the change is made. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { noteFailure } from "../session.ts";
@@ -9,17 +9,17 @@ import { count } from "../words.ts";
 import type { ReadRun } from "./state.ts";
 
 export interface Effect {
-  /** From when it applies; undefined: it does at once. */
+  /** Task from which the change applies. Undefined if it applies at once. */
   readonly appliesFromCursor?: bigint;
   readonly noEffect?: readonly string[];
-  /** What else it would do, in sentences. */
+  /** Further effects, as sentences. */
   readonly words?: readonly string[];
 }
 
-/** Makes a change, or only says what it would do. */
+/** Makes the change. With `validateOnly`, only returns its effect. */
 export type Change = (validateOnly: boolean) => Promise<Effect>;
 
-/** What the dialog of an action is given. */
+/** Props of an action's dialog. */
 export interface ActionProps {
   readonly run: ReadRun;
   readonly onClose: () => void;
@@ -28,19 +28,19 @@ export interface ActionProps {
 interface ChangeProps {
   readonly title: string;
   readonly words: string;
-  /** What the button says. */
+  /** Text of the button. */
   readonly verb: string;
-  /** Undefined: what was given is not yet a change. */
+  /** Undefined while the input is not a complete change. */
   readonly change: Change | undefined;
-  /** The effect is asked for again when it changes. */
+  /** Input of the change. The effect is fetched again when the input changes. */
   readonly given?: string;
   readonly tone?: Tone;
   readonly children?: ComponentChildren;
   readonly onClose: () => void;
 }
 
-/** The effect of what was given then. */
-interface Told {
+/** Effect, with the input that it belongs to. */
+interface KnownEffect {
   readonly given: string;
   readonly effect: Effect;
 }
@@ -48,21 +48,21 @@ interface Told {
 const TYPING_MS = 250;
 
 export function ChangeDialog({ title, words, verb, change, given = "", tone, children, onClose }: ChangeProps) {
-  const [told, setTold] = useState<Told>();
+  const [known, setKnown] = useState<KnownEffect>();
   const [error, setError] = useState<Error>();
   const [done, setDone] = useState<Effect>();
   const [busy, setBusy] = useState(false);
-  // What was told of something else counts no more, also before this is asked about.
-  const effect = told?.given === given ? told.effect : undefined;
+  // An effect for another input no longer counts, even before the new one is fetched.
+  const effect = known?.given === given ? known.effect : undefined;
   const failed = (thrown: unknown) => setError(noteFailure(thrown));
   useEffect(() => {
-    setTold(undefined);
+    setKnown(undefined);
     setError(undefined);
     if (change === undefined || done !== undefined) return undefined;
     let left = false;
     const look = () =>
       void change(true).then(
-        (effect) => left || setTold({ given, effect }),
+        (effect) => left || setKnown({ given, effect }),
         (thrown: unknown) => left || failed(thrown),
       );
     const timer = setTimeout(look, given === "" ? 0 : TYPING_MS);

@@ -1,4 +1,4 @@
-/** What operators, and the server by itself, changed of a run. */
+/** Lists the changes of a run by operators and by the server itself. */
 import type { ControlRecord, HistoryRecord, RunShape } from "../../../clients/ts/src/public.ts";
 import { hasToken } from "../session.ts";
 import { Tag } from "../ui/parts.tsx";
@@ -6,7 +6,7 @@ import { Table } from "../ui/table.tsx";
 import { clock, count, counted, figure } from "../words.ts";
 import { policyName } from "./state.ts";
 
-/** Undefined: they are not here yet. */
+/** Shows the changes. `records` is undefined until the history is loaded. */
 export function Changes({ records }: { readonly records: readonly HistoryRecord[] | undefined }) {
   if (records === undefined) return <p class="waiting">Reading what was changed…</p>;
   const changes = records.filter(({ kind }) => kind.case === "control").reverse();
@@ -31,13 +31,13 @@ export function Changes({ records }: { readonly records: readonly HistoryRecord[
   );
 }
 
-/** Where no token is asked for nobody has a name; arms the server masks by itself. */
+/** Returns who made a change. Without tokens, callers have no names. The server itself masks arms. */
 function callerOf({ by, kind }: ControlRecord): string {
   if (by !== "") return by;
   return hasToken.value || /mask/.test(kind) ? "the server" : "–";
 }
 
-/** All of it: what was before is in the record before. */
+/** Describes the whole shape. The shape before is in an earlier record. */
 function shapeInWords({ numGenerations, promptsPerUpdate, length }: RunShape): string {
   const end = length === 0n ? "no end" : counted(Number(length), "task");
   return `${counted(promptsPerUpdate, "prompt")} an update, ${counted(numGenerations, "completion")} each, ${end}`;

@@ -1,4 +1,4 @@
-/** The charts of a run over its rollouts. */
+/** Draws the charts of a run over its rollouts. */
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Pen, pensOf } from "../ui/colours.ts";
@@ -17,7 +17,7 @@ const [LEFT, RIGHT] = [46, 26];
 interface Shown {
   readonly series: Series;
   readonly pens: readonly Pen[];
-  /** The line that is looked at; undefined: all alike. */
+  /** Highlighted line. If undefined, all lines look alike. */
   readonly chosen: string | undefined;
 }
 
@@ -93,12 +93,12 @@ function Legend({ lines, pens, chosen, onChoose }: LegendProps) {
 
 interface OverRollouts extends Pick<ChartProps, "label" | "inputs"> {
   readonly series: Series;
-  /** The options of the vertical axis. */
+  /** Plot options of the vertical axis. */
   readonly y: object;
   readonly marks: Marks;
 }
 
-/** A chart over all rollouts of the run, with the changes of operators. */
+/** Draws a chart over all rollouts of the run, with the operators' changes marked. */
 function OverRollouts({ label, inputs, series, y, marks }: OverRollouts) {
   const { end } = series;
   return (
@@ -123,7 +123,7 @@ function OverRollouts({ label, inputs, series, y, marks }: OverRollouts) {
   );
 }
 
-/** In place of a chart whose axes would be empty. */
+/** Text shown in place of a chart without data. */
 function Nothing({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
@@ -137,7 +137,7 @@ function spotsOf({ points }: Series, of: (point: Point) => number | undefined): 
   return points.map((point) => ({ x: point.rollouts, y: of(point) }));
 }
 
-/** Lines that are not looked at are pale. */
+/** Returns the opacity of a line: pale if another line is highlighted. */
 function opacityOf(chosen: string | undefined, name: string): number {
   return chosen === undefined || chosen === name ? 1 : 0.16;
 }
@@ -219,8 +219,9 @@ function SuccessChart({ series }: { readonly series: Series }) {
 }
 
 /**
- * The mean over all samples drops when the policy, or an operator, moves tasks to a harder arm. So the mean of each arm
- * stands beside it, and the mean over the arms, on which their shares have no effect.
+ * Draws the mean rewards. The mean over all samples drops when the policy or an operator moves tasks to a harder arm.
+ * The chart therefore also shows the mean of each arm, and the mean over the arms, which does not depend on their
+ * shares.
  */
 function RewardChart({ series, pens, chosen }: Shown) {
   const drawn = spotsOf(series, ({ reward }) => reward);
@@ -243,7 +244,7 @@ function RewardChart({ series, pens, chosen }: Shown) {
           ...(isByArm
             ? series.lines.flatMap(({ name }, at) =>
                 line(
-                  // An arm has no reward in an update batch that drew nothing of it.
+                  // An update batch without samples of an arm has no reward for it.
                   spotsOf(series, ({ rewards }) => rewards[at]).filter(({ y }) => y !== undefined),
                   { ...(pens[at] as Pen), width: 1, opacity: 0.6 * opacityOf(chosen, name) },
                 ),

@@ -1,6 +1,6 @@
-/** Which groups of a list are chosen, as the address holds it: by their places in the run, e.g. "0-3,7". */
+/** Encodes the chosen groups of a list in the address, by their positions in the run, e.g. "0-3,7". */
 
-/** What is chosen, as short as it can be said. */
+/** Returns the chosen positions as ranges, in the shortest form. */
 export function rangesOf(places: readonly number[]): string {
   const ranges: [from: number, to: number][] = [];
   for (const place of [...new Set(places)].sort((a, b) => a - b)) {
@@ -11,7 +11,7 @@ export function rangesOf(places: readonly number[]): string {
   return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(",");
 }
 
-/** Whether a place is among those that an address has; what is no range in it says nothing. */
+/** Returns a function that tells whether a position is chosen. Ignores invalid parts of the text. */
 export function chosenIn(text: string): (place: number) => boolean {
   const ranges = text.split(",").flatMap((part) => {
     const found = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part);

@@ -1,4 +1,4 @@
-/** Runs laid over each other: one figure of each, over their rollouts. */
+/** Compares runs: one figure of each run in one chart, over their rollouts. */
 import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { type Pen, pensOf } from "../ui/colours.ts";
@@ -50,7 +50,7 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
   );
 }
 
-/** A run's, with its name: while other runs are asked for, those of before are shown. */
+/** Points of a run, with its id. While other runs are being loaded, the previous ones stay visible. */
 interface Line {
   readonly runId: string;
   readonly points: readonly Point[];

@@ -1,4 +1,4 @@
-/** One run, live: its state as the server tells it, and its history behind it. */
+/** Follows one run live: its state as the server streams it, and its history. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { type Gradus, gradus, noteFailure, returns, token } from "../session.ts";
@@ -7,11 +7,14 @@ import { type Line, linesOf } from "./lines.ts";
 import { type ReadRun, readRun } from "./state.ts";
 import { watchRun } from "./watch.ts";
 
-/** Between two looks at the history of a run that goes on: what a chart of a few hundred steps shows does not change faster. */
+/**
+ * Pause between two reads of the history of a running run, in milliseconds. A chart of a few hundred steps does not
+ * change faster.
+ */
 const PAUSE_MS = 2_000;
-/** Before a watch that broke off is begun again. */
+/** Delay before a broken watch is restarted, in milliseconds. */
 const AGAIN_MS = 2_000;
-/** What stays as it is, however often it is asked for. */
+/** Errors that a retry cannot change. */
 const FINAL: readonly string[] = [
   "NOT_FOUND",
   "INVALID_ARGUMENT",
@@ -32,7 +35,7 @@ export interface Followed {
 
 const nothing: Followed = { run: undefined, history: undefined, error: undefined };
 
-/** `q`: what arms are searched for, whose lines are shown. */
+/** Follows a run. Arms that match the search text `q` are shown as lines. */
 export function useRun(runId: string, q: string): Followed {
   const [followed, setFollowed] = useState<Followed>(nothing);
   const [visible, setVisible] = useState(!document.hidden);
@@ -45,7 +48,7 @@ export function useRun(runId: string, q: string): Followed {
   const following = useRef<Following>(undefined);
   const [begun, setBegun] = useState(0);
   useEffect(() => {
-    // Nobody looks, and the server is not asked.
+    // Send no requests while the page is hidden.
     if (!visible) return undefined;
     const leaving = new AbortController();
     const { signal } = leaving;
@@ -59,7 +62,8 @@ export function useRun(runId: string, q: string): Followed {
     follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
       if (signal.aborted) return;
       tell({ error: noteFailure(error) });
-      // A server that ends calls and is there, e.g. behind a balancer, is asked again; one that went away is waited for.
+      // Restart if the server ended the call but still answers, e.g. behind a load balancer. A server that is down is
+      // awaited elsewhere.
       if (!isFinal(error)) waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
     });
     return () => {
@@ -92,12 +96,12 @@ async function follow(client: Gradus, { runId, signal, tell, watched }: Follower
 }
 
 interface Following {
-  /** There may be more of the run's history. */
+  /** Tells that the run's history may have grown. */
   readonly sees: (run: ReadRun) => void;
   readonly search: (q: string) => void;
 }
 
-/** Reads the history when it is told that there is more, or that other lines are shown, one reading after the other. */
+/** Reads the history when there is more of it or other lines are shown, one read at a time. */
 function watchHistory(
   client: Gradus,
   runId: string,
@@ -121,7 +125,7 @@ function watchHistory(
         tell({ history });
       } catch (error) {
         if (signal.aborted) return;
-        // Of a run that has ended nothing else would have it asked for again.
+        // Read again after an error, because nothing else triggers a read for a run that has ended.
         wanted ||= !isFinal(error);
         if (history === undefined) tell({ error: noteFailure(error) });
       }
@@ -152,7 +156,10 @@ function watchHistory(
   };
 }
 
-/** Lines for what is searched, the same ones as long as neither that nor the arms change. */
+/**
+ * Returns a function that computes the lines for a search. The function returns the same array as long as the search
+ * and the arms stay the same.
+ */
 function lastLines(): (run: ReadRun, q: string) => readonly Line[] {
   let [last, lines] = ["", [] as readonly Line[]];
   return (run, q) => {

@@ -1,4 +1,4 @@
-/** Groups of a run: what it waits for, since when; and those of an update batch. */
+/** Lists the groups of a run: the open ones, with what they wait for and since when, or those of an update batch. */
 import { useEffect, useState } from "preact/hooks";
 import { FeedbackStatus, type RunGroup } from "../../../clients/ts/src/public.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -22,7 +22,8 @@ export function Groups({ run }: { readonly run: ReadRun }) {
     (client, options) => client.run(run.runId).groups({ which: isNumber ? BigInt(batch) : "open" }, options),
     [run.runId, batch, asOf],
   );
-  // One that takes longer than the run takes to change would never be there, were it begun anew with each change.
+  // Ask for a new version only when the previous request is done. Otherwise a slow request would restart with every
+  // change of the run and never finish.
   useEffect(() => {
     if (!answer.waiting) setAsOf(version);
   }, [answer.waiting, version]);
@@ -50,7 +51,7 @@ export function Groups({ run }: { readonly run: ReadRun }) {
   );
 }
 
-/** What is to be done, to those groups: as they were when it was asked for, whatever becomes of them meanwhile. */
+/** Action on groups, with the groups as they were when the dialog was opened. */
 interface AskedFor {
   readonly what: "close" | "reopen";
   readonly groups: readonly RunGroup[];
@@ -124,7 +125,7 @@ interface Shown {
   readonly runId: string;
   readonly now: number;
   readonly isChosen: (place: number) => boolean;
-  /** Undefined: whoever looks may do nothing to groups. */
+  /** Undefined if the caller may not change groups. */
   readonly pick: ((group: RunGroup, on: boolean) => void) | undefined;
 }
 
@@ -154,14 +155,14 @@ function cellsOf(group: RunGroup, { runId, now, isChosen, pick }: Shown) {
   ];
 }
 
-/** Where its task stands in the run, which no other group of the list has. */
+/** Returns the position of a group's task in the run, which is unique in the list. */
 const placeOf = ({ cursor }: RunGroup): number => Number(cursor);
 
 function missingOf(groups: readonly RunGroup[]): number {
   return groups.reduce((sum, { missing }) => sum + missing.length, 0);
 }
 
-/** The time, every second. */
+/** Returns the current time, updated every second. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

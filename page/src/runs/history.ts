@@ -1,38 +1,41 @@
-/** A run's history as charts want it: in a few hundred steps however long it is, and only what changed asked for again. */
+/** Reads a run's history for charts: in a few hundred steps, however long it is, and only the changed part again. */
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { HistoryRecord, RunState } from "../../../clients/ts/src/public.ts";
 import type { Gradus } from "../session.ts";
 import { groupsOf, type Line } from "./lines.ts";
 
-/** As many steps as can be told apart. A run that has grown to twice as many is read in longer ones. */
+/** Number of steps that a chart can show apart. A run that doubles in length is read in longer steps. */
 export const STEPS = 200;
 
 export interface History {
   readonly records: readonly HistoryRecord[];
-  /** In whose order update batches have their numbers by arm, and behind them those of all other arms. */
+  /** Lines that define the order of the numbers by arm in update batches. The numbers of all other arms follow. */
   readonly lines: readonly Line[];
-  /** Update batches in a step. */
+  /** Number of update batches in a step. */
   readonly merged: number;
-  /** Whose it is, and as of which import: another undoes what was settled. */
+  /** Incarnation of the run. An import changes it and invalidates the settled records. */
   readonly incarnation: string;
-  /** Records that stay as they are, from the first on, and where to read on behind them. */
+  /** Number of records from the first on that no longer change, and where to continue after them. */
   readonly settled: number;
   readonly resumeToken: string;
 }
 
 interface Reading {
   readonly runId: string;
-  /** The run's, as far as it is known. */
+  /** Known state of the run. */
   readonly state: Pick<RunState, "batchesDrawn" | "incarnation">;
   readonly steps: number;
   readonly signal: AbortSignal;
-  /** Lines that arms are joined to; left out: update batches have nothing by arm, which of many arms is most of it. */
+  /**
+   * Lines that arms are merged into. If omitted, update batches have no numbers by arm, which are most of the data of a
+   * run with many arms.
+   */
   readonly byLine?: { readonly lines: readonly Line[]; readonly armCount: number };
 }
 
 const none: readonly Line[] = [];
 
-/** The whole of it, or what changed since `before`. */
+/** Reads the whole history, or the part that changed since `before`. */
 export async function readHistory(gradus: Gradus, before: History | undefined, reading: Reading): Promise<History> {
   const { runId, steps, signal, byLine } = reading;
   const { batchesDrawn, incarnation } = reading.state;
@@ -52,7 +55,7 @@ export async function readHistory(gradus: Gradus, before: History | undefined, r
     );
     records.push(...page.records);
     const { resumeToken, resumeRecords, nextPageToken } = page;
-    // The first page that has an unsettled record: all behind that one is given again with it.
+    // Continue from the first page with an unsettled record, because it and all later records are sent again.
     if (resumeRecords > 0 || nextPageToken === "") resume ??= { settled: records.length - resumeRecords, resumeToken };
     if (resume !== undefined && nextPageToken === "") return { records, lines, merged, incarnation, ...resume };
     pageToken = nextPageToken;

@@ -1,7 +1,7 @@
-/** Labels of a chart's changes, of which none is printed over another. */
+/** Places the labels of a chart's changes so that they do not overlap. */
 import type { Mark } from "./series.ts";
 
-/** Where a chart's horizontal axis lies, in pixels, and the values at its ends. */
+/** Position of a chart's horizontal axis, in pixels, and the values at its ends. */
 export interface Axis {
   readonly left: number;
   readonly right: number;
@@ -10,24 +10,27 @@ export interface Axis {
 }
 
 export interface Label {
-  /** A value of the axis: the label's middle. */
+  /** Middle of the label, as a value of the axis. */
   readonly x: number;
   readonly words: string;
 }
 
-/** Of a letter of the labels' size, on average; and between two labels. */
+/** Mean width of a letter of a label, and gap between two labels. */
 const LETTER_PX = 6.2;
 const GAP_PX = 8;
 
 interface Placed {
   readonly marks: readonly Mark[];
   readonly words: string;
-  /** In pixels. */
+  /** Start and end, in pixels. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Labels for the marks, which are in the axis' order. Marks whose labels would overlap share one, e.g. "3 changes". */
+/**
+ * Returns labels for the marks, which must be in the order of the axis. Marks whose labels would overlap share one,
+ * e.g. "3 changes".
+ */
 export function labelsOf(marks: readonly Mark[], axis: Axis): readonly Label[] {
   const { left, right, from, to } = axis;
   const scale = (right - left) / Math.max(1e-9, to - from);
@@ -51,7 +54,7 @@ export function labelsOf(marks: readonly Mark[], axis: Axis): readonly Label[] {
   return placed.map(({ start, end, words }) => ({ x: from + ((start + end) / 2 - left) / scale, words }));
 }
 
-/** Beside the axis' right end, where a label may reach. */
+/** Space to the right of the axis that a label may use. */
 const MARGIN_PX = 20;
 
 function wordsOf(marks: readonly Mark[]): string {

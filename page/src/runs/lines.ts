@@ -1,14 +1,14 @@
-/** The lines of a run's charts: its arms, or of many arms kinds of them. */
+/** Computes the lines of a run's charts: one for each arm, or one for each kind of arm if there are many. */
 import { familiesOf, type ReadRun } from "./state.ts";
 
-/** Arms that are told apart as lines; of more those of one environment are one. */
+/** Maximum number of arms with a line each. With more, the arms of an environment share a line. */
 export const ARMS_APART = 30;
 
 export interface Line {
-  /** An arm's id, or what arms have in common. */
+  /** An arm's id, or a name for a group of arms. */
   readonly name: string;
   readonly family: string;
-  /** Places of its arms in the run's configuration. */
+  /** Indices of its arms in the run's configuration. */
   readonly arms: readonly number[];
 }
 
@@ -28,7 +28,7 @@ export function linesOf(run: Pick<ReadRun, "config" | "state">, only: (armId: st
   return [...joined.slice(0, ARMS_APART - 1), { name: `others (${rest.length} arms)`, family: "others", arms: rest }];
 }
 
-/** Of each arm, the place of its line; arms that are on none are together behind the last. */
+/** Returns the index of each arm's line. Arms without a line get the index after the last line. */
 export function groupsOf(lines: readonly Line[], armCount: number): readonly number[] {
   const groups = Array.from({ length: armCount }, () => lines.length);
   for (const [at, { arms }] of lines.entries()) for (const arm of arms) groups[arm] = at;

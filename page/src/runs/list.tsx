@@ -1,4 +1,4 @@
-/** The runs of the server: how each stands, and how it went. */
+/** Lists the runs of the server, with their state and progress. */
 import type { HistoryRecord, Run } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { type Ask, LIST_MS, useAnswer } from "../answers.ts";
@@ -141,7 +141,7 @@ function SolvedLine({ run: { runId, state } }: { readonly run: ReadRun }) {
   const { place, seen } = useSeen<HTMLSpanElement>();
   const read: Ask<readonly HistoryRecord[]> = async (gradus, { signal }) =>
     (await readHistory(gradus, undefined, { runId, state, steps: STEPS, signal })).records;
-  // A history for each run of a long list would keep the server busy with what nobody looks at.
+  // Fetch the history only for visible rows, because a long list of runs would keep the server busy.
   const answer = useAnswer(seen ? read : undefined, [runId, String(state.batchesDrawn)]);
   const values = (answer.value ?? []).flatMap(({ kind, rolledBack }) =>
     kind.case === "batch" && !rolledBack ? [kind.value.solvedShare ?? Number.NaN] : [],

@@ -1,11 +1,11 @@
-/** Tells a run pass rates of an arm's rows: pasted as gradus pools profile or gradus eval writes them. */
+/** Dialog that sets pass rates for an arm's rows, pasted from gradus pools profile or gradus eval. */
 import { useState } from "preact/hooks";
 import { readRates, type RowRates } from "../../../clients/ts/src/rates.ts";
 import { gradus } from "../session.ts";
 import { counted } from "../words.ts";
 import { type ActionProps, ChangeDialog, type Effect } from "./change.tsx";
 
-/** Where nothing is said. */
+/** Default worth of a rate, in samples. */
 const WORTH = 8;
 
 export function RatingDialog({ run: { runId, config }, armId, onClose }: ActionProps & { readonly armId: string }) {
@@ -49,7 +49,7 @@ export function RatingDialog({ run: { runId, config }, armId, onClose }: ActionP
   );
 }
 
-/** Neither: nothing is given yet. */
+/** Parses the text. Returns neither rates nor a problem for an empty text. */
 function readText(text: string, pool: string | undefined): { readonly rates?: RowRates; readonly problem?: string } {
   try {
     const rates = readRates(text, pool);

@@ -1,7 +1,13 @@
-/** What a run's charts stand over: its completions, whose number per task UpdateShape may change. */
+/**
+ * Converts cursors to rollouts, the horizontal axis of a run's charts. UpdateShape may change the number of completions
+ * for each task.
+ */
 import type { HistoryRecord, RunConfig } from "../../../clients/ts/src/public.ts";
 
-/** Gives the completions of the tasks up to a cursor: of each task as many as the run's shape had when it was drawn. */
+/**
+ * Returns a function from a cursor to the number of completions before it. Each task counts the completions of the
+ * shape at the time of its draw.
+ */
 export function rolloutsOf({ numGenerations }: Pick<RunConfig, "numGenerations">, records: readonly HistoryRecord[]) {
   const parts = [{ from: 0, before: 0, each: numGenerations }];
   const rollouts = (cursor: bigint): number => {

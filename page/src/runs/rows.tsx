@@ -1,4 +1,4 @@
-/** Arms that choose among their rows: what the run knows of each row. */
+/** Shows what the run knows of the rows of each arm that chooses among its rows. */
 import { useMemo, useState } from "preact/hooks";
 import type { RowState } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
@@ -11,7 +11,9 @@ import { count, counted, figure, percent } from "../words.ts";
 import { RatingDialog } from "./rating.tsx";
 import type { ReadRun } from "./state.ts";
 
-/** Arms that have a curriculum over their rows, and those that were added later: of these the server says it. */
+/**
+ * Returns the arms with a curriculum over their rows, and all arms added later. For the latter only the server knows.
+ */
 export function armsWithRows({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
   const created = new Map(config.arms.map((arm) => [arm.id, arm]));
   const mayHave = (id: string) => !created.has(id) || created.get(id)?.rows !== undefined;
@@ -72,7 +74,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 type Order = (one: RowState, other: RowState) => number;
 
-/** Left out: as they stand in the arm. */
+/** Orders by name. Without a function, rows keep the arm's order. */
 const orders: Readonly<Record<string, readonly [text: string, order?: Order]>> = {
   row: ["row"],
   lowest: ["lowest pass rate", (one, other) => one.passRate - other.passRate],
@@ -138,7 +140,7 @@ function cellsOf({ row, passRate, samples, solvedStreak, retired }: RowState) {
 
 const HEIGHT = 40;
 
-/** A bar for each of equal steps from 0 to 1. */
+/** Draws a bar for each of equal steps from 0 to 1. */
 function Histogram({ counts }: { readonly counts: readonly number[] }) {
   const most = Math.max(1, ...counts);
   const peak = percent((counts.indexOf(most) + 0.5) / counts.length);

@@ -1,11 +1,11 @@
-/** How a run was set up. */
+/** Shows the configuration of a run. */
 import { toJson } from "@bufbuild/protobuf";
 import { type RunConfig, RunConfigSchema } from "../../../clients/ts/src/public.ts";
 import { CopyButton, Facts, Panel } from "../ui/parts.tsx";
 import { count } from "../words.ts";
 import { policyName, type ReadRun, shapeOf } from "./state.ts";
 
-/** Undefined: parameters stand in its place, or the arm was added later. */
+/** Returns the level of an arm. Undefined if the arm has parameters instead, or was added later. */
 export function levelOf({ arms }: RunConfig, armId: string): string | undefined {
   const difficulty = arms.find(({ id }) => id === armId)?.spec?.difficulty;
   return difficulty?.case === "level" ? difficulty.value : undefined;

@@ -1,4 +1,4 @@
-/** One run, live. */
+/** The page of one run, live. */
 import { useMemo } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
 import { SamplesOfRun } from "../samples/of-run.tsx";
@@ -28,7 +28,7 @@ const tabs = [
   ["configuration", "Configuration"],
 ] as const;
 
-/** Most runs have no arms that choose among rows. */
+/** Returns the tabs. Most runs have no arms that choose among rows. */
 function tabsOf(run: ReadRun) {
   return armsWithRows(run).length > 0 ? tabs : tabs.filter(([name]) => name !== "rows");
 }
@@ -120,7 +120,7 @@ function Progress({ run }: { readonly run: ReadRun }) {
 
 function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonly followed: Followed }) {
   const { q = "", arm } = address.value.query;
-  // States come often; the charts change with the history alone.
+  // Recompute on a new history only, because states come more often.
   const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history)), [history]);
   const why = mostDrawn(run);
   return (

@@ -1,26 +1,26 @@
-/** What a run's charts show, from its history: points over its rollouts, for each arm or each kind of arm. */
+/** Computes the data of a run's charts from its history: points over its rollouts, for each line. */
 import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
 import type { Line } from "./lines.ts";
 import { rolloutsOf } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
 
-/** At a step, for each line in order. */
+/** Values at one step. Lists have an entry for each line, in order. */
 export interface Point {
   readonly rollouts: number;
   readonly shares: readonly number[];
   readonly probabilities: readonly number[];
-  /** Means over its arms. */
+  /** Policy's value of each line, as the mean over its arms. */
   readonly values: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
-  /** Mean reward of each line's samples; undefined: it has none, or the server does not say it. */
+  /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
-  /** Mean of the lines' last known mean rewards: their shares have no effect on it. */
+  /** Mean of the lines' last known mean rewards, independent of their shares. */
   readonly rewardAlike: number | undefined;
-  /** Groups that an update learns something from, of those that it was to train on; of closed batches. */
+  /** Share of useful groups among the prompts of an update batch, in closed batches. */
   readonly useful: number | undefined;
-  /** Seconds for an update batch, from one drawn to the next. */
+  /** Seconds for an update batch, from one draw to the next. */
   readonly seconds: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Series {
   readonly end: number;
 }
 
-/** What happens by itself, often, and changes nothing that is drawn. */
+/** Control records that are frequent, automatic, and without effect on the charts. */
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
 export function seriesOf({ config }: Pick<ReadRun, "config">, history: History): Series {

@@ -1,4 +1,4 @@
-/** The shape of a run: generations, prompts, length, and arms that are to go. */
+/** Dialog that changes the shape of a run: completions, prompts, length, and arms to remove. */
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";

@@ -1,4 +1,4 @@
-/** A run's state in words. */
+/** Describes a run's state in words. */
 import type { Policy, Run, RunConfig, RunShape, RunState } from "../../../clients/ts/src/public.ts";
 import type { Tone } from "../ui/tone.ts";
 import { clock } from "../words.ts";
@@ -16,14 +16,17 @@ export function standingOf(state: RunState | undefined): Standing {
   return { word: "running", tone: "best" };
 }
 
-/** Who paused the run and since when, e.g. "by ada since 14:03:22"; empty: it is not paused, or not known. */
+/**
+ * Returns who paused the run and since when, e.g. "by ada since 14:03:22". Empty if the run is not paused or this is
+ * unknown.
+ */
 export function pausedWords({ paused, pausedBy, pausedAt }: RunState): string {
   if (!paused) return "";
   const since = pausedAt === undefined ? "" : `since ${clock(new Date(Number(pausedAt.seconds) * 1000))}`;
   return [pausedBy === "" ? "" : `by ${pausedBy}`, since].filter((part) => part !== "").join(" ");
 }
 
-/** In the words of the report of an evaluation. */
+/** Returns the warnings of a run, worded like those of an evaluation's report. */
 export function warningsOf({ formatWarning: of }: RunState): readonly string[] {
   if (of === undefined) return [];
   return [`${of.malformed} of ${of.samples} samples are malformed, most of them so: ${of.violation}.`];
@@ -41,17 +44,17 @@ export interface ReadRun {
   readonly state: RunState;
 }
 
-/** As it is now: the configuration has what the run was created with. */
+/** Returns the current shape. The configuration has the shape at the run's creation. */
 export function shapeOf({ config, state }: Pick<ReadRun, "config" | "state">): Omit<RunShape, "$typeName"> {
   return state.shape ?? config;
 }
 
-/** Undefined: the server cannot read it. */
+/** Returns a run that the server could read, or undefined. */
 export function readRun({ runId, config, state }: Run): ReadRun | undefined {
   return config === undefined || state === undefined ? undefined : { runId, config, state };
 }
 
-/** Of which environment each arm is: of those added later the id says it. */
+/** Returns the environment of each arm. For arms added later, derives it from the id. */
 export function familiesOf({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
   const environments = new Map(config.arms.map(({ id, spec }) => [id, spec?.environment]));
   return state.arms.map(({ armId }) => environments.get(armId) ?? armId.replace(/\/[^/]*$/, ""));

@@ -1,15 +1,15 @@
-/** What windows and the shared worker that watches runs for them say to each other. */
+/** Messages between windows and the shared worker that watches runs for them. */
 import type { GradusCode } from "../../../clients/ts/src/errors.ts";
 
-export type WatchAsked =
+export type WatchRequest =
   | { readonly kind: "watch"; readonly id: string; readonly runId: string; readonly token: string | undefined }
-  /** The window has closed, or is hidden, or shows something else. */
+  /** The window has closed, is hidden, or shows something else. */
   | { readonly kind: "leave"; readonly id: string };
 
-export type WatchTold =
-  /** A RunState in protobuf's binary form. */
+export type WatchReport =
+  /** RunState in protobuf's binary form. */
   | { readonly kind: "state"; readonly id: string; readonly state: Uint8Array }
-  /** Nothing more follows. Without an error: the run was deleted. */
+  /** Last message. Without an error, the run was deleted. */
   | {
       readonly kind: "end";
       readonly id: string;

@@ -1,30 +1,30 @@
 /**
- * Watches runs for all windows of the page, one stream a run. HTTP/1.1 gives a browser six connections to a server: a
- * stream for each window would use them up, and the next window could not even load.
+ * Watches runs for all windows of the page, with one stream for each run. HTTP/1.1 allows a browser six connections to
+ * a server. One stream for each window would use them up, and the next window could not load.
  */
 import { toBinary } from "@bufbuild/protobuf";
 import { clientOver, type GradusClient } from "../../../clients/ts/src/client.ts";
 import { connectTransport } from "../../../clients/ts/src/connect/transport.ts";
 import { asGradusError } from "../../../clients/ts/src/errors.ts";
 import { type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
-import type { WatchAsked, WatchTold } from "./watch-messages.ts";
+import type { WatchRequest, WatchReport } from "./watch-messages.ts";
 
-/** Runs that are watched by streams; those of further runs are asked for every so often. */
+/** Maximum number of runs watched by streams. Further runs are polled. */
 const STREAMS_MAX = 3;
-/** Between two states: the whole of a run's, of all of its arms. */
+/** Time between two states, in milliseconds. Each state is complete, with all arms. */
 const INTERVAL_MS = 1_000;
 
-type Tell = (told: WatchTold) => void;
+type Report = (told: WatchReport) => void;
 
 interface Watched {
-  /** By the id of what a window asked for. */
-  readonly windows: Map<string, Tell>;
+  /** Windows by the id of their request. */
+  readonly windows: Map<string, Report>;
   readonly leaving: AbortController;
-  /** The newest one, for windows that come later. */
+  /** Latest state, for windows that join later. */
   state: Uint8Array | undefined;
 }
 
-/** By token and run: a window sees what its own token may see. */
+/** Watched runs by token and run, because a window sees only what its own token may see. */
 const watched = new Map<string, Watched>();
 let streams = 0;
 
@@ -52,7 +52,7 @@ async function follow(key: string, runId: string, token: string | undefined, one
   try {
     for await (const state of states) {
       const told = (one.state = toBinary(RunStateSchema, state));
-      for (const [id, tell] of one.windows) tell({ kind: "state", id, state: told });
+      for (const [id, report] of one.windows) report({ kind: "state", id, state: told });
     }
   } catch (thrown) {
     const { code, message } = asGradusError(thrown);
@@ -60,15 +60,15 @@ async function follow(key: string, runId: string, token: string | undefined, one
   }
   if (isStream) streams--;
   if (watched.get(key) === one) watched.delete(key);
-  for (const [id, tell] of one.windows) tell({ kind: "end", id, ...(error !== undefined && { error }) });
+  for (const [id, report] of one.windows) report({ kind: "end", id, ...(error !== undefined && { error }) });
 }
 
-function watch({ id, runId, token }: WatchAsked & { readonly kind: "watch" }, tell: Tell): () => void {
+function watch({ id, runId, token }: WatchRequest & { readonly kind: "watch" }, report: Report): () => void {
   const key = JSON.stringify([token, runId]);
   const found = watched.get(key);
-  const one = found ?? { windows: new Map<string, Tell>(), leaving: new AbortController(), state: undefined };
-  one.windows.set(id, tell);
-  if (one.state !== undefined) tell({ kind: "state", id, state: one.state });
+  const one = found ?? { windows: new Map<string, Report>(), leaving: new AbortController(), state: undefined };
+  one.windows.set(id, report);
+  if (one.state !== undefined) report({ kind: "state", id, state: one.state });
   if (found === undefined) {
     watched.set(key, one);
     void follow(key, runId, token, one);
@@ -81,13 +81,13 @@ function watch({ id, runId, token }: WatchAsked & { readonly kind: "watch" }, te
   };
 }
 
-// The page's compiler knows a window's names and not a worker's.
+// The page's compiler options declare the names of a window but not those of a worker.
 const worker = globalThis as unknown as { onconnect: (event: { readonly ports: readonly MessagePort[] }) => void };
 
 worker.onconnect = ({ ports: [port] }) => {
   if (port === undefined) return;
   const leave = new Map<string, () => void>();
-  port.onmessage = ({ data }: MessageEvent<WatchAsked>) => {
+  port.onmessage = ({ data }: MessageEvent<WatchRequest>) => {
     if (data.kind === "watch")
       leave.set(
         data.id,

@@ -1,37 +1,37 @@
-/** The states of a run as they come, by the stream that all windows of the page share. */
+/** Yields the states of a run from the stream that all windows of the page share. */
 import { fromBinary } from "@bufbuild/protobuf";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
 import type { Gradus } from "../session.ts";
-import type { WatchAsked, WatchTold } from "./watch-messages.ts";
+import type { WatchRequest, WatchReport } from "./watch-messages.ts";
 
-/** Between two states, where the browser has no shared workers. */
+/** Time between two states in browsers without shared workers, in milliseconds. */
 const INTERVAL_MS = 1_000;
 
 interface Shared {
-  readonly ask: (asked: WatchAsked) => void;
-  /** The listeners, by the id of their request. */
-  readonly listeners: Map<string, (told: WatchTold) => void>;
+  readonly ask: (asked: WatchRequest) => void;
+  /** Listeners by the id of their request. */
+  readonly listeners: Map<string, (report: WatchReport) => void>;
 }
 
 let shared: Shared | undefined;
 
-/** Undefined: the browser has no shared workers, as Chrome on Android has none. */
+/** Returns the shared worker, or undefined if the browser has none, e.g. Chrome on Android. */
 function sharedWorker(): Shared | undefined {
   if (typeof SharedWorker === "undefined") return undefined;
   if (shared !== undefined) return shared;
   const { port } = new SharedWorker(new URL("./watch-worker.ts", import.meta.url), { type: "module" });
   const listeners: Shared["listeners"] = new Map();
-  port.onmessage = ({ data }: MessageEvent<WatchTold>) => listeners.get(data.id)?.(data);
-  const ask = (asked: WatchAsked): void => port.postMessage(asked);
-  // Nothing tells the worker that a window is gone.
+  port.onmessage = ({ data }: MessageEvent<WatchReport>) => listeners.get(data.id)?.(data);
+  const ask = (asked: WatchRequest): void => port.postMessage(asked);
+  // The browser does not tell the worker when a window closes.
   addEventListener("pagehide", () => {
     for (const id of listeners.keys()) ask({ kind: "leave", id });
   });
   return (shared = { ask, listeners });
 }
 
-/** Ends when the run is deleted; throws what ended the stream otherwise. */
+/** Yields states until the run is deleted. Throws the error that ended the stream otherwise. */
 export async function* watchRun(
   client: Gradus,
   {
@@ -43,17 +43,17 @@ export async function* watchRun(
   const worker = sharedWorker();
   if (worker === undefined) return yield* client.run(runId).watch({ signal, intervalMs: INTERVAL_MS });
   const id = crypto.getRandomValues(new Uint32Array(2)).join("-");
-  const told: WatchTold[] = [];
+  const reports: WatchReport[] = [];
   let wake: (() => void) | undefined;
   worker.listeners.set(id, (news) => {
-    told.push(news);
+    reports.push(news);
     wake?.();
   });
   signal.addEventListener("abort", () => wake?.());
   worker.ask({ kind: "watch", id, runId, token });
   try {
     while (!signal.aborted) {
-      const news = told.shift();
+      const news = reports.shift();
       if (news === undefined) {
         await new Promise<void>((resolve) => {
           wake = resolve;

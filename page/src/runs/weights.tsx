@@ -1,11 +1,11 @@
-/** The weights of arms. */
+/** Dialog that sets the weights of arms. */
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";
 import { figure } from "../words.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
 
-/** As many as can be looked over at once; others are found by their names. */
+/** Maximum number of arms shown at once. The search finds the others. */
 const SHOWN = 40;
 
 export function Weights({ run: { runId, state }, onClose }: ActionProps) {

@@ -1,4 +1,4 @@
-/** Which arms are drawn most, and why: what the run's policy goes by, in words. */
+/** Explains which arms are drawn most and why, by the rule of the run's policy. */
 import type { ArmState } from "../../../clients/ts/src/public.ts";
 import { count, counted, figure, percent } from "../words.ts";
 import { policyName, type ReadRun } from "./state.ts";
@@ -7,20 +7,20 @@ export interface Why {
   readonly armId: string;
   readonly probability: number;
   readonly words: string;
-  /** The arms that follow, with their shares; empty: it is drawn alone. */
+  /** The next arms with their shares. Empty if only one arm is drawn. */
   readonly next: string;
 }
 
-/** Shares up to so much above an even one differ little. */
+/** Arms are drawn nearly alike if the largest share is below this multiple of an equal share. */
 const ALIKE = 1.25;
 
-/** Arms that are named after the first. */
+/** Number of arms named after the first. */
 const NAMED = 3;
 
-/** Closed groups of an arm behind its recent means (ArmState.recent_solved_share). */
+/** Number of closed groups of an arm behind its recent means (ArmState.recent_solved_share). */
 export const RECENT_GROUPS = 256;
 
-/** Undefined: no arm can be drawn. */
+/** Returns the arm drawn most, with a reason. Undefined if no arm can be drawn. */
 export function mostDrawn({ state }: Pick<ReadRun, "state">): Why | undefined {
   const drawn = state.arms.filter(isDrawn).sort((a, b) => b.probability - a.probability);
   const [first, ...others] = drawn;
@@ -37,7 +37,7 @@ export function mostDrawn({ state }: Pick<ReadRun, "state">): Why | undefined {
   };
 }
 
-/** The others share the draws of an arm that is removed, masked or of weight 0. */
+/** Returns whether an arm can be drawn. The draws of an arm that is removed, masked or of weight 0 go to the others. */
 function isDrawn({ removed, weight, maskedReason, probability }: ArmState): boolean {
   return !removed && weight > 0 && maskedReason === undefined && probability > 0;
 }
@@ -74,31 +74,38 @@ function reasonOf(policy: string, arm: ArmState, others: readonly ArmState[]): s
   }
 }
 
-/** The share of success that interests the frontier policy most. */
+/** Share of success that interests the frontier policy most. */
 const PEAK = 2 / 7;
 
-/** How much an arm interests the frontier policy by its expected success alone: 1 at the peak (server/curriculum/policies/frontier.ts). */
+/**
+ * Returns an arm's interest to the frontier policy by its expected success alone. 1 at the peak
+ * (server/curriculum/policies/frontier.ts).
+ */
 function interest(arm: ArmState): number {
   const m = expected(arm);
   return (m ** 2 * (1 - m) ** 5) / (PEAK ** 2 * (1 - PEAK) ** 5);
 }
 
-/** The policy has taken in no group of the arm: a group that is closed waits for the lag of the run's feedback. */
+/**
+ * Returns whether the policy has learnt from no group of the arm yet. A closed group waits for the lag of the run's
+ * feedback.
+ */
 function isNew({ value }: ArmState): boolean {
   return value === 0;
 }
 
-/** The policy takes a new arm for one that solves half. */
+/** Returns the expected success. The policy assumes one half for a new arm. */
 function expected(arm: ArmState): number {
   return isNew(arm) ? 0.5 : arm.value;
 }
 
-/** Interest below which an arm has little more than its even share. */
+/** Interest below which an arm has little more than an equal share. */
 const LITTLE = 0.05;
 
 /**
- * Three things make the interest: expected success, how fast it rises, and practice that moved nothing. Only the first is
- * in the contract. Where an arm of more interest by success is drawn less, one of the other two explains it.
+ * Explains the frontier policy's choice. The interest has three factors: expected success, how fast success rises, and
+ * practice without effect. The contract has only the first. If an arm of more interest by success is drawn less, one of
+ * the other two factors explains it.
  */
 function frontierReason(arm: ArmState, others: readonly ArmState[]): string {
   const rule =

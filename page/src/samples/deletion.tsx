@@ -1,4 +1,4 @@
-/** Deletes the completions that a run keeps; the run goes on. */
+/** Deletes the stored completions of a run. The run continues. */
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { ChangeDialog } from "../runs/change.tsx";

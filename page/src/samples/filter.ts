@@ -1,4 +1,4 @@
-/** Which samples are shown: the filter that the address holds. */
+/** Converts the filter in the address into a filter of samples. */
 import { create } from "@bufbuild/protobuf";
 import { SampleFilterSchema, Verdict } from "../../../clients/ts/src/public.ts";
 import type { SampleFilter } from "../../../clients/ts/src/public.ts";
@@ -11,7 +11,7 @@ const verdicts: Readonly<Record<string, Verdict>> = {
   graded: Verdict.GRADED,
 };
 
-/** What of an outcome can be asked for, in one list. */
+/** Choices of the outcome filter, in one list. */
 export const outcomeChoices = ["", ...Object.keys(verdicts), "solved", "not solved", "no reward"] as const;
 
 export function filterOf(query: Readonly<Record<string, string>>): SampleFilter {

@@ -1,4 +1,4 @@
-/** The completions of one task side by side: what was asked, and what became of each. */
+/** Shows the completions of one task side by side: the prompt, and each outcome. */
 import { useEffect, useRef } from "preact/hooks";
 import type { Task } from "../../../clients/ts/src/public.ts";
 import type { Outcome } from "../../../clients/ts/src/outcomes.ts";

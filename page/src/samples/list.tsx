@@ -1,4 +1,6 @@
-/** Samples in a table: the newest of a run, or those of an evaluation; filtered, and each with a link to all of its group. */
+/**
+ * Lists samples in a table, filtered: the newest of a run, or those of an evaluation. Each links to its whole group.
+ */
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
@@ -14,7 +16,7 @@ import { type Further, type Load, loadSome, type Page, type Row, useFurther } fr
 
 interface SamplesProps {
   readonly load: Load;
-  /** What samples are told apart by: "arm" or "part". */
+  /** Name of the column that groups samples: "arm" or "part". */
   readonly kindName: string;
   readonly kinds: readonly string[];
   readonly noteName: string;
@@ -32,7 +34,7 @@ export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesP
   const answer = useAnswer(
     (client, { signal }) => loadSome((token) => load(client, filter, kind, token, signal), ""),
     [of, kind, JSON.stringify(filter)],
-    // Newer samples push the others down: a reader who has moved on in the list asks for them.
+    // New samples would push the others down, so the list does not refresh while the reader has scrolled.
     { everyMs: LIST_MS, holds: () => isFurther.current || (document.querySelector(".rows")?.scrollTop ?? 0) > 0 },
   );
   const further = useFurther(answer.value, (token) =>
@@ -56,7 +58,7 @@ export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesP
 interface ListedProps {
   readonly first: Page;
   readonly further: Further;
-  /** What is shown is of another filter than the one that is chosen, or of before. */
+  /** True if the rows shown are of a previous filter or of an earlier time. */
   readonly isStale: boolean;
   readonly empty: string;
   readonly children: (rows: readonly Row[]) => ComponentChildren;

@@ -1,4 +1,4 @@
-/** The completions that a run keeps. */
+/** Shows the stored completions of a run. */
 import { CurriculumService, type RunSample } from "../../../clients/ts/src/public.ts";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { allPages, present } from "../../../clients/ts/src/reply.ts";

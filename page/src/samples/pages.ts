@@ -1,4 +1,4 @@
-/** Samples page by page: some at first, and further ones when the reader asks for them. */
+/** Loads samples page by page: some at first, and more on request. */
 import { useState } from "preact/hooks";
 import type { SampleFilter } from "../../../clients/ts/src/public.ts";
 import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
@@ -7,20 +7,20 @@ import { type Gradus, noteFailure } from "../session.ts";
 
 export interface Row {
   readonly key: string;
-  /** What leads to it, e.g. "12.3". */
+  /** Text of the sample's link, e.g. "12.3". */
   readonly name: string;
-  /** What names it in the address, beside how the list is filtered. */
+  /** Query that identifies the sample, in addition to the filter. */
   readonly named: Query;
-  /** Its arm, or its part of the suite. */
+  /** Arm of the sample, or part of the suite. */
   readonly kind: string;
   readonly outcome: Outcome;
-  /** E.g. when it was scored. */
+  /** Further information, e.g. when the sample was scored. */
   readonly note: string;
 }
 
 export interface Page {
   readonly rows: readonly Row[];
-  /** Where the next one begins; empty: there is none. */
+  /** Token of the next page. Empty if there is none. */
   readonly next: string;
 }
 
@@ -32,11 +32,11 @@ export type Load = (
   signal: AbortSignal,
 ) => Promise<Page>;
 
-/** A filter that leaves out much makes pages with nothing on them: so many are asked for before the reader is asked. */
+/** Maximum number of pages loaded before the reader is asked again. A strict filter gives pages without rows. */
 const PAGES_AT_ONCE = 5;
 const ROWS_AT_ONCE = 50;
 
-/** Pages from one on, until they have something to look at. */
+/** Loads pages from `token` on, until there are enough rows to show. */
 export async function loadSome(load: (token: string) => Promise<Page>, token: string): Promise<Page> {
   let page = await load(token);
   const rows = [...page.rows];
@@ -48,19 +48,22 @@ export async function loadSome(load: (token: string) => Promise<Page>, token: st
 }
 
 interface Known extends Page {
-  /** The first page, which they go on from. */
+  /** First page, after which these rows follow. */
   readonly behind: Page | undefined;
   readonly waiting: boolean;
-  /** Why those that were asked for last are not there. */
+  /** Error of the last request, if it failed. */
   readonly error?: Error;
 }
 
 export interface Further extends Omit<Known, "behind"> {
-  /** Asks for what comes next, or once more for what could not be had. */
+  /** Loads the next rows, or retries after an error. */
   readonly goOn: () => void;
 }
 
-/** What stands behind the first page. Another first page, of another filter or of a later time, has nothing behind it yet. */
+/**
+ * Returns the rows after the first page. A different first page (another filter or a later time) starts without further
+ * rows.
+ */
 export function useFurther(first: Page | undefined, load: (token: string) => Promise<Page>): Further {
   const [known, setKnown] = useState<Known>();
   const begun: Known = { behind: first, rows: [], next: first?.next ?? "", waiting: false };

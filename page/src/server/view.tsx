@@ -1,4 +1,4 @@
-/** What this server is, what it has, and how it fares. */
+/** Shows what this server is, its environments, its limits, and its current load. */
 import { type Environment, NoRewardReason, type ServerInfo } from "../../../clients/ts/src/public.ts";
 import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { present } from "../../../clients/ts/src/reply.ts";
@@ -92,7 +92,7 @@ function Ports({ server: { ports } }: { readonly server: ServerInfo }) {
   );
 }
 
-/** What a server does off its event loop, by the contract's names of it. */
+/** Kinds of work outside the event loop, by their names in the contract. */
 const WORK: Readonly<Record<string, string>> = {
   tasks: "making tasks",
   aside: "drawing, solving and checking for people",

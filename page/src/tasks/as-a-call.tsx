@@ -1,4 +1,4 @@
-/** The same task, asked for by a program. */
+/** Shows the code that requests the same task from a program. */
 import { lazy, Suspense } from "preact/compat";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { address, refine } from "../address.ts";
@@ -6,7 +6,7 @@ import { CopyButton, Panel, Segments } from "../ui/parts.tsx";
 import { callsOf } from "./calls.ts";
 import type { ChosenTask } from "./choice.ts";
 
-/** The highlighter weighs a seventh of the first view, and nobody waits for its colours. */
+/** Load the highlighter lazily: it is a seventh of the first view's size, and its colours are not urgent. */
 const Highlighted = lazy(async () => (await import("../ui/highlighted.tsx")).Highlighted);
 
 export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; readonly environment: Environment }) {

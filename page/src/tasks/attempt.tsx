@@ -1,4 +1,6 @@
-/** Try an answer: scored at once, told no run of. And the best one, where that may be known. */
+/**
+ * Lets the reader try an answer, which is scored at once without a run. Also shows the best answer if that is allowed.
+ */
 import { useState } from "preact/hooks";
 import type { SolveTaskResponse, Task } from "../../../clients/ts/src/public.ts";
 import { EnvironmentService, Split } from "../../../clients/ts/src/public.ts";
@@ -28,7 +30,7 @@ function givenOf(kind: string, text: string): Given {
   return kind === "answer" ? { answer: text } : { completion: text };
 }
 
-/** What is under way, or went wrong. */
+/** Progress or error of the current request. */
 type State = { readonly busy?: boolean; readonly error?: Error };
 
 export function Attempt({ task }: { readonly task: Task }) {
@@ -67,7 +69,7 @@ export function Attempt({ task }: { readonly task: Task }) {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
-            // As the button does: of two at a time the score of the first may come last.
+            // Ignore the keys while the button is disabled: with two requests, the first score could arrive last.
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && mayScore) void score();
           }}
         />

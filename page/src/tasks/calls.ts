@@ -1,4 +1,4 @@
-/** A task's calls as programs write them. */
+/** Builds the code of a task's calls in several languages. */
 import type { ChosenTask } from "./choice.ts";
 
 export interface Call {
@@ -7,13 +7,13 @@ export interface Call {
   readonly text: string;
 }
 
-/** In the order of the contract's fields; what is left out takes the server's default. */
+/** Returns the given fields in the order of the contract. The server fills in defaults for the others. */
 function specOf({ environment, level, split, source, pool, answerFormat }: ChosenTask) {
   const given = { environment, level, split, source, pool, answerFormat };
   return Object.entries(given).filter((entry): entry is [keyof typeof given, string] => entry[1] !== undefined);
 }
 
-/** JSON has the contract's own names, e.g. SPLIT_EVAL. */
+/** Prefixes of the contract's enum names in JSON, e.g. SPLIT_EVAL. */
 const prefixes: Readonly<Record<string, string>> = { split: "SPLIT", source: "SOURCE", answerFormat: "ANSWER_FORMAT" };
 
 function curl(chosen: ChosenTask, origin: string): string {

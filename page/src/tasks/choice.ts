@@ -1,4 +1,4 @@
-/** Which task an address names, and which address names a task. */
+/** Converts between addresses and tasks. */
 import type { AnswerFormatName, SourceName, SplitName, TaskChoice } from "../../../clients/ts/src/choices.ts";
 import { answerFormatNames, sourceNames, splitNames } from "../../../clients/ts/src/choices.ts";
 import { hrefOf } from "../address.ts";
@@ -10,7 +10,7 @@ export interface ChosenTask extends TaskChoice {
 
 const SEED_MAX = 2n ** 64n - 1n;
 
-/** A seed that is none is 0. */
+/** Parses a seed. An invalid text gives 0. */
 export function seedOf(text: string | undefined): bigint {
   if (text === undefined || !/^\d{1,20}$/.test(text)) return 0n;
   const seed = BigInt(text);
@@ -33,7 +33,7 @@ export function chosenTask(environment: string, query: Query): ChosenTask {
   };
 }
 
-/** What tells it from another. */
+/** Returns a key that is equal only for equal tasks. */
 export function keyOf({ seed, ...chosen }: ChosenTask): string {
   return JSON.stringify({ ...chosen, seed: String(seed) });
 }

@@ -33,7 +33,7 @@ export function Gallery() {
   );
 }
 
-/** The list has the newest version of each first. */
+/** Keeps the newest version of each environment, which the list has first. */
 function newest(environments: readonly Environment[]): readonly Environment[] {
   return environments.filter(({ id }, at) => environments.findIndex((other) => other.id === id) === at);
 }
@@ -91,7 +91,10 @@ function Shown({
   );
 }
 
-/** A generator makes instances of every split; rows are where they are; a level may be for evaluation only. */
+/**
+ * Returns whether an environment has tasks of a level in a split. A generator makes instances of every split, rows are
+ * in fixed splits, and a level may be for evaluation only.
+ */
 function hasSplit({ pools, levels, parameters }: Environment, level: string, split: Split | undefined): boolean {
   if (split === undefined) return true;
   const considered = levels.filter(({ name }) => level === "" || name === level);

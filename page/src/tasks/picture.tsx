@@ -1,4 +1,4 @@
-/** A picture that the server draws, shown as an image: nothing in it can run, and none of it is the page's. */
+/** Shows a picture drawn by the server as an image, so that nothing in it can run or affect the page. */
 import { useEffect, useState } from "preact/hooks";
 import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { CallOptions } from "../../../clients/ts/src/caller.ts";
@@ -12,7 +12,7 @@ export interface Drawn {
   readonly svg: string;
 }
 
-/** What of an answer is drawn: it alone, or the completion that marks it. */
+/** Answer to draw: the answer alone, or the completion that contains it. */
 export type Given = { readonly answer: string } | { readonly completion: string };
 
 export function textOf(given: Given | undefined) {
@@ -24,7 +24,10 @@ export function textOf(given: Given | undefined) {
   return { text };
 }
 
-/** The picture of a task, and of an answer to it; undefined: its environment draws none, or this server cannot. */
+/**
+ * Fetches the picture of a task, with an answer if given. Returns undefined if the environment has no pictures or this
+ * server cannot draw.
+ */
 export async function drawn(gradus: Gradus, taskId: string, given: Given | undefined, options: CallOptions) {
   try {
     return (await gradus.unary(EnvironmentService.method.drawTask, { taskId, ...textOf(given) }, options)).svg;
@@ -35,7 +38,7 @@ export async function drawn(gradus: Gradus, taskId: string, given: Given | undef
 }
 
 interface PictureProps extends Drawn {
-  /** What it shows, where the picture does not say it. */
+  /** Alternative text, used if the picture has none. */
   readonly what: string;
   readonly decorative?: boolean;
 }
@@ -50,13 +53,13 @@ export function Picture({ svg, what, decorative = false }: PictureProps) {
   return url === undefined ? null : <img class="picture" src={url} alt={decorative ? "" : saidBy(svg, what)} />;
 }
 
-/** The answer as it would lie in the instance; nothing where it cannot be drawn. */
+/** Shows the answer drawn in its instance, or nothing if it cannot be drawn. */
 export function AnswerPicture({ taskId, completion }: { readonly taskId: string; readonly completion: string }) {
   const answer = useAnswer((gradus, options) => drawn(gradus, taskId, { completion }, options), [taskId, completion]);
   return answer.value === undefined ? null : <Picture svg={answer.value} what="The answer in its task" />;
 }
 
-/** The picture of the task that is chosen; of those without one, the beginning of what is asked. */
+/** Shows the picture of the chosen task, or the start of its prompt if it has no picture. */
 export function TaskPicture({
   task,
   decorative = false,

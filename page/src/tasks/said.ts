@@ -1,10 +1,10 @@
-/** The words of a picture. */
+/** Extracts the alternative text of a picture. */
 
 const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
 
 /**
- * What the picture says of itself, for those who do not see it; `otherwise` where it says nothing. A parser would apply
- * the picture's style, which the page's policy refuses.
+ * Returns the title and description of the SVG for people who cannot see it, or `otherwise` if it has none. Uses an
+ * expression, because a parser would apply the picture's style, which the page's policy refuses.
  */
 export function saidBy(svg: string, otherwise: string): string {
   const words = ["title", "desc"].map((tag) => new RegExp(`<${tag}>([^<]*)<`).exec(svg)?.[1] ?? "");

@@ -1,4 +1,4 @@
-/** Steps through seeds. */
+/** Input that steps through seeds. */
 import { useEffect, useState } from "preact/hooks";
 import { refine } from "../address.ts";
 import { seedOf } from "./choice.ts";

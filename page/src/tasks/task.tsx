@@ -1,4 +1,4 @@
-/** One task: as the model sees it, what an answer to it is worth, and how a program asks for it. */
+/** Shows one task: its prompt, a form to try answers, and the code that requests it. */
 import type { Environment, Task } from "../../../clients/ts/src/public.ts";
 import { AnswerFormat, Source } from "../../../clients/ts/src/public.ts";
 import { answerFormatNames } from "../../../clients/ts/src/choices.ts";
@@ -44,7 +44,7 @@ export function TaskPage({ environment: id }: { readonly environment: string }) 
   );
 }
 
-/** What a viewer may know: making a task takes the role trainer. */
+/** Describes an environment to a viewer. Making a task takes the role trainer. */
 function Described({ environment }: { readonly environment: Environment }) {
   const { id, version, description, goal, levels, answerFormats } = environment;
   const formats = answerFormats.map((format) => formatNames[format] ?? "").map((name) => formatWords[name] ?? name);

@@ -1,4 +1,4 @@
-/** Tasks: the gallery, or one task. */
+/** The tasks view: the gallery, or one task. */
 import { address } from "../address.ts";
 import { Gallery } from "./gallery.tsx";
 import { TaskPage } from "./task.tsx";

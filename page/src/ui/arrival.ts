@@ -1,16 +1,16 @@
-/** Who cannot see that the view changed is told by where the focus is: on the heading of the new one, once that is there. */
+/** Moves the focus to a new view's heading, so that people who cannot see the change notice it. */
 import { useEffect, useRef } from "preact/hooks";
 
 let awaited = false;
 
-/** The address is another: its heading takes the focus, now or when it comes. */
+/** Focuses the heading after a change of address, now or as soon as it is rendered. */
 export function arrive(main: HTMLElement | null): void {
   const heading = main?.querySelector("h1");
   awaited = !heading;
   heading?.focus();
 }
 
-/** For the `ref` of a view's heading. */
+/** Returns the `ref` of a view's heading. */
 export function useArrival(): { current: HTMLHeadingElement | null } {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

@@ -1,28 +1,28 @@
-/** The colours and dashes that tell the lines of a chart apart. */
+/** Assigns the colours and dashes that distinguish the lines of a chart. */
 
 /**
- * A colour of style/base.css. Observable Plot draws it as a colour; it takes another string, e.g. "light-dark(…)", for the
- * name of a column, and draws nothing.
+ * Colour variable of style/base.css. Observable Plot draws such a value as a colour. It takes other strings, e.g.
+ * "light-dark(…)", for column names and draws nothing.
  */
 export type Ink = `var(--${string})`;
 
-/** Colours in style/base.css that are made for lines. */
+/** Number of line colours in style/base.css. */
 const INKS = 8;
 
-/** More lines than colours repeat the colours with the next of these. */
+/** Dash patterns. Lines beyond the number of colours repeat the colours with the next pattern. */
 const DASHES = [undefined, "7 3", "2 3", "9 3 2 3"] as const;
 
 export interface Pen {
   readonly ink: Ink;
-  /** As SVG's stroke-dasharray; undefined: a whole line. */
+  /** SVG stroke-dasharray. Undefined for a solid line. */
   readonly dash?: string | undefined;
-  /** In pixels; left out: 1.6. */
+  /** Width in pixels. Defaults to 1.6. */
   readonly width?: number;
-  /** From 0 to 1; left out: 1. */
+  /** Opacity from 0 to 1. Defaults to 1. */
   readonly opacity?: number;
 }
 
-/** A pen for each line of a chart: the first 32 are all different. */
+/** Returns a pen for each line of a chart. The first 32 all differ. */
 export function pensOf(count: number): readonly Pen[] {
   return Array.from({ length: count }, (_, at) => ({
     ink: `var(--line-${(at % INKS) + 1})` as const,

@@ -1,4 +1,4 @@
-/** A question that is answered before anything else is done. */
+/** Modal dialog. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
@@ -13,15 +13,16 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  // At once: the browser's own word that it is closed comes later than a key that was pressed right after, which would open
-  // what is not yet known to be closed.
+  // Close at once: the browser's close event comes later than a key pressed right after, which could open a dialog
+  // that still counts as open.
   const leave = (event: Event) => {
     event.preventDefault();
     dialog.current?.close();
     onClose();
   };
   return (
-    // Without a key or a click in between a browser closes it and asks nobody; of one that was left it says nothing new.
+    // A browser may close the dialog without a cancel event if there was no key or click in between. After `leave`,
+    // its close event is ignored.
     <dialog ref={dialog} aria-label={title} onCancel={leave} onClose={() => dialog.current !== null && onClose()}>
       <h2>{title}</h2>
       {children}
@@ -29,7 +30,9 @@ export function Dialog({
   );
 }
 
-/** Leaves the dialog that a button stands in, as Escape does: the focus goes back to what it was opened by. */
+/**
+ * Closes the dialog that contains a button, as Escape does. The focus returns to the element that opened the dialog.
+ */
 export function leaveDialog({ currentTarget }: Event): void {
   if (currentTarget instanceof Element) currentTarget.closest("dialog")?.dispatchEvent(new Event("cancel"));
 }

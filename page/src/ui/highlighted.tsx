@@ -1,4 +1,6 @@
-/** Code in colours: the highlighter gives a tree, of which elements are made; no text becomes markup. */
+/**
+ * Shows highlighted code. The highlighter returns a tree that is rendered as elements, so that no text becomes markup.
+ */
 import type { ElementContent, RootContent } from "hast";
 import bash from "highlight.js/lib/languages/bash";
 import python from "highlight.js/lib/languages/python";

@@ -1,24 +1,28 @@
-/** The marks of the page's charts. Only this file and plot.tsx call Observable Plot: every colour is an `Ink`. */
+/**
+ * Builds the marks of the page's charts. Only this file and plot.tsx call Observable Plot: every colour is an `Ink`.
+ */
 import * as Plot from "@observablehq/plot";
 import type { Ink, Pen } from "./colours.ts";
 
-/** A chart's marks, in the order in which they are drawn. */
+/** Marks of a chart, in drawing order. */
 export type Marks = readonly Plot.Markish[];
 
 export interface Spot {
   readonly x: number;
-  /** Undefined: there is no value, and the line has a gap. */
+  /** Undefined for a missing value, which leaves a gap in the line. */
   readonly y: number | undefined;
 }
 
 const isKnown = (spot: Spot | undefined): boolean => Number.isFinite(spot?.y);
 
-/** Whether a line through the spots would show anything. */
+/** Returns whether a line through the spots would show anything. */
 export function hasValues(spots: readonly Spot[]): boolean {
   return spots.some(isKnown);
 }
 
-/** A line through the spots. A spot between two gaps is drawn as a dot, because a line of one point is invisible. */
+/**
+ * Draws a line through the spots. A spot between two gaps is drawn as a dot, because a line of one point is invisible.
+ */
 export function line(spots: readonly Spot[], { ink, dash, width = 1.6, opacity = 1 }: Pen): Marks {
   const alone = spots.filter((spot, at) => isKnown(spot) && !isKnown(spots[at - 1]) && !isKnown(spots[at + 1]));
   const place = { x: "x", y: "y" } as const;
@@ -35,7 +39,7 @@ export function line(spots: readonly Spot[], { ink, dash, width = 1.6, opacity =
   ];
 }
 
-/** Circles, each with a title. */
+/** Draws circles, each with a title. */
 export function rings(spots: readonly (Spot & { readonly title: string })[], stroke: Ink): Marks {
   return [Plot.dot(spots, { x: "x", y: "y", title: "title", stroke, fill: "var(--panel)", r: 3.5 })];
 }
@@ -44,18 +48,18 @@ export function rings(spots: readonly (Spot & { readonly title: string })[], str
 export interface Layer {
   readonly name: string;
   readonly ink: Ink;
-  /** From 0 to 1. */
+  /** Opacity from 0 to 1. */
   readonly opacity: number;
   readonly spots: readonly Spot[];
 }
 
-/** The spots, and the last value once more at the end until which it holds. */
+/** Returns the spots with the last value repeated at `end`, up to which it holds. */
 export function held(spots: readonly Spot[], end: number): readonly Spot[] {
   const last = spots.at(-1);
   return last === undefined ? [] : [...spots, { ...last, x: end }];
 }
 
-/** Layers above each other, from the first at the bottom. Each value holds until the next spot. */
+/** Stacks layers, the first one at the bottom. Each value holds until the next spot. */
 export function stack(layers: readonly Layer[]): Marks {
   const long = layers.flatMap(({ name, spots }) => spots.map((spot) => ({ ...spot, name })));
   const of = new Map(layers.map((layer) => [layer.name, layer]));
@@ -73,17 +77,17 @@ export function stack(layers: readonly Layer[]): Marks {
   return [Plot.areaY(long, options)];
 }
 
-/** A horizontal line over the whole width. */
+/** Draws a horizontal line over the whole width. */
 export function level(y: number, { ink, dash = "4 3" }: Pen): Marks {
   return [Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
 }
 
-/** What a reader's pointer shows of the nearest spot. */
+/** Shows the title of the spot nearest to the pointer. */
 export function pointed(spots: readonly (Spot & { readonly title: string })[]): Marks {
   return [Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "title" }))];
 }
 
-/** Vertical lines at changes, and their labels above the chart. */
+/** Draws vertical lines at changes, with their labels above the chart. */
 export function changes(
   at: readonly number[],
   labels: readonly { readonly x: number; readonly words: string }[],

@@ -1,4 +1,4 @@
-/** What all views are made of. */
+/** Components that all views share. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { hrefOf } from "../address.ts";
@@ -10,7 +10,7 @@ import type { Tone } from "./tone.ts";
 
 type Children = { readonly children?: ComponentChildren };
 
-/** The head of a view: its title, what it says of itself, and what can be done. */
+/** Head of a view: its title, a note, and its actions. */
 export function Heading({
   title,
   note,
@@ -45,7 +45,7 @@ export function Panel({
   );
 }
 
-/** A word that says how something stands. */
+/** Short label with a tone. */
 export function Tag({ tone = "plain", children }: Children & { readonly tone?: Tone }) {
   return <span class={`tag ${tone}`}>{children}</span>;
 }
@@ -64,7 +64,7 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
   );
 }
 
-/** Warnings above the figures that they are about. */
+/** Warnings, shown above the figures that they concern. */
 export function Warnings({ words }: { readonly words: readonly string[] }) {
   return (
     <>
@@ -77,7 +77,7 @@ export function Warnings({ words }: { readonly words: readonly string[] }) {
   );
 }
 
-/** What was answered, or why nothing is there. Of a server that is away what it said before stays. */
+/** Shows a result, or the error or loading state. If the server is down, the previous result stays. */
 export function Answered<T>({
   answer,
   children,
@@ -92,7 +92,7 @@ export function Answered<T>({
   return <>{children(value)}</>;
 }
 
-/** In place of what the caller's token may not ask for. `what` is the sentence's beginning, e.g. "This view is". */
+/** Text shown in place of a view that needs another role. `what` begins the sentence, e.g. "This view is". */
 export function NotForRole({ role, what }: { readonly role: string; readonly what: string }) {
   return (
     <p class="empty">
@@ -138,7 +138,7 @@ export function Select({ label, value, options, onChoose }: Choosing) {
   );
 }
 
-/** A few choices side by side, one of which holds. */
+/** Radio buttons side by side. */
 export function Segments({ label, value, options, onChoose }: Choosing) {
   return (
     <fieldset class="segments">
@@ -176,7 +176,7 @@ export function Search({
   );
 }
 
-/** Nothing where the browser lets no page copy: over HTTP from another machine. */
+/** Button that copies a text. Renders nothing if the browser forbids copying: over HTTP from another machine. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [copied, setCopied] = useState(false);
   if (!isSecureContext) return null;
@@ -192,7 +192,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   );
 }
 
-/** Names with their values. */
+/** List of names and values. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="facts">
@@ -206,7 +206,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
   );
 }
 
-/** A share of a whole, as a bar with its figure. */
+/** Bar that shows a share of a whole, with its figure. */
 export function Share({
   value,
   label,
@@ -226,7 +226,7 @@ export function Share({
   );
 }
 
-/** Some ways to look at one thing, each with an address. */
+/** Tabs, each with an address. */
 export function Tabs({
   label,
   tabs,

@@ -1,21 +1,23 @@
-/** A chart of Observable Plot, drawn when its turn has come: many of them at once would hold up the reader's clicks. */
+/**
+ * Draws a chart of Observable Plot. Charts are drawn one after the other, because many at once would block the page.
+ */
 import * as Plot from "@observablehq/plot";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export type PlotOptions = Plot.PlotOptions;
 
-/** The axis of shares, which are from 0 to 1. */
+/** Axis options for shares from 0 to 1. */
 export const SHARES = { percent: true, tickFormat: (value: number) => `${value}%` } as const;
 
 let turn: Promise<void> = Promise.resolve();
 
-/** Runs one piece of work after the other, with room for the reader in between. */
+/** Runs pieces of work one after the other, and lets the browser handle events in between. */
 export function inTurn(work: () => void): void {
   turn = turn.then(async () => {
     try {
       work();
     } catch (error) {
-      // Told as any fault of the page is; the others are drawn all the same.
+      // Report the error like any other of the page, and continue with the next chart.
       reportError(error);
     }
     await new Promise((resolve) => setTimeout(resolve));
@@ -23,11 +25,11 @@ export function inTurn(work: () => void): void {
 }
 
 export interface ChartProps {
-  /** What is seen, for those who do not see it. */
+  /** Description for people who cannot see the chart. */
   readonly label: string;
   readonly height: number;
   readonly options: (width: number) => PlotOptions;
-  /** It is drawn again when one of these changes. */
+  /** Redraws the chart when one of these changes. */
   readonly inputs: readonly unknown[];
 }
 
@@ -47,9 +49,9 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
     const draw = () => {
       if (left) return;
       const drawn = Plot.plot({ ...options(width), width, height, className: "chart" });
-      // The page's policy refuses style elements; style/charts.css has what this one says.
+      // The page's policy refuses style elements. style/charts.css contains this one's rules.
       for (const style of drawn.querySelectorAll("style")) style.remove();
-      // The chart is one picture with one name. Its parts keep their kinds, e.g. "line", for tests.
+      // The chart is one image with one name. Its parts keep their kinds, e.g. "line", for tests.
       for (const part of drawn.querySelectorAll("[aria-label]")) {
         part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
         part.removeAttribute("aria-label");

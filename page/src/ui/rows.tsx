@@ -1,4 +1,4 @@
-/** A table of which only the rows in sight are laid out. */
+/** Table that lays out only the visible rows. */
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
@@ -9,7 +9,7 @@ const ROW_PX = 35;
 interface RowsProps {
   readonly label: string;
   readonly columns: readonly string[];
-  /** Columns of words rather than of figures; left out: the first two. */
+  /** Indices of the columns with words instead of figures. Defaults to the first two. */
   readonly words?: readonly number[];
   readonly count: number;
   readonly keyOf: (at: number) => string | number;
@@ -62,7 +62,7 @@ export function Rows({ label, columns, words = FIRST_TWO, count, keyOf, row }: R
   );
 }
 
-/** While the table is scrolled `row` is the same, and so is a row that stays in sight. */
+/** Memoised: `row` stays the same while the table scrolls, so visible rows are not rendered again. */
 const Row = memo(function Row({
   index,
   row,
@@ -85,7 +85,7 @@ const Row = memo(function Row({
   );
 });
 
-/** The room of the rows that are not laid out. */
+/** Empty space in place of the rows that are not laid out. */
 function Blank({ height, span }: { readonly height: number; readonly span: number }) {
   if (height <= 0) return null;
   return (

@@ -1,8 +1,8 @@
-/** What a reader has come to see. */
+/** Detects which elements a reader has scrolled to. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /**
- * Whether an element has been in sight, or nearly: what stands in it need not be asked for before. `place` is for the
+ * Returns whether an element has been visible, or nearly, so that its content can be loaded late. `place` is for the
  * element's `ref`.
  */
 export function useSeen<Kind extends Element>(): { readonly place: { current: Kind | null }; readonly seen: boolean } {

@@ -1,4 +1,4 @@
-/** A short piece of a chart's line, for its legend. */
+/** Short piece of a chart's line, for the legend. */
 import type { Pen } from "./colours.ts";
 
 export function Swatch({ pen: { ink, dash } }: { readonly pen: Pen }) {

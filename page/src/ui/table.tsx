@@ -1,13 +1,13 @@
-/** A table of few rows, which a reader moves sideways where it is wider than the view. Of many rows: rows.tsx. */
+/** Table of few rows that scrolls sideways if it is wider than the view. See rows.tsx for many rows. */
 import type { ComponentChildren } from "preact";
 
 interface TableProps {
   readonly label: string;
   readonly columns: readonly ComponentChildren[];
-  /** How many columns, from the first, are of words rather than of figures. */
+  /** Number of leading columns with words instead of figures. */
   readonly words: number;
   readonly class?: string;
-  /** Its rows. */
+  /** Rows of the table. */
   readonly children: ComponentChildren;
 }
 

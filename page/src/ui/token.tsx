@@ -1,4 +1,4 @@
-/** Asks for the token once; it is kept for as long as the tab is open. */
+/** Dialog that asks for the token. The token is kept as long as the tab is open. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { giveToken, tokenWanted } from "../session.ts";
 
@@ -15,7 +15,8 @@ export function TokenDialog() {
     giveToken(text);
     setText("");
   };
-  // A browser that is told to leave it twice closes it and asks nobody, and without a token the page has nothing to show.
+  // Reopen the dialog if the browser closes it after a second attempt to leave. Without a token the page has nothing
+  // to show.
   const stay = () => {
     if (tokenWanted.peek() !== undefined && dialog.current?.open === false) dialog.current.showModal();
   };

@@ -1,2 +1,2 @@
-/** How something stands: what a word's colour says with it. */
+/** Tone of a word, shown by its colour. */
 export type Tone = "good" | "bad" | "poor" | "plain" | "best";
