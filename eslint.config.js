@@ -85,7 +85,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["envs/**/*.ts", "pictures/**/*.ts", "server/curriculum/**/*.ts"],
+    files: ["{envs,pictures}/**/*.ts", "server/{curriculum,runs,simulation}/**/*.ts"],
     rules: {
       "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports, ...impure],
       "no-restricted-imports": [
@@ -111,7 +111,7 @@ export default tseslint.config(
   },
   {
     files: ["server/**/*.ts", "cli/**/*.ts"],
-    ignores: ["server/curriculum/**"],
+    ignores: ["server/{curriculum,runs,simulation}/**"],
     rules: { "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports, ...streams] },
   },
   {

@@ -1,6 +1,6 @@
 /** Progress on standard error: a bar where that is a terminal, and a line now and then where it is a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
-import { longestSilence, type Silence } from "../server/runtime/outstanding.ts";
+import { longestSilence, type Silence } from "../server/runtime/waiting-requests.ts";
 import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 

@@ -3,9 +3,9 @@ import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, re
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import type { GradusClient } from "../clients/ts/src/public.ts";
-import type { EndpointOptions } from "../server/ports/chat-endpoint.ts";
-import type { SandboxSettings } from "../server/ports/sandbox/settings.ts";
-import type { Found } from "../server/ports/sandbox/zygote.ts";
+import type { EndpointOptions } from "../server/outside/chat-endpoint.ts";
+import type { SandboxSettings } from "../server/outside/sandbox/settings.ts";
+import type { Found } from "../server/outside/sandbox/zygote.ts";
 import type { Config } from "../server/runtime/config.ts";
 import { version } from "../server/runtime/version.ts";
 import type { Check } from "./doctor-check.ts";
@@ -143,7 +143,7 @@ async function keys(config: Config): Promise<Check> {
   const name = "task keys";
   const [{ keyFileOf, loadKeyring }, { keyName }] = await Promise.all([
     import("../server/tasks/keyring.ts"),
-    import("../server/tasks/key-file.ts"),
+    import("../server/tasks/rotate-keys.ts"),
   ]);
   const file = keyFileOf(config);
   if (config.keyFile === undefined && !existsSync(file)) return ok(name, `none yet: a server makes ${file}`);
@@ -191,7 +191,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
     yield ok("sandbox", "off: programs of models are not run");
     return;
   }
-  const { openSandbox } = await import("../server/ports/sandbox/open.ts");
+  const { openSandbox } = await import("../server/outside/sandbox/open.ts");
   const opened = await openSandbox(settings);
   if (opened.kind === "missing") {
     yield { name: "sandbox", state: "missing", found: opened.why, remedy: NO_CODE };
@@ -239,7 +239,7 @@ const ANSWER_MS_MAX = 15_000;
 /** One token is asked for: that shows the address, the key and the model's name. */
 async function endpoint(name: "judge" | "teacher", config: EndpointOptions | undefined): Promise<Check> {
   if (config === undefined) return ok(name, `none: --${name}-url and --${name}-model name one`);
-  const { createEndpoint } = await import("../server/ports/chat-endpoint.ts");
+  const { createEndpoint } = await import("../server/outside/chat-endpoint.ts");
   const ask = createEndpoint({ ...config, timeoutMs: ANSWER_MS_MAX, outputTokensMax: 1 });
   const reply = await ask([{ role: "user", content: "Say yes." }], AbortSignal.timeout(ANSWER_MS_MAX));
   const at = `${config.model} at ${config.url}`;

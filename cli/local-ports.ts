@@ -1,9 +1,9 @@
 /** What verifiers of this process may ask. Opened when one of them asks: most commands ask nothing, and Python takes a while. */
 import { unavailable } from "../envs/facts.ts";
 import type { AskContext, Port, Ports } from "../envs/ports.ts";
-import { systemClock } from "../server/curriculum/runs/system.ts";
-import { portKinds } from "../server/ports/list.ts";
-import { type MissingPorts, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
+import { systemClock } from "../server/base/system-clock.ts";
+import { portKinds } from "../server/outside/kinds.ts";
+import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outside/open.ts";
 import type { Config } from "../server/runtime/config.ts";
 
 /** What would be asked in vain in this process, and the remedy, which is not a server's. */

@@ -8,24 +8,24 @@ import { GradusError } from "../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../clients/ts/src/transport.ts";
 import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
-import { asideHere } from "../server/aside/here.ts";
-import { systemClock } from "../server/curriculum/runs/system.ts";
+import { asideHere } from "../server/background/in-process.ts";
+import { systemClock } from "../server/base/system-clock.ts";
 import type { Config } from "../server/runtime/config.ts";
-import type { ServiceDeps } from "../server/services/deps.ts";
-import { createEnvironmentService } from "../server/services/environment-service.ts";
-import { createEvaluationService } from "../server/services/evaluation-service.ts";
+import type { ServiceDeps } from "../server/rpc/deps.ts";
+import { createEnvironmentService } from "../server/rpc/environment/handlers.ts";
+import { createEvaluationService } from "../server/rpc/evaluation/handlers.ts";
 import { memoryEvaluationStore, memorySampleStore, memoryStore } from "../server/stores/memory.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
-import { loadEnvironments } from "../server/making/environments.ts";
-import { loadPolicies } from "../server/making/policies.ts";
-import { runSlice } from "../server/making/jobs.ts";
+import { loadEnvironments } from "../server/tasks/making/load-environments.ts";
+import { loadPolicies } from "../server/tasks/making/load-policies.ts";
+import { runSlice } from "../server/tasks/making/jobs.ts";
 import { say } from "../server/runtime/terminal.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
-import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
-import { limitsOf, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
-import type { Refused } from "../server/ports/mounted/described.ts";
-import type { WorkerPool } from "../server/making/workers.ts";
-import { type CallContext, RpcError } from "../server/transport/rpc.ts";
+import { loadPools, type PoolsResult } from "../server/rows/pools.ts";
+import { limitsOf, type OpenedPorts, openPorts } from "../server/outside/open.ts";
+import type { Refused } from "../server/outside/mounted/described.ts";
+import type { WorkerPool } from "../server/tasks/making/workers.ts";
+import { type CallContext, RpcError } from "../server/base/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { mountBars, poolBars } from "./pool-bars.ts";
 import { fileProblem } from "./problem.ts";
@@ -57,7 +57,7 @@ async function threads({
   workerTimeLimitMs: timeLimitMs,
   environmentFiles,
 }: Config): Promise<WorkerPool> {
-  const { createWorkerPool } = await import("../server/making/workers.ts");
+  const { createWorkerPool } = await import("../server/tasks/making/workers.ts");
   const options = { threads: workers, queueMax: limits.maxQueue, timeLimitMs, environmentFiles };
   return createWorkerPool({ ...options, warmUp: false, onError: tell });
 }
@@ -99,7 +99,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
 /** What the command mounts, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
   if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
-  const { openMounts, withMounts } = await import("../server/ports/mounted/open.ts");
+  const { openMounts, withMounts } = await import("../server/outside/mounted/open.ts");
   const bars = mountBars();
   const onRefused = ({ name, reason }: Refused): void => say(`gradus: ${name} is not served: ${reason}`);
   const opened = await openMounts(mounted, {
@@ -150,7 +150,7 @@ export async function openLocal(
   const handlers = {
     ...createEnvironmentService(deps),
     ...createEvaluationService(deps),
-    ...(needs === "runs" && (await import("../server/services/curriculum-service.ts")).createCurriculumService(deps)),
+    ...(needs === "runs" && (await import("../server/rpc/curriculum/handlers.ts")).createCurriculumService(deps)),
   };
   return {
     client: clientOver(

@@ -89,3 +89,9 @@ export function unavailable(
 export function reasonWords({ reason, resource }: { readonly reason: string; readonly resource?: string | undefined }) {
   return resource === undefined ? reason : `${reason}: ${resource}`;
 }
+
+/** A bug of ours, which the log tells of. */
+export const bug: Failed = Object.freeze({
+  ...({ kind: "failed", reason: "internal", retryable: true } as const),
+  detail: "the server failed to score this completion; its log says why",
+});

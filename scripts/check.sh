@@ -55,7 +55,7 @@ check "documents name what is there" node scripts/documents.ts
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
 # The sandbox's Python is held to the client's rules.
-sandbox=server/ports/sandbox/python
+sandbox=server/outside/sandbox/python
 rules=clients/python/pyproject.toml
 check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --check --config $rules $sandbox
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox

@@ -2,11 +2,11 @@
 import { isAbsolute } from "node:path";
 import type { Logger } from "pino";
 import type { ChangingRegistry, Registry } from "../envs/registry.ts";
-import { type Mounts, withMounts } from "./ports/mounted/open.ts";
-import { watchFiles } from "./ports/mounted/reload.ts";
-import type { Resources } from "./ports/resources.ts";
+import { type Mounts, withMounts } from "./outside/mounted/open.ts";
+import { watchFiles } from "./outside/mounted/reload.ts";
+import type { Resources } from "./outside/gate/resources.ts";
 import type { Config } from "./runtime/config.ts";
-import type { ServiceDeps } from "./services/deps.ts";
+import type { ServiceDeps } from "./rpc/deps.ts";
 
 export interface Remounting {
   readonly mounts: Mounts;

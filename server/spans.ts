@@ -3,12 +3,12 @@
  * traces, and without traces they are not wrapped at all.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Runs } from "./curriculum/runs/runs.ts";
-import type { InstanceKey } from "./curriculum/core/types.ts";
-import type { WorkerPool } from "./making/workers.ts";
-import type { Resources } from "./ports/resources.ts";
+import type { Runs } from "./runs/runs.ts";
+import type { InstanceKey } from "./curriculum/types.ts";
+import type { WorkerPool } from "./tasks/making/workers.ts";
+import type { Resources } from "./outside/gate/resources.ts";
 import type { Traces } from "./runtime/traces.ts";
-import type { AsyncScorer } from "./scoring/async-scorer.ts";
+import type { AsyncScorer } from "./tasks/scoring/async-scorer.ts";
 import type { Append, Appended, Store, Turn } from "./stores/store.ts";
 
 export interface Spans {

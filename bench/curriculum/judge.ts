@@ -1,6 +1,6 @@
 /** Judges policies: every one against every kind of students, beside equal shares on the same ones, with intervals. */
-import type { Life } from "../../server/curriculum/simulation/life.ts";
-import { bootstrap, type Interval, mean, median } from "../../server/curriculum/simulation/statistics.ts";
+import type { Life } from "../../server/simulation/life.ts";
+import { bootstrap, type Interval, mean, median } from "../../server/simulation/statistics.ts";
 import type { KindSet } from "./judged-kinds.ts";
 
 /** Students of one kind under a policy and under equal shares, in pairs. */

@@ -1,6 +1,6 @@
 /** The kinds of students that are judged: ours, and those of files. */
 import { familyOf } from "../../cli/research/simulate/families.ts";
-import type { Family } from "../../server/curriculum/simulation/student.ts";
+import type { Family } from "../../server/simulation/student.ts";
 import { kinds } from "./kinds/kinds.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { places, setting } from "./setting.ts";

@@ -4,14 +4,14 @@
  * instances (a filter, ranks, a reserve) is refused, and left to `drive`.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
-import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../../server/curriculum/core/constraints.ts";
-import { observedGroup, signalOf } from "../../server/curriculum/core/observed.ts";
-import { type GroupOutcome, outcomeOf } from "../../server/curriculum/core/signals.ts";
-import type { Arm, RunConfig } from "../../server/curriculum/core/types.ts";
+import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../../server/curriculum/constraints.ts";
+import { observedGroup, signalOf } from "../../server/curriculum/observed-group.ts";
+import { type GroupOutcome, outcomeOf } from "../../server/curriculum/signals.ts";
+import type { Arm, RunConfig } from "../../server/curriculum/types.ts";
 import type { ArmRecord, ObservedGroup, PolicyDefinition, View } from "../../server/curriculum/policies/policy.ts";
 import { definitionOf, rankUsesOf } from "../../server/curriculum/policies/registry.ts";
-import { type Group, keyOf, resultsOf, sampled, teaches } from "../../server/curriculum/simulation/sampling.ts";
-import { scoreOf, type Student } from "../../server/curriculum/simulation/student.ts";
+import { type Group, keyOf, resultsOf, sampled, teaches } from "../../server/simulation/sampling.ts";
+import { scoreOf, type Student } from "../../server/simulation/student.ts";
 
 /** An update batch, in the words of `Step`. */
 export interface LeanStep {

@@ -5,9 +5,9 @@
  *   node bench/curriculum/run.ts --students bench/curriculum/many-arms.ts --only "300 mounted arms" --seeds 20
  */
 import { rngFor } from "../../envs/lib/rng.ts";
-import type { Place } from "../../server/curriculum/simulation/student.ts";
-import { between } from "../../server/curriculum/simulation/law.ts";
-import { ladder } from "../../server/curriculum/simulation/students/base.ts";
+import type { Place } from "../../server/simulation/student.ts";
+import { between } from "../../server/simulation/law.ts";
+import { ladder } from "../../server/simulation/students/base.ts";
 import { armsWhere, hopeless, type Kind, paced, transferring, unteachable } from "./kinds/kind.ts";
 import { studentOf } from "./kinds/nature.ts";
 

@@ -3,11 +3,11 @@
  * a user knows of it beforehand; which arms teach nothing is not.
  */
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import type { Policy } from "../../server/curriculum/core/types.ts";
+import type { Policy } from "../../server/curriculum/types.ts";
 import { PolicySchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
-import { policyFromWire } from "../../server/services/wire-policy.ts";
-import type { Shape } from "../../server/curriculum/simulation/simulated-run.ts";
-import type { Place } from "../../server/curriculum/simulation/student.ts";
+import { policyFromWire } from "../../server/rpc/curriculum/policy.ts";
+import type { Shape } from "../../server/simulation/simulated-run.ts";
+import type { Place } from "../../server/simulation/student.ts";
 
 export interface Candidate {
   readonly name: string;

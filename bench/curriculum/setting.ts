@@ -1,5 +1,5 @@
 /** What every policy is judged in: arms, the run's shape, and which students. Frozen with the students. */
-import type { Place } from "../../server/curriculum/simulation/student.ts";
+import type { Place } from "../../server/simulation/student.ts";
 
 const FAMILIES = ["a", "b"];
 const LEVELS = [0, 1, 2, 3];

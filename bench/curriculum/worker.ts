@@ -1,9 +1,9 @@
 /** A thread of the harness: has students of one kind taught by equal shares, and by each policy for as long. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Policy } from "../../server/curriculum/core/types.ts";
+import type { Policy } from "../../server/curriculum/types.ts";
 import { lean } from "./lean.ts";
-import { type Life, lifeOf } from "../../server/curriculum/simulation/life.ts";
-import { configOf } from "../../server/curriculum/simulation/simulated-run.ts";
+import { type Life, lifeOf } from "../../server/simulation/life.ts";
+import { configOf } from "../../server/simulation/simulated-run.ts";
 import { judgedKinds, type JudgedKind } from "./judged-kinds.ts";
 import { policyOf, uniform } from "./policies.ts";
 

@@ -11,7 +11,7 @@ import { deriveSeed } from "../../envs/lib/rng.ts";
 import { CurriculumService, NextBatchResponseSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { NextBatchRequest, NextBatchResponse } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
-import { createResetBudgets } from "../../server/transport/resets.ts";
+import { createResetBudgets } from "../../server/transport/reset-budgets.ts";
 import { type Made, makerOf } from "./make.ts";
 
 /** Whose tasks it makes: its arguments. */

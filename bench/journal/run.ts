@@ -9,18 +9,19 @@
 import { create } from "@bufbuild/protobuf";
 import { parseArgs } from "node:util";
 import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
-import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
+import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
-import { readEvent } from "../../server/curriculum/core/saved.ts";
-import { createRuns } from "../../server/curriculum/runs/runs.ts";
-import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
-import type { IssuedTask } from "../../server/curriculum/core/batches.ts";
+import { readEvent } from "../../server/curriculum/event-codec.ts";
+import { createRuns } from "../../server/runs/runs.ts";
+import { newIncarnation } from "../../server/runs/incarnation.ts";
+import { systemClock } from "../../server/base/system-clock.ts";
+import type { IssuedTask } from "../../server/curriculum/batches.ts";
 import { RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
-import { runConfigFromWire } from "../../server/services/run-config.ts";
+import { runConfigFromWire } from "../../server/rpc/curriculum/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { createMaker } from "../../server/making/make.ts";
-import { createRunSource } from "../../server/making/run-source.ts";
-import { createWorkerPool } from "../../server/making/workers.ts";
+import { createMaker } from "../../server/tasks/making/make.ts";
+import { createRunSource } from "../../server/tasks/making/run-source.ts";
+import { createWorkerPool } from "../../server/tasks/making/workers.ts";
 
 const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, batches: { type: "string", default: "20" } },

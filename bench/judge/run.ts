@@ -7,8 +7,8 @@
 import { parseArgs } from "node:util";
 import type { Task } from "../../clients/ts/src/index.ts";
 import { comparisonOf } from "../../envs/writing/question.ts";
-import { systemClock } from "../../server/curriculum/runs/system.ts";
-import { createJudge } from "../../server/ports/judge/judge.ts";
+import { systemClock } from "../../server/base/system-clock.ts";
+import { createJudge } from "../../server/outside/judge/judge.ts";
 import { type Behaviour, startChatServer } from "../../test/support/chat-server.ts";
 import { openServer } from "../../test/support/in-process.ts";
 import { says, verdict } from "../../test/support/judge.ts";

@@ -13,8 +13,8 @@ import { parseArgs } from "node:util";
 import { createClient, type GradusClient, type PolicyChoice } from "../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
-import { lifeOf } from "../../server/curriculum/simulation/life.ts";
-import { type Practice, scoreOf } from "../../server/curriculum/simulation/student.ts";
+import { lifeOf } from "../../server/simulation/life.ts";
+import { type Practice, scoreOf } from "../../server/simulation/student.ts";
 import { startServerIn, temporaryFolder } from "../../test/support/server-process.ts";
 import { student as family } from "../curriculum/many-arms.ts";
 

@@ -13,12 +13,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
-import { systemClock } from "../../server/curriculum/runs/system.ts";
-import { createResources } from "../../server/ports/resources.ts";
-import { readDescribed } from "../../server/ports/mounted/described.ts";
-import { mountedEnvironment, type MountedEnvironment } from "../../server/ports/mounted/environment.ts";
-import type { MountedInstance } from "../../server/ports/mounted/instance.ts";
-import { openLocal } from "../../server/ports/mounted/local.ts";
+import { systemClock } from "../../server/base/system-clock.ts";
+import { createResources } from "../../server/outside/gate/resources.ts";
+import { readDescribed } from "../../server/outside/mounted/described.ts";
+import { mountedEnvironment, type MountedEnvironment } from "../../server/outside/mounted/environment.ts";
+import type { MountedInstance } from "../../server/outside/mounted/instance.ts";
+import { openLocal } from "../../server/outside/mounted/local-provider.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
 
 const FILE = join(import.meta.dirname, "verifiers.py");
 const GROUP = 256;
-/** What a mount of one worker has at once (server/ports/mounted/open.ts). */
+/** What a mount of one worker has at once (server/outside/mounted/open.ts). */
 const ANSWERS_AT_ONCE = 128;
 /** Of verification alone in a turn: the longest, and the most groups. */
 const TURN_US = 200_000;

@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import type { Environment } from "../../envs/environment.ts";
-import { openMounts } from "../../server/ports/mounted/open.ts";
+import { openMounts } from "../../server/outside/mounted/open.ts";
 
 const { values } = parseArgs({
   options: {

@@ -16,7 +16,7 @@ import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { generator } from "../../envs/countdown/generate.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
-import { loadPools } from "../../server/pools/pools.ts";
+import { loadPools } from "../../server/rows/pools.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,8 @@
 /** Who chooses the rows of each update batch: equal draws, ours, and prime-rl's pools. */
 import { permuted, rngFor } from "../../envs/lib/rng.ts";
-import { chooseRows } from "../../server/curriculum/core/row-choice.ts";
-import { rowTable, withGroups, withRates } from "../../server/curriculum/core/row-table.ts";
-import type { RowRule } from "../../server/curriculum/core/types.ts";
+import { chooseRows } from "../../server/curriculum/row-choice.ts";
+import { rowTable, withGroups, withRates } from "../../server/curriculum/row-table.ts";
+import type { RowRule } from "../../server/curriculum/types.ts";
 import { SAMPLES, type World } from "./worlds.ts";
 
 export interface Chooser {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { rngFor } from "../../envs/lib/rng.ts";
-import { ratedEvent } from "../../server/curriculum/core/row-arms.ts";
-import { readText } from "../../server/curriculum/core/json.ts";
-import { noConstraints, type InstanceKey, type RunConfig } from "../../server/curriculum/core/types.ts";
-import type { TaskSource } from "../../server/curriculum/runs/ports.ts";
-import { createRuns } from "../../server/curriculum/runs/runs.ts";
-import { systemClock } from "../../server/curriculum/runs/system.ts";
+import { ratedEvent } from "../../server/curriculum/row-arms.ts";
+import { readText } from "../../server/curriculum/json.ts";
+import { noConstraints, type InstanceKey, type RunConfig } from "../../server/curriculum/types.ts";
+import type { TaskSource } from "../../server/runs/dependencies.ts";
+import { createRuns } from "../../server/runs/runs.ts";
+import { systemClock } from "../../server/base/system-clock.ts";
 import { sqliteStore } from "../../server/stores/sqlite.ts";
 
 const ROWS = 1_000_000;

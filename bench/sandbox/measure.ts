@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxJob } from "../../envs/ports.ts";
-import type { Embedded } from "../../server/ports/sandbox/embedded.ts";
+import type { Embedded } from "../../server/outside/sandbox/embedded.ts";
 
 /** Small programs, as most tests of functions and of scripts are. */
 export const jobs = {

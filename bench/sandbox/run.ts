@@ -5,8 +5,8 @@
  */
 import { availableParallelism, cpus } from "node:os";
 import { parseArgs } from "node:util";
-import { openEmbedded } from "../../server/ports/sandbox/embedded.ts";
-import { findPython } from "../../server/ports/sandbox/python.ts";
+import { openEmbedded } from "../../server/outside/sandbox/embedded.ts";
+import { findPython } from "../../server/outside/sandbox/python.ts";
 import { createProgress } from "../progress.ts";
 import { machineText } from "../transport/report.ts";
 import { type JobName, jobs, measure, type Measured, traces, type Traces } from "./measure.ts";

@@ -5,17 +5,18 @@ import { create } from "@bufbuild/protobuf";
 import type { TaskKey } from "../../envs/origin.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
-import type { TaskSource } from "../../server/curriculum/runs/ports.ts";
-import { createRuns, type Runs } from "../../server/curriculum/runs/runs.ts";
-import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
+import type { TaskSource } from "../../server/runs/dependencies.ts";
+import { createRuns, type Runs } from "../../server/runs/runs.ts";
+import { newIncarnation } from "../../server/runs/incarnation.ts";
+import { systemClock } from "../../server/base/system-clock.ts";
 import { RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
-import { runConfigFromWire } from "../../server/services/run-config.ts";
+import { runConfigFromWire } from "../../server/rpc/curriculum/run-config.ts";
 import { sqliteStore } from "../../server/stores/sqlite.ts";
 import type { Store } from "../../server/stores/store.ts";
-import { createMaker } from "../../server/making/make.ts";
-import { createRunSource } from "../../server/making/run-source.ts";
+import { createMaker } from "../../server/tasks/making/make.ts";
+import { createRunSource } from "../../server/tasks/making/run-source.ts";
 import type { TaskSpec } from "../../server/tasks/spec.ts";
-import { createWorkerPool } from "../../server/making/workers.ts";
+import { createWorkerPool } from "../../server/tasks/making/workers.ts";
 
 export interface StoreSize {
   readonly longRuns: number;

@@ -23,7 +23,7 @@ import type {
 } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema, Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
-import { createResetBudgets } from "../../server/transport/resets.ts";
+import { createResetBudgets } from "../../server/transport/reset-budgets.ts";
 
 const outcome = create(OutcomeSchema, {
   result: { case: "score", value: { reward: 1, verdict: Verdict.FEASIBLE, solved: true } },

@@ -1,7 +1,7 @@
 /** gradus conformance: whether what is at an address keeps the contract, clause by clause. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
-import { openRemote } from "../../server/ports/mounted/remote.ts";
+import { openRemote } from "../../server/outside/mounted/remote-provider.ts";
 import type { Tried } from "../conformance/clause.ts";
 import { conformProvider, conformServer, isServer } from "../conformance/conform.ts";
 import {

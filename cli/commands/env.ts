@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { findPython, withoutPackage } from "../../server/ports/sandbox/python.ts";
+import { findPython, withoutPackage } from "../../server/outside/sandbox/python.ts";
 import { CliProblem } from "../problem.ts";
 
 interface Flags {

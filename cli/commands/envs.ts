@@ -48,7 +48,7 @@ async function list(client: GradusClient, flags: Flags): Promise<void> {
 
 /** Whether an environment can be drawn: `gradus draw` works in this process, whoever makes the tasks. */
 async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: number) => boolean> {
-  const { loadEnvironments } = await import("../../server/making/environments.ts");
+  const { loadEnvironments } = await import("../../server/tasks/making/load-environments.ts");
   const { drawingOf } = await import("../../pictures/drawings.ts");
   const loaded = await loadEnvironments(configOf(flags).environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);

@@ -1,7 +1,7 @@
 /** gradus keys: the keys that task ids are signed with, in their file or in a database. */
 import type { Command } from "commander";
 import type { Config } from "../../server/runtime/config.ts";
-import type { Change, Changed } from "../../server/tasks/key-file.ts";
+import type { Change, Changed } from "../../server/tasks/rotate-keys.ts";
 import type { Keyring } from "../../server/tasks/keyring.ts";
 import { addFolderOptions, configOf, type LocalFlags } from "../connection.ts";
 import { note } from "../notes.ts";
@@ -34,7 +34,7 @@ new key in the second place first, and one with it in the first place when all h
     .command("rotate")
     .description("put a new key first, which signs from then on; the others stay valid");
   addOptions(rotate).action(async (flags: Flags) => {
-    const { rotate } = await import("../../server/tasks/key-file.ts");
+    const { rotate } = await import("../../server/tasks/rotate-keys.ts");
     await show(flags, await changed(configOf(flags), rotate));
     note("gradus: the others stay valid until gradus keys retire");
   });
@@ -43,7 +43,7 @@ new key in the second place first, and one with it in the first place when all h
     .description("take a key out: task ids and exports of runs that it signed are refused from then on")
     .argument("<key>", "its name in gradus keys list");
   addOptions(retire).action(async (name: string, flags: Flags) => {
-    const { retire } = await import("../../server/tasks/key-file.ts");
+    const { retire } = await import("../../server/tasks/rotate-keys.ts");
     await show(flags, await changed(configOf(flags), retire(name)));
     note(`gradus: what ${name} signed is refused from now on`);
   });
@@ -60,7 +60,7 @@ interface Held {
 type Place = Pick<Config, "taskKeys" | "store" | "keyFile" | "dataDir">;
 
 async function changed(config: Place, change: Change): Promise<Held> {
-  const { changeKeyFile } = await import("../../server/tasks/key-file.ts");
+  const { changeKeyFile } = await import("../../server/tasks/rotate-keys.ts");
   const result = config.taskKeys === "store" ? await changeStored(config, change) : changeKeyFile(config, change);
   if (result.kind === "changed") return { place: result.file, keyring: result.keyring };
   if (result.kind === "invalid") throw fileProblem(result.message);
@@ -94,7 +94,7 @@ async function changeStored(config: Place, change: Change): Promise<Changed> {
 }
 
 async function show({ json }: Flags, { place, keyring }: Held): Promise<void> {
-  const { keyName } = await import("../../server/tasks/key-file.ts");
+  const { keyName } = await import("../../server/tasks/rotate-keys.ts");
   const rows = keyring.map((key, i) => ({ key: keyName(key), signs: i === 0 }));
   if (json) printJson({ file: place, keys: rows });
   else

@@ -1,9 +1,9 @@
 /** gradus policies: modules of policies of one's own, held to what holds for every policy. */
 import type { Command } from "commander";
-import { noConstraints, type Policy } from "../../server/curriculum/core/types.ts";
+import { noConstraints, type Policy } from "../../server/curriculum/types.ts";
 import { definitionOf } from "../../server/curriculum/policies/registry.ts";
-import { brokenBy, policyLaws } from "../../server/curriculum/simulation/policy-laws.ts";
-import { loadPolicies, type OwnPolicy } from "../../server/making/policies.ts";
+import { brokenBy, policyLaws } from "../../server/simulation/policy-laws.ts";
+import { loadPolicies, type OwnPolicy } from "../../server/tasks/making/load-policies.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem, fileProblem } from "../problem.ts";
 

@@ -1,10 +1,10 @@
 /** gradus sandbox check: whether programs are held in on this machine. */
 import { type Command, Option } from "commander";
-import { hostilePrograms, checkSandbox, type Checked } from "../../server/ports/sandbox/check/check.ts";
-import type { Hostile } from "../../server/ports/sandbox/check/hostile.ts";
-import { openEmbedded } from "../../server/ports/sandbox/embedded.ts";
-import { findPython } from "../../server/ports/sandbox/python.ts";
-import type { Found } from "../../server/ports/sandbox/zygote.ts";
+import { hostilePrograms, checkSandbox, type Checked } from "../../server/outside/sandbox/check/check.ts";
+import type { Hostile } from "../../server/outside/sandbox/check/hostile.ts";
+import { openEmbedded } from "../../server/outside/sandbox/embedded.ts";
+import { findPython } from "../../server/outside/sandbox/python.ts";
+import type { Found } from "../../server/outside/sandbox/zygote.ts";
 import { createBar } from "../bar.ts";
 import { fields, print, printJson, table } from "../print.ts";
 import { CliProblem } from "../problem.ts";

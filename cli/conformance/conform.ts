@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { GradusError, type GradusClient } from "../../clients/ts/src/public.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import type { Provider } from "../../server/ports/mounted/provider.ts";
+import type { Provider } from "../../server/outside/mounted/provider.ts";
 import { CliProblem } from "../problem.ts";
 import { skip, tried, type Tried } from "./clause.ts";
 import { ofProvided, ofProvider } from "./provider-clauses.ts";

@@ -7,7 +7,7 @@ import {
   type Generated,
   type Provider,
   type Verified,
-} from "../../server/ports/mounted/provider.ts";
+} from "../../server/outside/mounted/provider.ts";
 import { type Clause, inPart, fail, type Finding, pass, skip, unless } from "./clause.ts";
 
 export interface ProvidedSubject {

@@ -1,7 +1,7 @@
 /** One attempt at a completion: a request and the whole of its reply, as the OpenAI client's `fetch`. */
 import { text } from "node:stream/consumers";
 import { onOneLine } from "../../envs/lib/words.ts";
-import { addressOf, headersOf, send } from "../../server/runtime/send.ts";
+import { addressOf, headersOf, send } from "../../server/runtime/http-request.ts";
 
 /** Longest piece of a reply that is shown. */
 const SHOWN_MAX = 200;

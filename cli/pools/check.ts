@@ -4,11 +4,11 @@ import { examineRow, viewOf } from "../../envs/pool-columns.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
 import { wantedColumns } from "../../envs/pool-view.ts";
 import { instanceHash } from "../../envs/splits.ts";
-import type { OpenPorts } from "../../server/pools/checks.ts";
-import { readPython } from "../../server/pools/python.ts";
-import type { PoolReport } from "../../server/pools/read.ts";
-import type { PoolFile } from "../../server/pools/selection.ts";
-import type { FilePlan } from "../../server/pools/work.ts";
+import type { OpenPorts } from "../../server/rows/checks.ts";
+import { readPython } from "../../server/rows/python.ts";
+import type { PoolReport } from "../../server/rows/read.ts";
+import type { PoolFile } from "../../server/rows/selection.ts";
+import type { FilePlan } from "../../server/rows/work.ts";
 import { fileRows } from "./stream.ts";
 
 export type CheckedRow =

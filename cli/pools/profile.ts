@@ -4,8 +4,8 @@ import type { EvaluationHandle, RowRates as Rates } from "../../clients/ts/src/p
 import type { Split } from "../../envs/environment.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { groupCounts, levelsText, placesOf, type Pool, rowOf } from "../../envs/pool.ts";
-import { poolDigest } from "../../server/pools/digest.ts";
-import type { FilePlan } from "../../server/pools/work.ts";
+import { poolDigest } from "../../server/rows/digest.ts";
+import type { FilePlan } from "../../server/rows/work.ts";
 import { CliProblem } from "../problem.ts";
 import { fileRows, valueOf } from "./stream.ts";
 import { countRow, type RowCount } from "../evaluation/row-counts.ts";

@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RawRow } from "../../envs/pool-columns.ts";
 import { parseExact } from "../../envs/lib/exact-json.ts";
-import { rowsOf } from "../../server/pools/units.ts";
-import type { ColumnChoice } from "../../server/pools/formats/parquet.ts";
-import type { FilePlan } from "../../server/pools/work.ts";
+import { rowsOf } from "../../server/rows/units.ts";
+import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
+import type { FilePlan } from "../../server/rows/work.ts";
 
 export interface StreamOptions {
   /** Of formats that have columns; left out: all. */

@@ -2,8 +2,8 @@
 import { appendFileSync } from "node:fs";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
-import type { FilePlan } from "../../server/pools/work.ts";
-import { compressors, topLevel } from "../../server/pools/formats/parquet.ts";
+import type { FilePlan } from "../../server/rows/work.ts";
+import { compressors, topLevel } from "../../server/rows/formats/parquet.ts";
 import { fileRows, valueOf } from "./stream.ts";
 
 export interface CopyOptions {

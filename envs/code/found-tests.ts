@@ -1,5 +1,5 @@
 /**
- * Reads tests that the sandbox found in Python code (server/ports/sandbox/python/reader.py) and a row stores. A row may
+ * Reads tests that the sandbox found in Python code (server/outside/sandbox/python/reader.py) and a row stores. A row may
  * hold anything, so everything is checked. The result does not depend on the Python version that found the tests.
  */
 import { readValue, type ValueBudget } from "../lib/python-values.ts";

@@ -49,7 +49,7 @@ function excess(test: CodeTest, { parts, characters, bytes, depth }: Size): stri
 }
 
 /**
- * Returns the size of a test's expected result as the sandbox sends it (server/ports/sandbox/python/runner.py), or
+ * Returns the size of a test's expected result as the sandbox sends it (server/outside/sandbox/python/runner.py), or
  * slightly more.
  */
 function sizeOf(test: CodeTest): Size {

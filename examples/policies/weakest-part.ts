@@ -5,8 +5,8 @@
  *
  *   policy: { named: { name: weakest-part, parameters: { part: format, worst: -1, best: 1 } } }
  */
-import { type Json, readNumbers } from "../../server/curriculum/core/json.ts";
-import { invalid } from "../../server/curriculum/core/types.ts";
+import { type Json, readNumbers } from "../../server/curriculum/json.ts";
+import { invalid } from "../../server/curriculum/types.ts";
 import { fieldsOf } from "../../server/curriculum/policies/fields.ts";
 import { first, inRange, type PolicyDefinition, positive } from "../../server/curriculum/policies/policy.ts";
 

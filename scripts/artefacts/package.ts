@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import lock from "../../package-lock.json" with { type: "json" };
 import manifest from "../../package.json" with { type: "json" };
-import { environmentsDigest } from "../../server/pools/cache.ts";
+import { environmentsDigest } from "../../server/rows/cache.ts";
 import type { Build } from "../../server/runtime/version.ts";
 
 const repository = resolve(import.meta.dirname, "../..");

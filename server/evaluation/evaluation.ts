@@ -3,14 +3,14 @@ import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, Holds, SamplePlace } from "../stores/evaluation-store.ts";
-import type { AsyncScorer } from "../scoring/async-scorer.ts";
-import type { Maker } from "../making/make.ts";
-import type { SampleResult, Scorer } from "../scoring/scorer.ts";
-import type { SampleFilter } from "../samples/filter.ts";
+import type { AsyncScorer } from "../tasks/scoring/async-scorer.ts";
+import type { Maker } from "../tasks/making/make.ts";
+import type { SampleResult, Scorer } from "../tasks/scoring/scorer.ts";
+import type { SampleFilter } from "../samples/sample-filter.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
 import type { Suite, SuiteDefinition, SuiteSources } from "./suite.ts";
-import type { SuiteTasks } from "./tasks.ts";
+import type { SuiteTasks } from "./suite-tasks.ts";
 
 /** What fixes an evaluation. Plain JSON. */
 export interface EvaluationChoice {

@@ -1,6 +1,6 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
-import type { Caller } from "../scoring/async-scorer.ts";
-import type { Refusal, Result } from "../curriculum/core/types.ts";
+import type { Caller } from "../tasks/scoring/async-scorer.ts";
+import type { Refusal, Result } from "../curriculum/types.ts";
 import type { Release, StoredEvaluation } from "../stores/evaluation-store.ts";
 import type {
   Context,
@@ -24,9 +24,9 @@ import {
   type Submission,
   submit,
   type Submitted,
-} from "./samples.ts";
+} from "./evaluation-samples.ts";
 import { openSuite, type Suite } from "./suite.ts";
-import { createSuiteTasks } from "./tasks.ts";
+import { createSuiteTasks } from "./suite-tasks.ts";
 
 export interface EvaluationReport {
   readonly evaluation: Evaluation;

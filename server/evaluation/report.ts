@@ -1,11 +1,11 @@
 /** A report from the samples so far. Pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
-import { formatWarning, violationKind } from "../curriculum/core/malformed.ts";
-import type { NoReward } from "../scoring/scorer.ts";
+import { formatWarning, violationKind } from "../curriculum/malformed.ts";
+import type { NoReward } from "../tasks/scoring/scorer.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
-import type { SuiteTask } from "./tasks.ts";
+import type { SuiteTask } from "./suite-tasks.ts";
 
 // The figures of one task from its samples, and their means over tasks. Pure.
 

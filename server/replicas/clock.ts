@@ -1,5 +1,5 @@
 /** The store's time, from what it said now and then: what is written in it is the same for all replicas. */
-import type { Clock } from "../curriculum/runs/ports.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** The store's clock was set if it moved by this much more or less than time has passed; what goes by it does not jump then. */
 const JUMP_MS = 60_000;

@@ -3,7 +3,7 @@
  * which of its resources are down, and whom it replaces. From the same rows each knows the store's time, and which
  * resources nobody can ask.
  */
-import type { Clock } from "../curriculum/runs/ports.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Meeting, ReplicaStore, StoredReplica } from "../stores/replica-store.ts";
 import { storeClock } from "./clock.ts";
 import { differences, type Identity, nameOf } from "./identity.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { ConfigProblem } from "./values.ts";
+import { ConfigProblem } from "./option-values.ts";
 
 /** A folder of this name where a command is given is taken, as it was before there was one for each user. */
 const HERE = ".data";

@@ -1,6 +1,6 @@
 /** Files that the operator names: keys, certificates, tokens, pools, suites. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { ConfigProblem } from "./values.ts";
+import { ConfigProblem } from "./option-values.ts";
 
 /**
  * The text of a file that is one. A FIFO or a device is refused at once: to read one would wait for a writer that never

@@ -4,7 +4,15 @@
  */
 import { type Aggregator, collectDefaultMetrics, Registry } from "prom-client";
 import { ofAllProcesses } from "./processes.ts";
-import { counter, gauge, type Histogram, histogram, one, registerSamples, type SampledMetric } from "./samples.ts";
+import {
+  counter,
+  gauge,
+  type Histogram,
+  histogram,
+  one,
+  registerSamples,
+  type SampledMetric,
+} from "./sampled-metrics.ts";
 import { commit, version } from "./version.ts";
 
 /** Counts the calls of one method. */

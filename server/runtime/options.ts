@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { DATA_DIR_WORDS } from "./data-dir.ts";
-import { portOptions } from "../ports/list.ts";
+import { portOptions } from "../outside/kinds.ts";
 import {
   bytes,
   choice,
@@ -20,7 +20,7 @@ import {
   storeAddress,
   text,
   type ValuesOf,
-} from "./values.ts";
+} from "./option-values.ts";
 
 const KiB = 1024;
 const MiB = 1024 ** 2;

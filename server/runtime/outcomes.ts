@@ -3,7 +3,15 @@
  * numbers that are found once for it, as calls do (metrics.ts).
  */
 import { type Registry } from "prom-client";
-import { byName, counter, countUp, type Histogram, histogram, registerSamples, type SampledMetric } from "./samples.ts";
+import {
+  byName,
+  counter,
+  countUp,
+  type Histogram,
+  histogram,
+  registerSamples,
+  type SampledMetric,
+} from "./sampled-metrics.ts";
 
 /** What a task is, as far as its outcomes are counted apart. */
 export interface OutcomeKind {

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import { configOptions, variableOf } from "./options.ts";
-import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./processes-figures.ts";
+import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./process-figures.ts";
 import { say } from "./terminal.ts";
 
 /** Between the deaths of a process and its next start, so that one that cannot live takes no processor from the others. */

@@ -1,6 +1,6 @@
 /** Runs as they stand, for Prometheus: those that were asked for last, with their arms, up to a bound of each. */
 import type { Registry } from "prom-client";
-import { gauge, one, registerSamples, type Sample } from "./samples.ts";
+import { gauge, one, registerSamples, type Sample } from "./sampled-metrics.ts";
 
 /** A run as far as it is shown. */
 export interface RunFigures {

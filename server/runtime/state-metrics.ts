@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import type { Registry } from "prom-client";
 import type { Health } from "./health.ts";
-import { gauge, one, registerSamples } from "./samples.ts";
+import { gauge, one, registerSamples } from "./sampled-metrics.ts";
 
 /** What verifications ask outside of the process, e.g. a sandbox; one that was not asked yet is not among them. */
 interface ResourceFigures {

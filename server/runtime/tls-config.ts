@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import { readOptionFile } from "./files.ts";
 import type { OptionValues } from "./options.ts";
-import { ConfigProblem } from "./values.ts";
+import { ConfigProblem } from "./option-values.ts";
 
 /** PEM texts. */
 export interface TlsConfig {

@@ -6,7 +6,7 @@ export interface Build {
   readonly version: string;
   /** Of the repository; empty: it was built outside of one. */
   readonly commit: string;
-  /** Of the code of environments; see server/pools/cache.ts. */
+  /** Of the code of environments; see server/rows/cache.ts. */
   readonly environments: string;
 }
 

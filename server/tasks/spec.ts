@@ -4,7 +4,7 @@ import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { Source } from "../curriculum/core/types.ts";
+import type { Source } from "../curriculum/types.ts";
 
 export interface TaskSpec {
   readonly environment: string;

@@ -12,7 +12,7 @@ import {
 } from "../../proto/gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
 import type { TaskSpec } from "./spec.ts";
-import { formatNumbers, splitNumbers, thinkingNumbers } from "./words.ts";
+import { formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
 // What a task id says, in the domain's words, and its encoding.
 

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Config, isLoopback } from "../runtime/config.ts";
 import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens.ts";
-import { callerName } from "../sharing/fair-turns.ts";
-import { RpcError, shuttingDown } from "./rpc.ts";
+import { callerName } from "../base/fair-turns.ts";
+import { RpcError, shuttingDown } from "../base/rpc.ts";
 
 /** A call from its headers on until its answer is sent. */
 export interface OpenCall {

@@ -1,5 +1,5 @@
 /** Compressed messages of all connections, in turns: each may become as large as one may be, and waits in a few kilobytes. */
-import { fairTurns, type Party } from "../sharing/fair-turns.ts";
+import { fairTurns, type Party } from "../base/fair-turns.ts";
 import { decompress, type DecompressOptions, type Encoding } from "./wire/frames.ts";
 
 /** Messages that are decompressed at once. */

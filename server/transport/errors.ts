@@ -5,7 +5,7 @@ import { type Code, ConnectError } from "@connectrpc/connect";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.js";
 import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.js";
-import { codes, type RpcError, withoutStack } from "./rpc.ts";
+import { codes, type RpcError, withoutStack } from "../base/rpc.ts";
 
 interface Detail {
   readonly desc: DescMessage;

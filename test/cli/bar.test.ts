@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBar } from "../../cli/bar.ts";
 import { timeLeft } from "../../cli/bar.ts";
-import { createEndpoint } from "../../server/ports/chat-endpoint.ts";
+import { createEndpoint } from "../../server/outside/chat-endpoint.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { startChatServer } from "../support/chat-server.ts";
 import { createProgress } from "../../cli/evaluation/progress.ts";

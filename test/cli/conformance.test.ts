@@ -11,7 +11,7 @@ import {
   ProvidedInstanceSchema,
 } from "../../proto/gen/gradus/v1/provider_pb.js";
 import { Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
-import type { Generated, Provider } from "../../server/ports/mounted/provider.ts";
+import type { Generated, Provider } from "../../server/outside/mounted/provider.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 
 async function all(found: AsyncIterable<Tried>): Promise<readonly Tried[]> {

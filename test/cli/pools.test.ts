@@ -8,7 +8,7 @@ import { countdown } from "../../envs/countdown/index.ts";
 import { createRegistry } from "../../envs/registry.ts";
 import { readCondition } from "../../cli/conditions.ts";
 import { samplePool, type SampleOptions, type SampleReport } from "../../cli/pools/sample.ts";
-import { poolWork } from "../../server/pools/work.ts";
+import { poolWork } from "../../server/rows/work.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { type Ended, gradus } from "./gradus.ts";
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { createModel } from "../../cli/evaluation/endpoint.ts";
 import { readConfig } from "../../server/runtime/config.ts";
 import { openLog } from "../../server/runtime/logging.ts";
-import { createEndpoint } from "../../server/ports/chat-endpoint.ts";
+import { createEndpoint } from "../../server/outside/chat-endpoint.ts";
 import { type Behaviour, type ChatServer, startChatServer } from "../support/chat-server.ts";
 import { openServer } from "../support/in-process.ts";
 import { USAGE } from "../support/judge.ts";

@@ -1,14 +1,9 @@
 /** What clients do, told to the model: each asks a server over the network, and learns what came of it or nothing. */
 import { hashKey } from "../../envs/lib/rng.ts";
-import type {
-  FeedbackItem,
-  FeedbackStatus,
-  GroupRef,
-  ReportedAdvantages,
-} from "../../server/curriculum/core/feedback.ts";
-import type { Wanted } from "../../server/curriculum/core/groups.ts";
-import type { Result } from "../../server/curriculum/core/types.ts";
-import type { SampleResult } from "../../server/curriculum/core/batches.ts";
+import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
+import type { Wanted } from "../../server/curriculum/groups.ts";
+import type { Result } from "../../server/curriculum/types.ts";
+import type { SampleResult } from "../../server/curriculum/batches.ts";
 import type { RunConfig, Runs, Task } from "../server/curriculum/support.ts";
 import type { Model } from "./model.ts";
 import { call, type Network } from "./network.ts";

@@ -1,6 +1,6 @@
 /** Whether a run as the independent reader has it from the journal is the run as the server wrote it down. */
 import { isDeepStrictEqual } from "node:util";
-import type { HistoryEntry } from "../../server/curriculum/core/history.ts";
+import type { HistoryEntry } from "../../server/curriculum/history.ts";
 import {
   alikeOf,
   type Data,

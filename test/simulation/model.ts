@@ -2,12 +2,7 @@
  * The oracle: what clients were told, and what must therefore be true. It knows requests and replies only; what the
  * journals say is held against it at the end (verdict.ts).
  */
-import type {
-  FeedbackItem,
-  FeedbackStatus,
-  GroupRef,
-  ReportedAdvantages,
-} from "../../server/curriculum/core/feedback.ts";
+import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
 import { readHead } from "./reader-state.ts";
 import { alike, type Asked, checkAdvantages, type KnownResult, type Selection, type ToldGroup } from "./told.ts";
 

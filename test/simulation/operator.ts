@@ -1,6 +1,6 @@
 /** Operators: change, stop, copy, roll back and delete runs while they go on, and what happens to machines meanwhile. */
 import { gunzipSync } from "node:zlib";
-import type { Result } from "../../server/curriculum/core/types.ts";
+import type { Result } from "../../server/curriculum/types.ts";
 import { arm, type Runs } from "../server/curriculum/support.ts";
 import { configOf, create, remove, type Simulation } from "./clients.ts";
 import { call } from "./network.ts";

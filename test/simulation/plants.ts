@@ -1,6 +1,6 @@
 /** Bugs that are planted to see that they are found. Each is one that a server could have. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { FeedbackStatus } from "../../server/curriculum/core/feedback.ts";
+import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
 import type { Append, Store } from "../../server/stores/store.ts";
 import {
   type Drawn,
@@ -9,7 +9,7 @@ import {
   SavedRunSchema,
 } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import { hashKey } from "../../envs/lib/rng.ts";
-import { FORMAT } from "../../server/curriculum/core/saved.ts";
+import { FORMAT } from "../../server/curriculum/event-codec.ts";
 import type { Runs, Task } from "../server/curriculum/support.ts";
 import type { Ground, Plant } from "./server.ts";
 

@@ -11,7 +11,7 @@ import {
   type Task,
 } from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
-import type { FeedbackStatus } from "../../server/curriculum/core/feedback.ts";
+import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
 import { FeedbackStatus as WireStatus, type Outcome } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import { complete } from "../support/scripted-policy.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";

@@ -1,6 +1,6 @@
 /**
  * An independent reader of a run's saved state. It is written from proto/gradus/internal/v1/run.proto, and shares no code
- * with the server's own (server/curriculum/core/saved.ts) but what is generated from that.
+ * with the server's own (server/curriculum/event-codec.ts) but what is generated from that.
  */
 import { fromBinary } from "@bufbuild/protobuf";
 import {

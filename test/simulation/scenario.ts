@@ -1,7 +1,7 @@
 /** What a seed chooses: a run's configuration, and what goes wrong how often. */
 import { hashKey, type Rng } from "../../envs/lib/rng.ts";
-import { checkConfig } from "../../server/curriculum/core/config.ts";
-import type { Policy } from "../../server/curriculum/core/types.ts";
+import { checkConfig } from "../../server/curriculum/check-config.ts";
+import type { Policy } from "../../server/curriculum/types.ts";
 import type { Stage } from "../../server/curriculum/policies/stages.ts";
 import {
   type Arm,

@@ -1,6 +1,6 @@
 /** A server of a world: the real coordinator of runs over a store, a clock and a source that live in virtual time. */
-import type { Clock } from "../../server/curriculum/runs/ports.ts";
-import { createRuns } from "../../server/curriculum/runs/runs.ts";
+import type { Clock } from "../../server/base/clock.ts";
+import { createRuns } from "../../server/runs/runs.ts";
 import type { Store } from "../../server/stores/store.ts";
 import type { Made, Runs, TaskSource } from "../server/curriculum/support.ts";
 import { type SharedStore, type StoreFaults, storeOf } from "./store.ts";

@@ -1,7 +1,7 @@
 /** One seed from its first event to the verdict. */
 // First: it changes how the code under test is loaded.
 import "./zlib-in-line.ts";
-import { readState } from "../../server/curriculum/runs/journal.ts";
+import { readState } from "../../server/runs/journal.ts";
 import type { Store } from "../../server/stores/store.ts";
 import { codecs, savedState, feedbackOf, type Key, type Spec, type Task, value } from "../server/curriculum/support.ts";
 import {

@@ -1,5 +1,5 @@
 /** What clients are told of groups (GetGroups), and what must be so whoever tells it. */
-import type { SampleResult } from "../../server/curriculum/core/batches.ts";
+import type { SampleResult } from "../../server/curriculum/batches.ts";
 
 /** A result as far as a client knows it. */
 export type KnownResult =

@@ -1,6 +1,6 @@
 /** Trainers: ask for tasks, send completions until each is answered, and die and come back at any moment. */
 import { keyOf } from "../../envs/lib/rng.ts";
-import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
+import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import type { Task } from "../server/curriculum/support.ts";
 import {
   closeGroups,

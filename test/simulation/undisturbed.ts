@@ -3,14 +3,14 @@
  * draw the same tasks with the same probabilities, whatever happened to the first.
  */
 import { isDeepStrictEqual } from "node:util";
-import { apply } from "../../server/curriculum/core/apply.ts";
-import { placeOf } from "../../server/curriculum/core/reshaping.ts";
-import { eventFrom, readEvent } from "../../server/curriculum/core/saved.ts";
-import type { RunEvent } from "../../server/curriculum/core/events.ts";
-import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
-import { follow } from "../../server/curriculum/runs/journal.ts";
-import { createRuns } from "../../server/curriculum/runs/runs.ts";
-import { RATE_PARTS } from "../../server/curriculum/core/row-arms.ts";
+import { apply } from "../../server/curriculum/apply.ts";
+import { placeOf } from "../../server/curriculum/reshaping.ts";
+import { eventFrom, readEvent } from "../../server/curriculum/event-codec.ts";
+import type { RunEvent } from "../../server/curriculum/events.ts";
+import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
+import { follow } from "../../server/runs/journal.ts";
+import { createRuns } from "../../server/runs/runs.ts";
+import { RATE_PARTS } from "../../server/curriculum/row-arms.ts";
 import { readHead } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
 import type { Store } from "../../server/stores/store.ts";
@@ -24,8 +24,8 @@ import {
   type TaskSource,
   value,
 } from "../server/curriculum/support.ts";
-import type { GroupResults } from "../../server/curriculum/core/batches.ts";
-import { type Range, type RunState, toRanges } from "../../server/curriculum/core/state.ts";
+import type { GroupResults } from "../../server/curriculum/batches.ts";
+import { type Range, type RunState, toRanges } from "../../server/curriculum/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;

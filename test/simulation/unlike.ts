@@ -1,8 +1,9 @@
 /** Whether the runs of a store are, read back by a server, what the independent reader makes of their journals. */
-import type { InstanceKey } from "../../server/curriculum/core/types.ts";
-import { encodeState } from "../../server/curriculum/core/saved-state.ts";
-import { type Clock, type TaskSource } from "../../server/curriculum/runs/ports.ts";
-import { readState } from "../../server/curriculum/runs/journal.ts";
+import type { InstanceKey } from "../../server/curriculum/types.ts";
+import { encodeState } from "../../server/curriculum/state-codec.ts";
+import type { Clock } from "../../server/base/clock.ts";
+import type { TaskSource } from "../../server/runs/dependencies.ts";
+import { readState } from "../../server/runs/journal.ts";
 import type { Store } from "../../server/stores/store.ts";
 import { differences } from "./compare.ts";
 import { readState as readSaved } from "./reader-state.ts";

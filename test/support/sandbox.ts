@@ -1,8 +1,8 @@
 /** The embedded sandbox for tests, as far as this kernel gives one. */
 import { expect } from "vitest";
 import type { SandboxCase, SandboxJob, SandboxResult } from "../../envs/ports.ts";
-import { type Embedded, type EmbeddedOptions, openEmbedded } from "../../server/ports/sandbox/embedded.ts";
-import { findPython } from "../../server/ports/sandbox/python.ts";
+import { type Embedded, type EmbeddedOptions, openEmbedded } from "../../server/outside/sandbox/embedded.ts";
+import { findPython } from "../../server/outside/sandbox/python.ts";
 
 /**
  * Undefined: this kernel gives neither Landlock nor namespaces. Then it is asserted that no sandbox opens, and printed why:

@@ -1,5 +1,5 @@
 /** Kinds that differ in where they begin, and in what practice of one arm does to others. */
-import { between } from "../../../server/curriculum/simulation/law.ts";
+import { between } from "../../../server/simulation/law.ts";
 import { type Described, hopeless, armsWhere, transferring } from "./kind.ts";
 
 export const halfSolved: Described = {

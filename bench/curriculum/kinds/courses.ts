@@ -1,6 +1,6 @@
 /** Kinds that differ in how fast they move, and in what happens while they do. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { between } from "../../../server/curriculum/simulation/law.ts";
+import { between } from "../../../server/simulation/law.ts";
 import { armsWhere, at, coins, type Described, hopeless, paced, transferring } from "./kind.ts";
 
 const middle = ({ level }: { readonly level: number }): boolean => level === 1;

@@ -1,9 +1,9 @@
 /** A kind of students, with the run that they are in; and what most kinds have in common. */
 import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
-import { between, ladderTransfer } from "../../../server/curriculum/simulation/law.ts";
-import type { Shape } from "../../../server/curriculum/simulation/simulated-run.ts";
-import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
-import { ladder } from "../../../server/curriculum/simulation/students/base.ts";
+import { between, ladderTransfer } from "../../../server/simulation/law.ts";
+import type { Shape } from "../../../server/simulation/simulated-run.ts";
+import type { Family, Place } from "../../../server/simulation/student.ts";
+import { ladder } from "../../../server/simulation/students/base.ts";
 import { places, setting } from "../setting.ts";
 import { type Nature, studentOf } from "./nature.ts";
 

@@ -2,7 +2,7 @@
  * The one place where kinds of students are registered. Half of them were set apart before any policy was run against any
  * of them: policies are tuned on the others, and judged by all, those set apart by themselves.
  */
-import { students } from "../../../server/curriculum/simulation/students.ts";
+import { students } from "../../../server/simulation/students.ts";
 import { places, setting } from "../setting.ts";
 import * as abilities from "./abilities.ts";
 import * as courses from "./courses.ts";

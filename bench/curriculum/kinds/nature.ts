@@ -1,5 +1,5 @@
 /**
- * What the students of the bench share: the law of server/curriculum/simulation/law.ts, with what real runs have beside it.
+ * What the students of the bench share: the law of server/simulation/law.ts, with what real runs have beside it.
  *
  * - A completion is right with chance floor + (cap − floor) · p: answers are guessed, labels wrong, verifiers fail. Of the
  *   variance of its rewards only the share teaches that is the student's own: (cap − floor)² p (1 − p) over the whole.
@@ -9,8 +9,8 @@
  *   counts as solved from .95 on. A group is worth 4 times the variance of its qualities.
  */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import type { Law } from "../../../server/curriculum/simulation/law.ts";
-import type { Practice, Student } from "../../../server/curriculum/simulation/student.ts";
+import type { Law } from "../../../server/simulation/law.ts";
+import type { Practice, Student } from "../../../server/simulation/student.ts";
 
 export interface Nature extends Law {
   /** By arm; left out: 0, and 1. */

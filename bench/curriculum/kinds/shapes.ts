@@ -1,5 +1,5 @@
 /** Kinds that differ in the run: how many arms there are, how large batches and groups are, how late feedback is. */
-import { between } from "../../../server/curriculum/simulation/law.ts";
+import { between } from "../../../server/simulation/law.ts";
 import { armsWhere, besides, coins, type Described, hopeless, laddersOf, paced, transferring } from "./kind.ts";
 
 export const thirtyArms: Described = {

@@ -1,8 +1,8 @@
 /** A student that is none of ours, as an example of `--students FILE`: it learns in every other update batch only. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { studentOf, type Abilities } from "../../../server/curriculum/simulation/law.ts";
-import type { Family } from "../../../server/curriculum/simulation/student.ts";
-import { ladder } from "../../../server/curriculum/simulation/students/base.ts";
+import { studentOf, type Abilities } from "../../../server/simulation/law.ts";
+import type { Family } from "../../../server/simulation/student.ts";
+import { ladder } from "../../../server/simulation/students/base.ts";
 
 interface Mind {
   readonly abilities: Abilities;

@@ -2,11 +2,11 @@
 import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { Registry } from "../../../envs/registry.ts";
-import type { OpenPorts } from "../../../server/pools/checks.ts";
-import type { PoolReport } from "../../../server/pools/read.ts";
-import type { PoolFile } from "../../../server/pools/selection.ts";
+import type { OpenPorts } from "../../../server/rows/checks.ts";
+import type { PoolReport } from "../../../server/rows/read.ts";
+import type { PoolFile } from "../../../server/rows/selection.ts";
 import type { Config } from "../../../server/runtime/config.ts";
-import { columnRemedy, type ExampleView, type PoolReportView } from "../../../server/pools/report.ts";
+import { columnRemedy, type ExampleView, type PoolReportView } from "../../../server/rows/report.ts";
 import { addColumnOption, addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
 import { poolBars } from "../../pool-bars.ts";
 import type { CheckedRow } from "../../pools/check.ts";
@@ -38,11 +38,11 @@ async function check(given: string, flags: Flags): Promise<void> {
   const config = configOf(flags);
   const [{ systemClock }, { loadEnvironments }, { openPorts }, { createPoolReader }, { exampleOf, reportOf }] =
     await Promise.all([
-      import("../../../server/curriculum/runs/system.ts"),
-      import("../../../server/making/environments.ts"),
-      import("../../../server/ports/ports.ts"),
-      import("../../../server/pools/reader.ts"),
-      import("../../../server/pools/report.ts"),
+      import("../../../server/base/system-clock.ts"),
+      import("../../../server/tasks/making/load-environments.ts"),
+      import("../../../server/outside/open.ts"),
+      import("../../../server/rows/reader.ts"),
+      import("../../../server/rows/report.ts"),
     ]);
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
@@ -87,8 +87,8 @@ async function fileOf(
   registry: Registry,
 ): Promise<PoolFile> {
   const [{ ownerOf, readPoolPath }, { namesFor }] = await Promise.all([
-    import("../../../server/pools/selection.ts"),
-    import("../../../server/pools/pools.ts"),
+    import("../../../server/rows/selection.ts"),
+    import("../../../server/rows/pools.ts"),
   ]);
   const file = readPoolPath(given, registry, namesFor(given, columns));
   if (file.kind === "invalid") throw new CliProblem("usage", `${given}: ${file.message}`);
@@ -101,7 +101,7 @@ async function fileOf(
 async function printRows(file: PoolFile, read: PoolReport, openPorts: OpenPorts, json: boolean): Promise<void> {
   const [{ checkedRows }, { planOf }] = await Promise.all([
     import("../../pools/check.ts"),
-    import("../../../server/pools/work.ts"),
+    import("../../../server/rows/work.ts"),
   ]);
   for await (const row of checkedRows(await planOf(file.path, undefined), read, file, openPorts))
     await printed(`${json ? jsonText(row) : lineOf(row)}\n`);

@@ -109,7 +109,7 @@ async function complete({ client }: Local, flags: Flags, suite: string) {
 
 /** The pool's file. */
 async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<string> {
-  const { readPoolPath } = await import("../../../server/pools/selection.ts");
+  const { readPoolPath } = await import("../../../server/rows/selection.ts");
   const given = configOf(flags).pools.find((each) => each.name === name);
   const shipped = deps.pools.get(name)?.definition.rows?.defaultPool;
   const read = given && readPoolPath(given.path, deps.registry);
@@ -120,7 +120,7 @@ async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<stri
 
 /** The same in the units that it is read in. */
 async function planOf({ deps }: Local, path: string) {
-  const { poolWork } = await import("../../../server/pools/work.ts");
+  const { poolWork } = await import("../../../server/rows/work.ts");
   const planned = await poolWork(deps.registry).plan(path);
   if (planned.kind === "problem") throw fileProblem(`${path}: ${planned.message}`);
   return planned.value;

@@ -59,10 +59,10 @@ async function sample(path: string, flags: Flags): Promise<void> {
     throw new CliProblem("usage", "--max-prompt-bytes is of the prompt that an environment makes: give --environment");
   const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }, { namesFor }] = await Promise.all([
     import("../../pools/sample.ts"),
-    import("../../../server/making/environments.ts"),
-    import("../../../server/pools/selection.ts"),
-    import("../../../server/pools/work.ts"),
-    import("../../../server/pools/pools.ts"),
+    import("../../../server/tasks/making/load-environments.ts"),
+    import("../../../server/rows/selection.ts"),
+    import("../../../server/rows/work.ts"),
+    import("../../../server/rows/pools.ts"),
   ]);
   const { environmentFiles, columns } = configOf(flags);
   const loaded = await loadEnvironments(environmentFiles);

@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
-import { portKinds } from "../../../server/ports/list.ts";
-import { readPoolPath } from "../../../server/pools/selection.ts";
-import { contradictionLine, remarkLines } from "../../../server/pools/report.ts";
+import { portKinds } from "../../../server/outside/kinds.ts";
+import { readPoolPath } from "../../../server/rows/selection.ts";
+import { contradictionLine, remarkLines } from "../../../server/rows/report.ts";
 import {
   addConnectionOptions,
   addSuiteOptions,

@@ -52,8 +52,8 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const [{ distractAll, newAccount, TeacherDown }, { createEndpoint }, { planOf, problemText }, { fileRows, valueOf }] =
     await Promise.all([
       import("./distract.ts"),
-      import("../../../server/ports/chat-endpoint.ts"),
-      import("../../../server/pools/work.ts"),
+      import("../../../server/outside/chat-endpoint.ts"),
+      import("../../../server/rows/work.ts"),
       import("../../pools/stream.ts"),
     ]);
   if (!existsSync(path)) throw new CliProblem("missing", `${path}: there is no such file`);

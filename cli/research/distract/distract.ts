@@ -6,7 +6,7 @@ import type { ChatMessage } from "../../../envs/prompt.ts";
 import { askForOptions, askWhichAreRight, inOrder, readOptions, readRightPlaces } from "../../../envs/qa/distract.ts";
 import { normalized } from "../../../envs/qa/match.ts";
 import { rows } from "../../../envs/qa/question.ts";
-import type { AskModel } from "../../../server/ports/chat-endpoint.ts";
+import type { AskModel } from "../../../server/outside/chat-endpoint.ts";
 
 export interface Account {
   /** Requests by what they came to: useful, unreadable, timeout, status, connection. */

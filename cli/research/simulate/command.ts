@@ -1,7 +1,7 @@
 /** gradus simulate: what a run's configuration would draw, and how soon it would arrive, with a simulated student. */
 import { type Command, Option } from "commander";
 import { basename } from "node:path";
-import { students } from "../../../server/curriculum/simulation/students.ts";
+import { students } from "../../../server/simulation/students.ts";
 import { createBar } from "../../bar.ts";
 import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from "../../connection.ts";
 import { checkOut, writeOut } from "../../out.ts";
@@ -86,7 +86,7 @@ async function simulate(path: string, asked: Flags): Promise<void> {
 async function comparedOf(file: RunFile, { student, seeds, updates, target, difficulty, ...flags }: Flags) {
   const [{ familyOf }, { placesOf }, { difficultiesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
     import("./families.ts"),
-    import("../../../server/services/places.ts"),
+    import("../../../server/rpc/curriculum/simulated-arms.ts"),
     import("./difficulties.ts"),
     import("./compare.ts"),
     import("../../runs/chart.ts"),

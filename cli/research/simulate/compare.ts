@@ -1,12 +1,12 @@
 /** A run's configuration and the uniform mixture over the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
-import type { RunConfig } from "../../../server/curriculum/core/types.ts";
-import { drive, type Step } from "../../../server/curriculum/simulation/drive.ts";
-import { type Life, lifeCounter } from "../../../server/curriculum/simulation/life.ts";
-import { equalShares } from "../../../server/curriculum/simulation/simulated-run.ts";
-import { bootstrap, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
-import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
+import type { RunConfig } from "../../../server/curriculum/types.ts";
+import { drive, type Step } from "../../../server/simulation/drive.ts";
+import { type Life, lifeCounter } from "../../../server/simulation/life.ts";
+import { equalShares } from "../../../server/simulation/simulated-run.ts";
+import { bootstrap, mean, median } from "../../../server/simulation/statistics.ts";
+import type { Family, Place } from "../../../server/simulation/student.ts";
 import { CliProblem } from "../../problem.ts";
 import type { Series, Step as ChartStep } from "../../runs/series.ts";
 

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Family, Student } from "../../../server/curriculum/simulation/student.ts";
-import { students } from "../../../server/curriculum/simulation/students.ts";
+import type { Family, Student } from "../../../server/simulation/student.ts";
+import { students } from "../../../server/simulation/students.ts";
 import { CliProblem } from "../../problem.ts";
 
 export type FamilyResult =
@@ -42,7 +42,7 @@ function checkedFamily(file: string, family: Family): Family {
   };
 }
 
-/** A file exports `student`, a Family (server/curriculum/simulation/student.ts). */
+/** A file exports `student`, a Family (server/simulation/student.ts). */
 async function familyOfFile(file: string): Promise<FamilyResult> {
   if (!existsSync(file)) return { kind: "missing", message: `${file}: there is no such file` };
   let module: unknown;

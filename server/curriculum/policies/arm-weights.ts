@@ -1,5 +1,5 @@
 /** Weights over some of a run's arms, by their ids: what stages, tiers and domains are made of. */
-import { invalid, type Invalid } from "../core/types.ts";
+import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
 
 /** By arm id. */

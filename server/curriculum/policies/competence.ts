@@ -2,8 +2,8 @@
  * Tiers from easy to hard, the next of which is opened when the newest is mastered: "adaptive", and with a floor of the
  * full mixture "hybrid", in Curriculum RLOO section 4, which defines neither. The definition is ours.
  */
-import { readList, readNumber, readNumbers } from "../core/json.ts";
-import { invalid } from "../core/types.ts";
+import { readList, readNumber, readNumbers } from "../json.ts";
+import { invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights, normalized, sharesOf, weightIn } from "./arm-weights.ts";
 import { fieldsOf } from "./fields.ts";
 import {

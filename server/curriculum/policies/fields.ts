@@ -4,8 +4,8 @@
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { escaped } from "../../../envs/lib/words.ts";
-import { isList, type Json } from "../core/json.ts";
-import { invalid, type Invalid } from "../core/types.ts";
+import { isList, type Json } from "../json.ts";
+import { invalid, type Invalid } from "../types.ts";
 
 /** A field that cannot be read; readPolicy gives it as a value. */
 export class UnreadField extends Error {

@@ -1,6 +1,6 @@
 /** Which instances are passed over, under any policy: the contract's TaskFilter. */
-import type { Json } from "../core/json.ts";
-import type { Invalid, TaskFilter } from "../core/types.ts";
+import type { Json } from "../json.ts";
+import type { Invalid, TaskFilter } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
 import { inRange } from "./policy.ts";
 import { checkRankRange, readRanks, writeRanks } from "./ranks.ts";

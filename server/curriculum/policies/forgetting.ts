@@ -1,5 +1,5 @@
 /** Domains one after the other, the least forgotten first (Omni-Thinker 4.3). */
-import { invalid, type Invalid } from "../core/types.ts";
+import { invalid, type Invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
 import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";

@@ -3,9 +3,9 @@
  * of most interest at a share of success of 2/7; practice that moves nothing wears off; where nothing is worth practising
  * all arms are drawn alike.
  */
-import { IMPROVEMENT, type MeasureName, measures } from "../core/signals.ts";
-import { FormatError, type Json, readList, readNumber, readNumbers } from "../core/json.ts";
-import { invalid } from "../core/types.ts";
+import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
+import { FormatError, type Json, readList, readNumber, readNumbers } from "../json.ts";
+import { invalid } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
 import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
 

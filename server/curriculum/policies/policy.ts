@@ -1,8 +1,8 @@
 /** What a policy is: one definition that owns its parameters, its checks, its state, and how it chooses. All of it pure. */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import type { Codec, Json } from "../core/json.ts";
-import type { MeasureName, SignalName } from "../core/signals.ts";
-import { invalid, type Invalid, type RankRange, type Source } from "../core/types.ts";
+import type { Codec, Json } from "../json.ts";
+import type { MeasureName, SignalName } from "../signals.ts";
+import { invalid, type Invalid, type RankRange, type Source } from "../types.ts";
 
 /** How far the run is when an update batch is drawn. */
 export interface Progress {

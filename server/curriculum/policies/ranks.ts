@@ -1,6 +1,6 @@
 /** Slices of the rows of a run, which are ranked from easy to hard (Curriculum RLOO). */
-import { invalid, type Invalid, type RankRange } from "../core/types.ts";
-import type { Json } from "../core/json.ts";
+import { invalid, type Invalid, type RankRange } from "../types.ts";
+import type { Json } from "../json.ts";
 import { weightIn } from "./arm-weights.ts";
 import type { Fields } from "./fields.ts";
 

@@ -3,8 +3,8 @@
  * brings, which a process registers before it reads any run.
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
-import { type Codec, FormatError, type Json, readObject, readText } from "../core/json.ts";
-import { type Constraints, invalid, type Invalid, isInvalid, type Policy, type RankRange } from "../core/types.ts";
+import { type Codec, FormatError, type Json, readObject, readText } from "../json.ts";
+import { type Constraints, invalid, type Invalid, isInvalid, type Policy, type RankRange } from "../types.ts";
 import { bandit } from "./bandit/bandit.ts";
 import { competence } from "./competence.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";

@@ -1,6 +1,6 @@
 /** A cycle of stages, several times (FORGE 3.3), on fresh instances or on the same ones (NP-ENGINE 3.3). */
-import { readNumbers } from "../core/json.ts";
-import { invalid, type Invalid } from "../core/types.ts";
+import { readNumbers } from "../json.ts";
+import { invalid, type Invalid } from "../types.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";
 import { inRange, type PolicyDefinition, type Progress, type RunShape } from "./policy.ts";
 import { isWithin } from "./ranks.ts";

@@ -1,5 +1,5 @@
 /** Stages one after the other, each with weights over arms (FORGE's linear curriculum, Curriculum RLOO). */
-import { type Codec, readList, readNumber } from "../core/json.ts";
+import { type Codec, readList, readNumber } from "../json.ts";
 import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition, Progress } from "./policy.ts";
 import { isWithin } from "./ranks.ts";

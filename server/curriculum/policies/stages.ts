@@ -1,6 +1,6 @@
 /** Parts of a run that come one after the other, each with arms of its own: what staged, replay and forgetting share. */
-import type { Json } from "../core/json.ts";
-import { invalid, type Invalid, type RankRange } from "../core/types.ts";
+import type { Json } from "../json.ts";
+import { invalid, type Invalid, type RankRange } from "../types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
 import { type Fields, UnreadField } from "./fields.ts";
 import { type Advance, type ArmRecord, type Part, positive, type RankUse } from "./policy.ts";

@@ -4,11 +4,11 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
-import { type Method, methodAt, type TransportContext } from "../call.ts";
+import { type Method, methodAt, type TransportContext } from "../call-context.ts";
 import { toStatus } from "../errors.ts";
-import { RpcError } from "../rpc.ts";
-import { callOf } from "./messages.ts";
-import type { Connection } from "../turns.ts";
+import { RpcError } from "../../base/rpc.ts";
+import { callOf } from "./call.ts";
+import type { Connection } from "../connection-turns.ts";
 
 export type Companions = ReturnType<typeof addCompanions>;
 

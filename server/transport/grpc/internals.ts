@@ -11,7 +11,7 @@ import {
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
-import type { ResetBudgets } from "../resets.ts";
+import type { ResetBudgets } from "../reset-budgets.ts";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
 

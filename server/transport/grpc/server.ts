@@ -1,13 +1,13 @@
 /** The gRPC port. */
 import { Server, ServerCredentials, setLogger, type UntypedHandleCall } from "@grpc/grpc-js";
 import type { Config } from "../../runtime/config.ts";
-import { type Method, methodOf, type TransportContext } from "../call.ts";
+import { type Method, methodOf, type TransportContext } from "../call-context.ts";
 import { CannotListen } from "../cannot-listen.ts";
-import type { Registration } from "../rpc.ts";
-import { implementationOf } from "./calls.ts";
+import type { Registration } from "../../base/rpc.ts";
+import { implementationOf } from "./handlers.ts";
 import { addCompanions, type Companions } from "./companions.ts";
 import { checkInternals, listenToStreams, setHttp2Options, watchConnections } from "./internals.ts";
-import { openCalls, screened } from "./messages.ts";
+import { openCalls, screened } from "./call.ts";
 
 export type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
 

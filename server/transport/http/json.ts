@@ -1,8 +1,8 @@
 /** Messages from JSON. */
 import { type DescField, type DescMessage, fromJsonString, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
-import { RpcError } from "../rpc.ts";
-import { PARTS_MAX } from "../wire/messages.ts";
+import { RpcError } from "../../base/rpc.ts";
+import { PARTS_MAX } from "../wire/codec.ts";
 
 /**
  * What reads messages of a kind; it throws RpcError. Names that it does not know are refused: passed over, as Connect

@@ -1,6 +1,6 @@
 /** Bytes before they are messages: gathered from pieces, taken out of frames, decompressed; all no further than a limit. */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { RpcError } from "../rpc.ts";
+import { RpcError } from "../../base/rpc.ts";
 
 /** A length is only a claim: room for more than this is made as the bytes come. */
 const firstRoomBytes = 128 * 1024;

@@ -13,7 +13,7 @@ import {
   type StreamStepsRequest,
   StreamStepsRequestSchema,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { LONG_MESSAGE_BYTES } from "../rpc.ts";
+import { LONG_MESSAGE_BYTES } from "../../base/rpc.ts";
 
 /** From here on a text is read when it is wanted: in messages that are long themselves. */
 const LONG_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { advantagesOf, outcomeOf, reportedOutcome, signals } from "../../../server/curriculum/core/signals.ts";
+import { advantagesOf, outcomeOf, reportedOutcome, signals } from "../../../server/curriculum/signals.ts";
 
 const range = { min: -3, max: 3 };
 const rloo = (group: readonly number[]) => advantagesOf(group, range).rloo;

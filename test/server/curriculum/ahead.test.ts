@@ -14,7 +14,7 @@ import {
   train,
   value,
 } from "./support.ts";
-import type { NewShape } from "../../../server/curriculum/core/shape.ts";
+import type { NewShape } from "../../../server/curriculum/shape.ts";
 
 /** A source that counts what it is asked to make. */
 function counting() {

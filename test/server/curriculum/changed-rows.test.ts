@@ -10,7 +10,7 @@ import { isDamage, openFile } from "../../../server/stores/sqlite-file.ts";
 import { folderChain, runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreDamaged } from "../../../server/stores/store.ts";
-import { follow } from "../../../server/curriculum/runs/journal.ts";
+import { follow } from "../../../server/runs/journal.ts";
 import {
   adscArms,
   adscConstraints,

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { armClasses, assignSlots, checkConstraints, quotasOf } from "../../../server/curriculum/core/constraints.ts";
-import type { Arm, Constraints, Policy } from "../../../server/curriculum/core/types.ts";
+import { armClasses, assignSlots, checkConstraints, quotasOf } from "../../../server/curriculum/constraints.ts";
+import type { Arm, Constraints, Policy } from "../../../server/curriculum/types.ts";
 import { adscArms, adscConstraints, arm, banditPolicy, mixturePolicy, noConstraints } from "./support.ts";
 
 const shares = fc.integer({ min: 0, max: 20 }).map((twentieths) => twentieths / 20);

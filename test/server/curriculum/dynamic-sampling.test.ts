@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { hashKey } from "../../../envs/lib/rng.ts";
-import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import {
   arm,
   ask,

@@ -1,11 +1,11 @@
 /** Evaluation beside training: rounds that every process is given alike, kept and shown, and never learnt from. */
 import { describe, expect, test } from "vitest";
-import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
-import type { EvaluationBatch } from "../../../server/curriculum/runs/evaluating.ts";
-import { readState } from "../../../server/curriculum/runs/journal.ts";
-import { eventFrom, readEvent } from "../../../server/curriculum/core/saved.ts";
-import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
-import type { EvaluationArm, Result } from "../../../server/curriculum/core/types.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
+import type { EvaluationBatch } from "../../../server/runs/next-evaluation.ts";
+import { readState } from "../../../server/runs/journal.ts";
+import { eventFrom, readEvent } from "../../../server/curriculum/event-codec.ts";
+import { decodeState } from "../../../server/curriculum/state-codec.ts";
+import type { EvaluationArm, Result } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   arm,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {

@@ -1,10 +1,10 @@
 /** A policy that is not ours: it sees how far the run is and what was solved, refuses tasks, and moves on when told to. */
 import { expect, test } from "vitest";
-import { readList, readNumber, readText } from "../../../server/curriculum/core/json.ts";
+import { readList, readNumber, readText } from "../../../server/curriculum/json.ts";
 import { fieldsOf } from "../../../server/curriculum/policies/fields.ts";
 import type * as policy from "../../../server/curriculum/policies/policy.ts";
 import { registerPolicy } from "../../../server/curriculum/policies/registry.ts";
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import { answer, arm, ask, bench, feedbackFor, runConfig, sourceOf, type Task, value } from "./support.ts";
 
 interface State {

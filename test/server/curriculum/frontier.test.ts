@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import type { SampleResult } from "../../../server/curriculum/core/batches.ts";
-import type { MeasureName } from "../../../server/curriculum/core/signals.ts";
+import type { SampleResult } from "../../../server/curriculum/batches.ts";
+import type { MeasureName } from "../../../server/curriculum/signals.ts";
 import { frontier, type FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
 import {

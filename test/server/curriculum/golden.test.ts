@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { follow } from "../../../server/curriculum/runs/journal.ts";
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import { follow } from "../../../server/runs/journal.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   adscArms,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Wanted } from "../../../server/curriculum/core/groups.ts";
-import { advantagesOf } from "../../../server/curriculum/core/signals.ts";
+import type { Wanted } from "../../../server/curriculum/groups.ts";
+import { advantagesOf } from "../../../server/curriculum/signals.ts";
 import {
   answer,
   ask,

@@ -1,6 +1,6 @@
 /** Pages of a history end where they are long enough. */
 import { expect, test } from "vitest";
-import { historyPage, PAGE_CHARACTERS_MAX } from "../../../server/curriculum/runs/history-page.ts";
+import { historyPage, PAGE_CHARACTERS_MAX } from "../../../server/runs/history-page.ts";
 import type { StoredRecord } from "../../../server/stores/store.ts";
 
 function storeOf(sizes: readonly number[]) {

@@ -2,9 +2,9 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { definitionOf } from "../../../server/curriculum/policies/registry.ts";
-import { follow } from "../../../server/curriculum/runs/journal.ts";
-import { encodeState } from "../../../server/curriculum/core/saved-state.ts";
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import { follow } from "../../../server/runs/journal.ts";
+import { encodeState } from "../../../server/curriculum/state-codec.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import { policyExamples } from "./policy-examples.ts";

@@ -10,7 +10,7 @@ import {
   type IssuedHashes,
   issuedHashes,
   packedHashes,
-} from "../../../server/curriculum/core/issued-hashes.ts";
+} from "../../../server/curriculum/issued-hashes.ts";
 
 const hashOf = (name: string): string => hashKey(name).slice(0, 16);
 

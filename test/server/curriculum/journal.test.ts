@@ -1,13 +1,13 @@
 /** Journals and states say which format they are of, and one that this server does not read is refused, not misread. */
 import { describe, expect, test } from "vitest";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
-import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
+import { FORMAT, readEvent } from "../../../server/curriculum/event-codec.ts";
+import { decodeState } from "../../../server/curriculum/state-codec.ts";
 import { RunEventSchema } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
-import { drawing } from "../../../server/curriculum/runs/drawing.ts";
-import { follow, readState } from "../../../server/curriculum/runs/journal.ts";
-import { liveRun } from "../../../server/curriculum/runs/live-run.ts";
-import { nextBatch } from "../../../server/curriculum/runs/next-batch.ts";
+import { drawing } from "../../../server/runs/drawing.ts";
+import { follow, readState } from "../../../server/runs/journal.ts";
+import { liveRun } from "../../../server/runs/live-run.ts";
+import { nextBatch } from "../../../server/runs/next-batch.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { type ListedRun, type Store, StoreDamaged } from "../../../server/stores/store.ts";
 import { answer, ask, bench, codecs, freshTasks, kindOf, runConfig, savedState, train, value } from "./support.ts";

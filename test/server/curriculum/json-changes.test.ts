@@ -1,8 +1,8 @@
 /** A difference of plain data leads from the one to the other, whatever they are. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { differenceOf, withDifference } from "../../../server/curriculum/core/json-changes.ts";
-import { FormatError, type Json } from "../../../server/curriculum/core/json.ts";
+import { differenceOf, withDifference } from "../../../server/curriculum/json-changes.ts";
+import { FormatError, type Json } from "../../../server/curriculum/json.ts";
 
 const plain = fc.jsonValue({ noUnicodeString: false }) as fc.Arbitrary<Json>;
 

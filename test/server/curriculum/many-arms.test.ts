@@ -1,9 +1,9 @@
 /** Runs of many arms: what is written of a draw is what it changed, and is read back as what was told. */
 import { expect, test } from "vitest";
-import { changed, changesOf, steadied } from "../../../server/curriculum/core/by-arm.ts";
-import type { RunState } from "../../../server/curriculum/core/state.ts";
-import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
-import { readState } from "../../../server/curriculum/runs/journal.ts";
+import { changed, changesOf, steadied } from "../../../server/curriculum/by-arm.ts";
+import type { RunState } from "../../../server/curriculum/state.ts";
+import { decodeState } from "../../../server/curriculum/state-codec.ts";
+import { readState } from "../../../server/runs/journal.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   answer,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
-import { noConstraints } from "../../../server/curriculum/core/types.ts";
+import { noConstraints } from "../../../server/curriculum/types.ts";
 import {
   answer,
   arm,

@@ -1,7 +1,7 @@
 /** Changes of a run that change nothing say so, and those that change something say nothing. */
 import { describe, expect, test } from "vitest";
-import type { AppliesFrom } from "../../../server/curriculum/runs/runs.ts";
-import type { Policy, Result } from "../../../server/curriculum/core/types.ts";
+import type { AppliesFrom } from "../../../server/runs/runs.ts";
+import type { Policy, Result } from "../../../server/curriculum/types.ts";
 import {
   arm,
   ask,

@@ -1,6 +1,6 @@
 /** Laws of every registered policy, what is each one's own, and that the laws find policies that were broken. */
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../server/curriculum/core/json.ts";
+import type { Json } from "../../../server/curriculum/json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../../../server/curriculum/policies/policy.ts";
 import {
   definitionOf,
@@ -11,13 +11,7 @@ import {
 } from "../../../server/curriculum/policies/registry.ts";
 import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyExamples } from "./policy-examples.ts";
-import {
-  brokenBy,
-  course,
-  plain,
-  policyLaws,
-  type Subject,
-} from "../../../server/curriculum/simulation/policy-laws.ts";
+import { brokenBy, course, plain, policyLaws, type Subject } from "../../../server/simulation/policy-laws.ts";
 import { adscArms, banditPolicy, mixturePolicy } from "./support.ts";
 
 test("every policy of the contract is registered, and among the examples", () => {

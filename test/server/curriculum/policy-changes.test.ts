@@ -7,8 +7,8 @@ import { domainOrder, forgetting, type ForgettingConfig } from "../../../server/
 import type { ObservedGroup } from "../../../server/curriculum/policies/policy.ts";
 import { definitionOf, readPolicy } from "../../../server/curriculum/policies/registry.ts";
 import { staged } from "../../../server/curriculum/policies/staged.ts";
-import type { Json } from "../../../server/curriculum/core/json.ts";
-import { isInvalid, type Policy } from "../../../server/curriculum/core/types.ts";
+import type { Json } from "../../../server/curriculum/json.ts";
+import { isInvalid, type Policy } from "../../../server/curriculum/types.ts";
 import {
   adscArms,
   arm,

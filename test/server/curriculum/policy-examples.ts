@@ -1,5 +1,5 @@
 /** Policies that the laws of all are tried with: each that is registered, configured so that it is put to the test. */
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import {
   banditPolicy,
   competencePolicy,

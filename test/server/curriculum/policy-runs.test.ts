@@ -1,9 +1,9 @@
 /** Laws of runs, under every policy: what their tasks are does not depend on when and where they are asked for. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkPolicy } from "../../../server/curriculum/core/config.ts";
-import { quotasOf } from "../../../server/curriculum/core/constraints.ts";
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import { checkPolicy } from "../../../server/curriculum/check-config.ts";
+import { quotasOf } from "../../../server/curriculum/constraints.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import { policyExamples, PROMPTS } from "./policy-examples.ts";
 import { trainBySchedule } from "./scheduled.ts";
 import {

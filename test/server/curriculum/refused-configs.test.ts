@@ -1,7 +1,7 @@
 /** Configurations that would do nothing, or not what they say: refused when a run is created, checked or changed. */
 import { describe, expect, test } from "vitest";
-import { checkConfig, checkWeights } from "../../../server/curriculum/core/config.ts";
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import { checkConfig, checkWeights } from "../../../server/curriculum/check-config.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import {
   adscArms,
   banditPolicy,

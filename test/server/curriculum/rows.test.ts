@@ -3,10 +3,10 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { ratedEvent } from "../../../server/curriculum/core/row-arms.ts";
-import { chooseRows } from "../../../server/curriculum/core/row-choice.ts";
-import { expectedRate, recordAt, rowTable, withGroups, withRates } from "../../../server/curriculum/core/row-table.ts";
-import type { RowRule } from "../../../server/curriculum/core/types.ts";
+import { ratedEvent } from "../../../server/curriculum/row-arms.ts";
+import { chooseRows } from "../../../server/curriculum/row-choice.ts";
+import { expectedRate, recordAt, rowTable, withGroups, withRates } from "../../../server/curriculum/row-table.ts";
+import type { RowRule } from "../../../server/curriculum/types.ts";
 import { SavedRunSchema } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { arm, ask, bench, feedbackFor, made, runConfig, type Runs, sourceOf, type Task, value } from "./support.ts";
 

@@ -1,10 +1,10 @@
 /** Events are read as they were written, to the bit: what is not set is not 0, and 0 is not -0. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { GroupResults, SampleResult } from "../../../server/curriculum/core/batches.ts";
-import type { RunEvent } from "../../../server/curriculum/core/events.ts";
-import { encodeEvent, eventFrom, readEvent } from "../../../server/curriculum/core/saved.ts";
-import type { RunState } from "../../../server/curriculum/core/state.ts";
+import type { GroupResults, SampleResult } from "../../../server/curriculum/batches.ts";
+import type { RunEvent } from "../../../server/curriculum/events.ts";
+import { encodeEvent, eventFrom, readEvent } from "../../../server/curriculum/event-codec.ts";
+import type { RunState } from "../../../server/curriculum/state.ts";
 import {
   arm,
   banditPolicy,

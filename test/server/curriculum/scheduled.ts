@@ -1,6 +1,6 @@
 /** A trainer whose every move is chance: how it cuts batches, and how feedback is split, shuffled, repeated, delayed. */
 import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
-import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import { ask, batchesOf, feedbackOf, type Trace, value, type Runs, type Task } from "./support.ts";
 
 interface Desk {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewShape } from "../../../server/curriculum/core/shape.ts";
+import type { NewShape } from "../../../server/curriculum/shape.ts";
 import {
   answer,
   arm,
@@ -17,8 +17,8 @@ import {
   train,
   value,
 } from "./support.ts";
-import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
-import { follow } from "../../../server/curriculum/runs/journal.ts";
+import { decodeState } from "../../../server/curriculum/state-codec.ts";
+import { follow } from "../../../server/runs/journal.ts";
 
 const same: NewShape<{ readonly id: string }> = {
   addArms: [],

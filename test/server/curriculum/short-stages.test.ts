@@ -1,7 +1,7 @@
 /** A part of a run that is shorter than an update batch is refused; a run of old that has one goes on. */
 import { describe, expect, test } from "vitest";
 import { definitionOf } from "../../../server/curriculum/policies/registry.ts";
-import type { Policy } from "../../../server/curriculum/core/types.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
 import {
   ask,

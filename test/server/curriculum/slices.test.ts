@@ -1,6 +1,6 @@
 /** Slices of ranked pools, and instances that are passed over for what they came to. */
 import { describe, expect, test } from "vitest";
-import type { TaskFilter } from "../../../server/curriculum/core/types.ts";
+import type { TaskFilter } from "../../../server/curriculum/types.ts";
 import {
   answer,
   arm,

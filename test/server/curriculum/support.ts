@@ -1,26 +1,28 @@
 /** What the curriculum's tests share: a clock that stands still, a source of tasks, configurations, and trainers. */
+import type { Log } from "../../../server/base/log.ts";
+import type { Clock } from "../../../server/base/clock.ts";
 import { hashKey } from "../../../envs/lib/rng.ts";
-import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
-import { readList, readObject, readText, readNumber } from "../../../server/curriculum/core/json.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
+import { readList, readObject, readText, readNumber } from "../../../server/curriculum/json.ts";
 import type { CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
 import type { FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
 import type { ForgettingConfig } from "../../../server/curriculum/policies/forgetting.ts";
 import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
-import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import { encodeChange, encodeSummary, type ListedView } from "../../../server/curriculum/runs/journal.ts";
-import type * as ports from "../../../server/curriculum/runs/ports.ts";
-import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
-import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
-import type { RunEvent } from "../../../server/curriculum/core/events.ts";
-import type { RunState } from "../../../server/curriculum/core/state.ts";
-import { encodeEvent, readEvent } from "../../../server/curriculum/core/saved.ts";
-import { encodeState } from "../../../server/curriculum/core/saved-state.ts";
+import type { NextBatch } from "../../../server/runs/next-batch.ts";
+import { encodeChange, encodeSummary, type ListedView } from "../../../server/runs/journal.ts";
+import type * as ports from "../../../server/runs/dependencies.ts";
+import { createRuns, type Runs as RunsOf } from "../../../server/runs/runs.ts";
+import type { IssuedTask } from "../../../server/curriculum/batches.ts";
+import type { RunEvent } from "../../../server/curriculum/events.ts";
+import type { RunState } from "../../../server/curriculum/state.ts";
+import { encodeEvent, readEvent } from "../../../server/curriculum/event-codec.ts";
+import { encodeState } from "../../../server/curriculum/state-codec.ts";
 import type { RunEvent as Message } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
-import * as types from "../../../server/curriculum/core/types.ts";
-import type { Constraints, Policy, Result } from "../../../server/curriculum/core/types.ts";
-import type { HistoryEntry } from "../../../server/curriculum/core/history.ts";
+import * as types from "../../../server/curriculum/types.ts";
+import type { Constraints, Policy, Result } from "../../../server/curriculum/types.ts";
+import type { HistoryEntry } from "../../../server/curriculum/history.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 
@@ -47,7 +49,7 @@ export type BatchRecord = Extract<HistoryEntry, { readonly kind: "batch" }>;
 export type Made = ports.Made<Key>;
 export type Place = types.TaskPlace<Spec>;
 
-export interface FakeClock extends ports.Clock {
+export interface FakeClock extends Clock {
   /** The time by the machine's clock, which may jump: the store's. */
   readonly wallNow: () => number;
   /** Moves on, and fires the timers that are due, in their order. */
@@ -270,7 +272,7 @@ export function bench(
     clock?: FakeClock;
     newIncarnation?: () => string;
     aheadMax?: number;
-    log?: ports.Log;
+    log?: Log;
   } = {},
 ): Bench {
   const { source = freshTasks, clock = fakeClock(), newIncarnation = incarnations() } = more;

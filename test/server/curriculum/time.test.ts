@@ -1,6 +1,6 @@
 /** What depends on the clock: waiting, time-outs and expiry. */
 import { describe, expect, test, vi } from "vitest";
-import { systemClock } from "../../../server/curriculum/runs/system.ts";
+import { systemClock } from "../../../server/base/system-clock.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
 import {

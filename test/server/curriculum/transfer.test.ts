@@ -1,8 +1,8 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
-import { piecesOf } from "../../../server/curriculum/core/saved-state.ts";
+import { FORMAT, readEvent } from "../../../server/curriculum/event-codec.ts";
+import { piecesOf } from "../../../server/curriculum/state-codec.ts";
 import { type Imported, SavedRunSchema, type StateHead } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";

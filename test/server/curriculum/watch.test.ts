@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Result } from "../../../server/curriculum/core/types.ts";
-import type { StateView } from "../../../server/curriculum/core/view.ts";
+import type { Result } from "../../../server/curriculum/types.ts";
+import type { StateView } from "../../../server/curriculum/run-view.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {

@@ -7,15 +7,15 @@ import type { SuiteDefinition } from "../../../server/evaluation/suite.ts";
 import { memoryHolds } from "../../../server/stores/holds.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
-import { createMaker, type Maker } from "../../../server/making/make.ts";
-import { presentTask } from "../../../server/services/present.ts";
+import { createMaker, type Maker } from "../../../server/tasks/making/make.ts";
+import { presentTask } from "../../../server/rpc/write-task.ts";
 import type { MakeResult } from "../../../server/tasks/task.ts";
-import { createAsyncScorer } from "../../../server/scoring/async-scorer.ts";
-import { systemClock } from "../../../server/curriculum/runs/system.ts";
-import { createResources } from "../../../server/ports/resources.ts";
-import { createScorer } from "../../../server/scoring/scorer.ts";
-import { runSlice } from "../../../server/making/jobs.ts";
-import type { WorkerPool } from "../../../server/making/workers.ts";
+import { createAsyncScorer } from "../../../server/tasks/scoring/async-scorer.ts";
+import { systemClock } from "../../../server/base/system-clock.ts";
+import { createResources } from "../../../server/outside/gate/resources.ts";
+import { createScorer } from "../../../server/tasks/scoring/scorer.ts";
+import { runSlice } from "../../../server/tasks/making/jobs.ts";
+import type { WorkerPool } from "../../../server/tasks/making/workers.ts";
 import { registry } from "../../support/registry.ts";
 
 const inline: WorkerPool = {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { createMetrics } from "../../../server/runtime/metrics.ts";
 import { createOutcomeMeter } from "../../../server/runtime/outcomes.ts";
-import { createProcessesFigures } from "../../../server/runtime/processes-figures.ts";
+import { createProcessesFigures } from "../../../server/runtime/process-figures.ts";
 
 /** A process that took so many calls, each with this reward. */
 function figuresOf(calls: number, reward: number) {

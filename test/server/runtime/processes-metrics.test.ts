@@ -3,11 +3,11 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { AggregatorRegistry } from "prom-client";
 import { expect, test } from "vitest";
-import { createCounter, judgeMetrics } from "../../../server/ports/judge/counts.ts";
-import { createMountCounter, mountMetrics } from "../../../server/ports/mounted/counts.ts";
+import { createCounter, judgeMetrics } from "../../../server/outside/judge/counts.ts";
+import { createMountCounter, mountMetrics } from "../../../server/outside/mounted/counts.ts";
 import { createHealth } from "../../../server/runtime/health.ts";
 import { createMetrics } from "../../../server/runtime/metrics.ts";
-import { registerSamples } from "../../../server/runtime/samples.ts";
+import { registerSamples } from "../../../server/runtime/sampled-metrics.ts";
 import { registerState } from "../../../server/runtime/state-metrics.ts";
 
 const certificate = readFileSync("test/server/transport/tls/server.crt", "utf8");

@@ -1,7 +1,7 @@
 /** Completions that wait to be kept: so much of them and no more, however slowly the store takes them. */
 import { expect, test } from "vitest";
-import type { RunSample } from "../../../server/samples/samples.ts";
-import { createSamples } from "../../../server/samples/samples.ts";
+import type { RunSample } from "../../../server/samples/kept-samples.ts";
+import { createSamples } from "../../../server/samples/kept-samples.ts";
 import { memorySampleStore } from "../../../server/stores/memory.ts";
 
 const MIB = 1024 ** 2;

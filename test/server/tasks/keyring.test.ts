@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { changeKeyFile, keyName, rotate } from "../../../server/tasks/key-file.ts";
+import { changeKeyFile, keyName, rotate } from "../../../server/tasks/rotate-keys.ts";
 import { followKeyring, followStoredKeys, loadKeyring, parseKeyring } from "../../../server/tasks/keyring.ts";
 import { eventually } from "../../support/patience.ts";
 

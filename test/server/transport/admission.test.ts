@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { nobody, watchOpenCalls } from "../../../server/transport/admission.ts";
-import type { RpcError } from "../../../server/transport/rpc.ts";
+import type { RpcError } from "../../../server/base/rpc.ts";
 import { until } from "../../support/patience.ts";
 
 /** Enough for several looks. */

@@ -1,7 +1,7 @@
 /** What a handler learns of its call, and what a call leaves behind. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
-import type { CallContext } from "../../../server/transport/rpc.ts";
+import type { CallContext } from "../../../server/base/rpc.ts";
 import { start, stopAll, withHeader } from "./fixture.ts";
 import { echo, failureOf, latch } from "./handlers.ts";
 import { until } from "../../support/patience.ts";

@@ -3,7 +3,7 @@ import { createRegistry } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import { StoreDamaged, StoreUnavailable } from "../../../server/stores/store.ts";
-import { type CodeName, codes, RpcError } from "../../../server/transport/rpc.ts";
+import { type CodeName, codes, RpcError } from "../../../server/base/rpc.ts";
 import { type Fixture, type Handlers, start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
 import { failureOf } from "./handlers.ts";

@@ -8,8 +8,8 @@ import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.
 import { type Config, readConfig } from "../../../server/runtime/config.ts";
 import { createHealth } from "../../../server/runtime/health.ts";
 import { createMetrics } from "../../../server/runtime/metrics.ts";
-import { startTransports, type Transports } from "../../../server/transport/ports.ts";
-import { register, type Registration, type ServiceHandlers } from "../../../server/transport/rpc.ts";
+import { startTransports, type Transports } from "../../../server/transport/listen.ts";
+import { register, type Registration, type ServiceHandlers } from "../../../server/base/rpc.ts";
 
 export type Handlers = ServiceHandlers<typeof EnvironmentService>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RpcError } from "../../../server/transport/rpc.ts";
+import { RpcError } from "../../../server/base/rpc.ts";
 
 test("a message that quotes half a surrogate pair can be sent", () => {
   const cut = "\u{1f600}".slice(0, 1);

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import { StreamStepsResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { RpcError } from "../../../server/transport/rpc.ts";
+import { RpcError } from "../../../server/base/rpc.ts";
 import { start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
 import { echoAll, idsOf, latch, requestsOf } from "./handlers.ts";

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
 import { StepResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { createTurns, UNREAD_BYTES_MAX } from "../../../server/transport/turns.ts";
+import { createTurns, UNREAD_BYTES_MAX } from "../../../server/transport/connection-turns.ts";
 import { start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
 import { eventually, until } from "../../support/patience.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Environment } from "../../../envs/environment.ts";
 import { environments } from "../../../envs/registry.ts";
-import { loadEnvironments } from "../../../server/making/environments.ts";
+import { loadEnvironments } from "../../../server/tasks/making/load-environments.ts";
 
 /** Folders beside this file; the default export of each one's index.ts is a list of environments. */
 const FOLDERS = ["capitals", "vertex-cover"];

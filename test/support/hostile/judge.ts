@@ -3,7 +3,7 @@ import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { NoRewardReason, type Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
-import { codes } from "../../../server/transport/rpc.ts";
+import { codes } from "../../../server/base/rpc.ts";
 import { type Attack, type GrpcAttack, methods, pathOf } from "./attack.ts";
 import type { Answer } from "./send.ts";
 import { messageOf } from "./status.ts";

@@ -9,7 +9,7 @@ import {
   readObject,
   readOrNull,
   readText,
-} from "../../core/json.ts";
+} from "../../json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../policy.ts";
 import { type BanditConfig, checkConfig, readConfig, rules, writeConfig } from "./config.ts";
 import { noTracks, resizeTracks, track, type Tracks } from "./progress.ts";

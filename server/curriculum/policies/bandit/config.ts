@@ -1,7 +1,7 @@
 /** A bandit's configuration: what of the contract's message each rule and signal reads, its defaults and its limits. */
-import type { Json } from "../../core/json.ts";
-import { type SignalName, signals } from "../../core/signals.ts";
-import { invalid, type Invalid } from "../../core/types.ts";
+import type { Json } from "../../json.ts";
+import { type SignalName, signals } from "../../signals.ts";
+import { invalid, type Invalid } from "../../types.ts";
 import { fieldsOf, UnreadField } from "../fields.ts";
 import { positive, zeroOrMore } from "../policy.ts";
 import { thompson, ucb } from "./discounted.ts";

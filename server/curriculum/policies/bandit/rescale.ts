@@ -1,6 +1,6 @@
 /** Signals brought to one scale by running quantiles (Graves et al. 2017, section 3.1). */
-import { FormatError, type Json } from "../../core/json.ts";
-import { invalid, type Invalid } from "../../core/types.ts";
+import { FormatError, type Json } from "../../json.ts";
+import { invalid, type Invalid } from "../../types.ts";
 import type { Fields } from "../fields.ts";
 import { inRange } from "../policy.ts";
 import type { Lesson } from "./rule.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { serve } from "../../../../server/main.ts";
 import { readConfig } from "../../../../server/runtime/config.ts";
 import { openLog } from "../../../../server/runtime/logging.ts";
-import { changeKeyFile, keyName, retire, rotate } from "../../../../server/tasks/key-file.ts";
+import { changeKeyFile, keyName, retire, rotate } from "../../../../server/tasks/rotate-keys.ts";
 import { gradus } from "../../../cli/gradus.ts";
 import { openServer } from "../../../support/in-process.ts";
 import { eventually, PATIENCE_MS } from "../../../support/patience.ts";

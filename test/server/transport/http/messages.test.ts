@@ -7,7 +7,7 @@ import {
   BatchResetResponseSchema,
   BatchStepResponseSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
-import { PARTS_MAX } from "../../../../server/transport/wire/messages.ts";
+import { PARTS_MAX } from "../../../../server/transport/wire/codec.ts";
 import { start, stopAll } from "../fixture.ts";
 import { echo } from "../handlers.ts";
 

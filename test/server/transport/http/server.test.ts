@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { RpcError } from "../../../../server/transport/rpc.ts";
+import { RpcError } from "../../../../server/base/rpc.ts";
 import { start, stopAll } from "../fixture.ts";
 import { echo, echoAll, failureOf, idsOf, requestsOf } from "../handlers.ts";
 

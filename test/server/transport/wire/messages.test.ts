@@ -17,7 +17,7 @@ import {
   StepResponseSchema,
   StreamStepsRequestSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
-import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/messages.ts";
+import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/codec.ts";
 
 describe("texts", () => {
   const request = (completion: string | Uint8Array): Uint8Array => {

@@ -1,1 +1,1 @@
-../../../../../../server/ports/sandbox/python/filter.py
+../../../../../../server/outside/sandbox/python/filter.py

@@ -1,1 +1,1 @@
-../../../../../../server/ports/sandbox/python/kernel.py
+../../../../../../server/outside/sandbox/python/kernel.py

@@ -1,0 +1,11 @@
+/** For a command, which has nobody else to answer: pictures and the like are made here, and only what is asked for is loaded. */
+import type { Registry } from "../../envs/registry.ts";
+import type { Aside } from "./threads.ts";
+
+export function asideHere(registry: Registry): Aside {
+  return {
+    run: async (job) => ({ kind: "done", value: (await import("./jobs.ts")).runJob(registry, job) }),
+    load: () => [],
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * Keeps off the event loop, and apart from the making of tasks, what people ask for: pictures, solutions and run files in
+ * one thread, simulations in another. Threads start when they are first asked and end when nobody asks, so that a server of which
+ * nothing is asked loads none of it.
+ */
+import { Piscina } from "piscina";
+import { fairQueue } from "../base/fair-queue.ts";
+import type { AsideJob, ValueOf } from "./jobs.ts";
+
+export interface AsideOptions {
+  /** Modules of environments beside Gradus's own. */
+  readonly environmentFiles: readonly string[];
+  /** Told what goes wrong in a thread outside of any job that is waited for. */
+  readonly onError: (error: Error) => void;
+  /** How long a job may take, milliseconds, from when it begins; left out: LIMIT_MS. Its thread is then replaced. */
+  readonly limitMs?: number;
+}
+
+/** Whose share a job comes out of, and when nobody wants it any more. */
+export interface Asking {
+  readonly caller: string;
+  readonly signal: AbortSignal;
+}
+
+export type AsideOutcome<Value> =
+  | { readonly kind: "done"; readonly value: Value }
+  | { readonly kind: "timeout"; readonly limitMs: number }
+  | { readonly kind: "overloaded"; readonly waitingMax: number; readonly retryDelayMs: number }
+  | { readonly kind: "cancelled" };
+
+/** What a thread is on, and what waits for it. */
+export interface LaneLoad {
+  readonly name: string;
+  readonly running: number;
+  readonly waiting: number;
+  readonly waitingMax: number;
+}
+
+export interface Aside {
+  /** Rejects for a bug of an environment or a picture. */
+  run<Kind extends AsideJob["kind"]>(
+    job: Extract<AsideJob, { readonly kind: Kind }>,
+    asking: Asking,
+  ): Promise<AsideOutcome<ValueOf[Kind]>>;
+  load(): readonly LaneLoad[];
+  close(): Promise<void>;
+}
+
+/** What a thread is started with. */
+export interface AsideData {
+  readonly environmentFiles: readonly string[];
+}
+
+export const LIMIT_MS = 20_000;
+/** Jobs that may wait for a thread; of one caller a quarter. */
+const WAITING_MAX = 32;
+const CALLER_MAX = WAITING_MAX / 4;
+const RETRY_DELAY_MS = 1000;
+/** A thread with its environments takes some tens of megabytes. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Below those that make tasks: a trainer waits for these. */
+const NICE = 10;
+/** A simulation's states, or a large picture's text, many times over. */
+const HEAP_MB_MAX = 512;
+
+const laneOf = { draw: "aside", solve: "aside", read: "aside", simulate: "simulations" } as const;
+
+export function createAside(options: AsideOptions): Aside {
+  const lanes = {
+    aside: createLane("aside", options),
+    simulations: createLane("simulations", options),
+  };
+  return {
+    run: (job, asking) => lanes[laneOf[job.kind]].run(job, asking) as never,
+    load: () => Object.values(lanes).map((lane) => lane.load()),
+    close: async () => {
+      for (const lane of Object.values(lanes)) await lane.close();
+    },
+  };
+}
+
+interface Entry {
+  readonly caller: string;
+  readonly begin: () => Promise<void>;
+}
+
+/** One thread, and who waits for it. */
+function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_MS }: AsideOptions) {
+  let threads: Piscina<AsideJob, unknown> | undefined;
+  let running = false;
+  const queue = fairQueue<Entry>();
+  const start = (): Piscina<AsideJob, unknown> => {
+    const started = new Piscina<AsideJob, unknown>({
+      filename: new URL("./worker.ts", import.meta.url).href,
+      workerData: { environmentFiles } satisfies AsideData,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_TIMEOUT_MS,
+      niceIncrement: NICE,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    });
+    started.on("error", onError);
+    return started;
+  };
+  const within = async (job: AsideJob, signal: AbortSignal): Promise<AsideOutcome<unknown>> => {
+    const limit = AbortSignal.timeout(limitMs);
+    try {
+      threads ??= start();
+      return { kind: "done", value: await threads.run(job, { signal: AbortSignal.any([signal, limit]) }) };
+    } catch (error) {
+      if (signal.aborted) return { kind: "cancelled" };
+      if (limit.aborted) return { kind: "timeout", limitMs };
+      throw error;
+    }
+  };
+  const next = (): void => {
+    const entry = running ? undefined : queue.next();
+    if (entry === undefined) return;
+    running = true;
+    const begunAtMs = performance.now();
+    void entry.begin().finally(() => {
+      queue.charge(entry.caller, performance.now() - begunAtMs);
+      running = false;
+      next();
+    });
+  };
+  return {
+    run: (job: AsideJob, { caller, signal }: Asking): Promise<AsideOutcome<unknown>> => {
+      if (signal.aborted) return Promise.resolve({ kind: "cancelled" });
+      if (queue.waiting() >= WAITING_MAX || queue.waiting(caller) >= CALLER_MAX)
+        return Promise.resolve({ kind: "overloaded", waitingMax: WAITING_MAX, retryDelayMs: RETRY_DELAY_MS });
+      const { promise, resolve, reject } = Promise.withResolvers<AsideOutcome<unknown>>();
+      const begin = async (): Promise<void> => {
+        signal.removeEventListener("abort", leave);
+        await within(job, signal).then(resolve, reject);
+      };
+      const entry: Entry = { caller, begin };
+      const leave = (): void => {
+        queue.remove(caller, entry);
+        resolve({ kind: "cancelled" });
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      queue.add(caller, entry, 1);
+      next();
+      return promise;
+    },
+    load: (): LaneLoad => ({ name, running: Number(running), waiting: queue.waiting(), waitingMax: WAITING_MAX }),
+    close: async (): Promise<void> => {
+      await threads?.destroy();
+    },
+  };
+}

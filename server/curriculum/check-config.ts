@@ -1,0 +1,333 @@
+/** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
+import { checkConstraints } from "./constraints.ts";
+import { first, inRange, WEIGHT_MAX, zeroOrMore } from "./policies/policy.ts";
+import { checkFilter, looksBack } from "./policies/filter.ts";
+import { checkPolicyConfig, definitionOf, rankUsesOf, withRankRanges, writePolicy } from "./policies/registry.ts";
+import { checkRowArms } from "./row-arms.ts";
+import { needsTwo } from "./signals.ts";
+import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
+import {
+  invalid,
+  PROMPT_MARK,
+  slotsFor,
+  type Arm,
+  type Constraints,
+  type Invalid,
+  type Policy,
+  type RunConfig,
+} from "./types.ts";
+
+/** Of a reward's size, and an advantage's: sums and squares of as many as a run has are finite. */
+export const REWARD_MAX = 1e9;
+/** The papers' are at most 0.04. */
+export const KL_COEFFICIENT_MAX = 100;
+export const ARMS_MAX = 1024;
+export const PROMPTS_PER_UPDATE_MAX = 4096;
+export const LAG_MAX = 64;
+export const OVERSAMPLE_MAX = 16;
+export const EVALUATION_ARMS_MAX = 32;
+const EVALUATION_TASKS_MAX = 65_536;
+const LATE_BATCHES_MAX = 65_536;
+
+const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
+
+function wholeInRange(field: string, value: number, min: number, max: number): Invalid | undefined {
+  if (Number.isInteger(value) && value >= min && value <= max) return undefined;
+  return invalid(field, `must be a whole number in [${min}, ${max}], not ${value}`);
+}
+
+export function checkRunId(runId: string): Invalid | undefined {
+  return RUN_ID.test(runId) ? undefined : invalid("run_id", "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -");
+}
+
+function checkArmId(field: string, id: string): Invalid | undefined {
+  if (/^[a-zA-Z0-9._/-]{1,64}$/.test(id)) return undefined;
+  return invalid(field, "must be 1 to 64 of the characters a-z A-Z 0-9 . _ / -");
+}
+
+function checkArm(arm: Arm, i: number): Invalid | undefined {
+  const { min, max } = arm.rewardRange;
+  return first([
+    () => checkArmId(`arms[${i}].id`, arm.id),
+    () => zeroOrMore(`arms[${i}].weight`, arm.weight, WEIGHT_MAX),
+    () => zeroOrMore(`arms[${i}].kl_coefficient`, arm.klCoefficient ?? 0, KL_COEFFICIENT_MAX),
+    () =>
+      min >= -REWARD_MAX && max <= REWARD_MAX && min <= max
+        ? undefined
+        : invalid(
+            `arms[${i}].spec.reward_scheme`,
+            `its rewards must be in [${-REWARD_MAX}, ${REWARD_MAX}], not [${min}, ${max}]`,
+          ),
+  ]);
+}
+
+function armProblems(arms: readonly Arm[]): readonly Invalid[] {
+  if (arms.length < 1 || arms.length > ARMS_MAX)
+    return [invalid("arms", `must be 1 to ${ARMS_MAX}, not ${arms.length}`)];
+  const ids = new Set<string>();
+  return arms.flatMap((arm, i) => {
+    const isTaken = ids.has(arm.id);
+    ids.add(arm.id);
+    const found = checkArm(arm, i);
+    if (found !== undefined) return [found];
+    return isTaken ? [invalid(`arms[${i}].id`, `"${arm.id}" is taken by an arm before it`)] : [];
+  });
+}
+
+function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | undefined {
+  if (evaluationArms.length > EVALUATION_ARMS_MAX)
+    return invalid("evaluation_arms", `may be at most ${EVALUATION_ARMS_MAX}, not ${evaluationArms.length}`);
+  const ids = new Set(arms.map(({ id }) => id));
+  for (const [i, { id, tasks }] of evaluationArms.entries()) {
+    const field = `evaluation_arms[${i}]`;
+    const found = checkArmId(`${field}.id`, id) ?? wholeInRange(`${field}.tasks`, tasks, 1, EVALUATION_TASKS_MAX);
+    if (found !== undefined) return found;
+    if (ids.has(id)) return invalid(`${field}.id`, `"${id}" is another arm's`);
+    ids.add(id);
+  }
+  const samples = evaluationArms.reduce((sum, { tasks, numGenerations }) => sum + tasks * numGenerations, 0);
+  if (samples <= EVALUATION_SAMPLES_MAX) return undefined;
+  const limit = `tasks × num_generations of all evaluation arms may be at most ${EVALUATION_SAMPLES_MAX} samples`;
+  return invalid("evaluation_arms", `${limit}, not ${samples}: lower one of them`);
+}
+
+/** What a run may have to hold at a time: the samples of every update batch that can wait for feedback. */
+function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampling }: RunConfig): Invalid | undefined {
+  const batches = lag.kind === "batches" ? lag.count + 1 : 1;
+  const samples = slotsFor(promptsPerUpdate, dynamicSampling) * numGenerations * batches;
+  if (samples <= OPEN_SAMPLES_MAX) return undefined;
+  const oversample = dynamicSampling === undefined ? "" : " × dynamic_sampling.oversample_max";
+  const product = `prompts_per_update${oversample} × num_generations × (feedback_lag + 1)`;
+  return invalid(
+    "prompts_per_update",
+    `${product} may be at most ${OPEN_SAMPLES_MAX} samples, not ${samples}: lower one of them`,
+  );
+}
+
+/** Why a group of one completion is too small, where the server makes its advantage of the others' rewards. */
+const TOO_FEW = "must be at least 2";
+
+function checkDynamicSampling({ dynamicSampling, feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
+  if (dynamicSampling === undefined) return undefined;
+  const { oversampleMax, alike } = dynamicSampling;
+  if (numGenerations === 1 && feedbackSource === "step")
+    return invalid(
+      "num_generations",
+      `${TOO_FEW} with dynamic_sampling, not 1: one completion is alike with itself, and every group would be passed over`,
+    );
+  if (alike === "solved" && feedbackSource === "reported")
+    return invalid(
+      "dynamic_sampling.alike",
+      "with reported advantages the server does not know what is solved: use ALIKE_OUTCOMES_REWARDS",
+    );
+  return inRange("dynamic_sampling.oversample_max", oversampleMax, 1, OVERSAMPLE_MAX);
+}
+
+function checkLateFeedback({ lateFeedback }: RunConfig): Invalid | undefined {
+  if (lateFeedback === undefined) return undefined;
+  const { batchesMax, weight } = lateFeedback;
+  return (
+    wholeInRange("late_feedback.batches_max", batchesMax, 0, LATE_BATCHES_MAX) ??
+    zeroOrMore("late_feedback.weight", weight, 1)
+  );
+}
+
+function checkTemplate({ promptTemplate }: RunConfig): Invalid | undefined {
+  const count = (promptTemplate?.user ?? "").split(PROMPT_MARK).length - 1;
+  if (promptTemplate === undefined || promptTemplate.user === "" || count === 1) return undefined;
+  return invalid(
+    "prompt_template.user",
+    `must hold ${PROMPT_MARK} once, where the task's prompt goes, not ${count} times`,
+  );
+}
+
+function checkShares(constraints: Constraints): Invalid | undefined {
+  const name = "policy.constraints";
+  return first([
+    () => zeroOrMore(`${name}.real_share_min`, constraints.realShareMin, 1),
+    () => zeroOrMore(`${name}.synthetic_share_max`, constraints.syntheticShareMax, 1),
+    () => zeroOrMore(`${name}.hard_share_min`, constraints.hardShareMin, 1),
+    () => wholeInRange(`${name}.hard_warmup_batches`, constraints.hardWarmupBatches, 0, 2 ** 32 - 1),
+  ]);
+}
+
+/** The field, from "policy" down, that asks for what was solved, which reported advantages do not say. */
+function needsSolved(policy: Policy): string | undefined {
+  const field = definitionOf(policy).needsSolved?.(policy.config);
+  if (field !== undefined) return `policy.${policy.kind}.${field}`;
+  return looksBack(policy.filter) ? "policy.filter" : undefined;
+}
+
+/** Reported advantages do not say what was solved. */
+function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invalid | undefined {
+  const field = feedbackSource === "reported" ? needsSolved(policy) : undefined;
+  if (field === undefined) return undefined;
+  return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
+}
+
+/** A signal that compares the completions of a group has nothing to compare. */
+function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms }: RunConfig): Invalid | undefined {
+  if (numGenerations !== 1 || feedbackSource !== "step") return undefined;
+  const signals = arms.map(({ id }) => definitionOf(policy).signal?.(policy.config, id));
+  const signal = signals.find((name) => name !== undefined && needsTwo(name));
+  if (signal === undefined) return undefined;
+  const remedy = "give more, or signal LEARNING_PROGRESS, which takes one";
+  return invalid(
+    "num_generations",
+    `${TOO_FEW} with the signal ${signal} of policy.${policy.kind}, not 1: no group would give one, and nothing would be learnt; ${remedy}`,
+  );
+}
+
+/**
+ * Refuses a policy with a part, such as a stage, that is shorter than an update batch: a batch is of the part that its
+ * first task is in, so that such a part may never be drawn. Runs that have one go on.
+ */
+export function checkParts({ length, promptsPerUpdate }: RunConfig, policy: Policy): Invalid | undefined {
+  const least = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length);
+  const parts = definitionOf(policy).lasts?.(policy.config, length) ?? [];
+  const short = parts.find(({ tasks }) => Math.round(tasks) < least);
+  if (short === undefined) return undefined;
+  const words = `lasts ${Math.round(short.tasks)} tasks, less than an update batch of ${promptsPerUpdate}`;
+  return invalid(`policy.${policy.kind}.${short.field}`, `${words}: make it longer, or lower prompts_per_update`);
+}
+
+interface PolicyInForce {
+  readonly config: RunConfig;
+  readonly policy: Policy;
+  readonly weights: readonly number[];
+}
+
+/** How far a run is. */
+interface Drawn {
+  /** Tasks to train on that are drawn already. */
+  readonly prompts: number;
+}
+
+function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
+  return known([
+    checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
+    checkFilter(policy.filter),
+    checkSolvedKnown(policy, config),
+    checkRowArms({ ...config, policy }),
+    checkSignalThere(policy, config),
+    checkShares(policy.constraints),
+  ]);
+}
+
+/** Whether a run's arms, policy and weights, as they would be, go together. */
+export function checkPolicy(run: PolicyInForce & Drawn): Invalid | undefined {
+  const { config, policy, weights, prompts } = run;
+  return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights, prompts });
+}
+
+/** New weights of some arms, by id: each must be one of the run's, and in range. */
+export function checkWeights(config: RunConfig, weights: Readonly<Record<string, number>>): Invalid | undefined {
+  const ids = new Set(config.arms.map((arm) => arm.id));
+  const removed = new Set(config.arms.filter((arm) => arm.removed).map((arm) => arm.id));
+  for (const [id, weight] of Object.entries(weights)) {
+    if (!ids.has(id)) return invalid(`weights["${id}"]`, "is not an arm of the run");
+    if (removed.has(id)) return invalid(`weights["${id}"]`, "the arm was removed from the run");
+    const found = zeroOrMore(`weights["${id}"]`, weight, WEIGHT_MAX);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function known(found: readonly (Invalid | undefined)[]): readonly Invalid[] {
+  return found.filter((one) => one !== undefined);
+}
+
+/** Each by itself: whether arms and constraints can be met together is asked only of those that are right. */
+export function configProblems(config: RunConfig, weights: readonly number[]): readonly Invalid[] {
+  const { lag, policy } = config;
+  return [
+    ...armProblems(config.arms),
+    ...known([
+      wholeInRange("num_generations", config.numGenerations, 1, 2 ** 32 - 1),
+      wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
+      wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
+      lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined,
+      checkDynamicSampling(config),
+      checkLateFeedback(config),
+      checkTemplate(config),
+      checkOpenSamples(config),
+      checkEvaluationArms(config),
+      inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
+      inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
+    ]),
+    ...policyProblems({ config, policy, weights }),
+  ];
+}
+
+/** Whether a run can be created with this configuration. The limit of num_generations is the server's to check. */
+export function checkConfig(
+  config: RunConfig,
+  weights: readonly number[] = config.arms.map((arm) => arm.weight),
+  { prompts }: Drawn = { prompts: 0 },
+): Invalid | undefined {
+  const [found, ...others] = configProblems(config, weights);
+  if (found === undefined) return checkConstraints({ ...config, weights, prompts });
+  return others.length === 0 ? found : { ...found, others };
+}
+
+// Whether a run that is created again is the same run.
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The path of the first difference between two values of plain data; undefined: they are the same. */
+function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
+  if (a === b) return undefined;
+  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
+  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return path;
+  for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
+    const step = Array.isArray(a) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
+    const found = firstDifference(a[name], b[name], step);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A path as the contract names it. */
+function contractName(path: string, policyKind: string): string {
+  return (
+    path
+      .replace(/^lag.*/, "feedbackLag")
+      .replace(/^policy\.parameters\b/, `policy.${policyKind}`)
+      // Under the name of a map stand keys of the caller's.
+      .replace(/(\.weights)\..*/, "$1")
+      .replace(/rewardRange.*/, "spec.rewardScheme")
+      .replace(/resource$/, "spec.environment")
+      .replace(/Ms$/, "")
+      .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  );
+}
+
+/** Without how many rows the pools had: a run goes on with other rows. */
+function uncountedArm(arm: Arm): Arm {
+  return arm.rows === undefined || arm.source !== "real" ? arm : { ...arm, rows: { ...arm.rows, rows: 0 } };
+}
+
+function uncounted(policy: Policy): Policy {
+  const ranges = rankUsesOf(policy).map(({ range: { rows: _rows, ...range } }) => range);
+  return ranges.length === 0 ? policy : withRankRanges(policy, ranges);
+}
+
+/**
+ * The first field, as the contract names it, in which two configurations differ; undefined: they mean the same. `given`
+ * does not count: it may say the same thing in another way, such as a default in full.
+ */
+export function differingField(a: RunConfig, b: RunConfig): string | undefined {
+  if (a.policy.kind !== b.policy.kind) return "policy.kind";
+  // No caller chooses whether rounding is ignored: a run keeps what the server that created it did.
+  const told = { given: "", ignoresRounding: true };
+  const [one, other] = [a, b].map((config) => ({
+    ...config,
+    ...told,
+    arms: config.arms.map(uncountedArm),
+    policy: writePolicy(uncounted(config.policy)),
+  }));
+  const path = firstDifference(one, other, "");
+  return path === undefined ? undefined : contractName(path, a.policy.kind);
+}

@@ -1,0 +1,223 @@
+/**
+ * Draws of update batches. Batch k is drawn from the state after every batch up to k − 1 − lag closed: groups are folded
+ * into the policy's state only here, and only up to that batch, however many more have closed. So a run is a pure
+ * function of its seed, its control changes and its feedback.
+ */
+import { rngFor } from "../../envs/lib/rng.ts";
+import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
+import { isIssued, isRecent } from "./issued-hashes.ts";
+import type { KnownTask, ObservedGroup, Progress } from "./policies/policy.ts";
+import { isWithin } from "./policies/ranks.ts";
+import { definitionOf } from "./policies/registry.ts";
+import type { Batch, ClosedGroup } from "./batches.ts";
+import type { BatchDrawn } from "./events.ts";
+import { observedGroup, signalOf } from "./observed-group.ts";
+import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./policy-updates.ts";
+import { afterFold, chosenRows } from "./row-arms.ts";
+import { listedRow, listOf, masksOf } from "./row-lists.ts";
+import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
+import { passesOver } from "./task-memory.ts";
+import { type Arm, type Refusal, slotsFor } from "./types.ts";
+import { viewOf } from "./run-view.ts";
+
+/** How long to wait before asking again for a batch while no arm can be drawn. */
+const MASKED_RETRY_MS = 1000;
+
+export type DrawReadiness =
+  | { readonly kind: "ready" }
+  | { readonly kind: "paused" }
+  /** All of the run's length is drawn. */
+  | { readonly kind: "finished" }
+  /** Feedback is due. */
+  | { readonly kind: "waiting"; readonly batch: number };
+
+/** Batches before this one are in the state that the next batch is drawn from, under a counted lag. */
+function dueBatches(state: RunState, lag: number): number {
+  return Math.max(0, state.batchesDrawn - lag);
+}
+
+/** Whether the next update batch can be drawn. */
+export function drawReadiness(state: RunState): DrawReadiness {
+  const { config } = state;
+  if (isDrawn(state)) return { kind: "finished" };
+  if (state.paused) return { kind: "paused" };
+  if (config.lag.kind === "unbounded" || !takesFeedback(state)) return { kind: "ready" };
+  const waiting = state.batchesClosed < dueBatches(state, config.lag.count);
+  return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
+}
+
+/** Whether an instance may be drawn now; "filtered": if there is nothing else. */
+export type Verdict = "accepted" | "refused" | "filtered";
+
+/** A draw but for its instances. */
+export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
+  readonly kind: "plan";
+  /** The arm of each slot. */
+  readonly slots: readonly number[];
+  /** The row of each slot whose arm chooses its rows. */
+  readonly rows: readonly (number | undefined)[];
+  /** Groups to close first: the oldest open ones beyond openGroupsMax. */
+  readonly closes: readonly number[];
+  readonly verdict: (task: KnownTask) => Verdict;
+  /** Whether an arm's task at an ordinal is a row that its pool has no longer: it is passed over. */
+  readonly isGone: (arm: number, ordinal: number) => boolean;
+  /** Instances count as known that the run has issued; of policies that go over them again, in this pass only. */
+  readonly isKnown: (hash: string) => boolean;
+  /** What it was planned on; see isCurrent. */
+  readonly basis: RunState;
+}
+
+/**
+ * What the next draw folds in. Under an unbounded lag every group that has closed since the last draw, in cursor order,
+ * as one update batch: a group that comes late counts in the mean of those it came with, so that a straggler weighs no
+ * more than others.
+ */
+function dueFold(state: RunState): Fold {
+  const { lag } = state.config;
+  if (lag.kind === "batches")
+    return { kind: "through", batches: Math.max(dueBatches(state, lag.count), state.batchesFolded) };
+  const fresh = state.batches.flatMap(({ groups }) =>
+    groups.flatMap((group) => (group.kind === "closed" && !group.folded ? [group.task.cursor] : [])),
+  );
+  return { kind: "groups", ranges: toRanges(fresh) };
+}
+
+/** The policy's state after what a fold takes in. */
+function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
+  const { policy, policyState, config } = state;
+  const definition = definitionOf(policy);
+  const signal = signalOf(definition, policy.config);
+  const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
+    const batch = batchAt(state, task.cursor) as Batch;
+    const place = {
+      arm: task.arm,
+      hash: task.key.hash,
+      rank: task.key.rank,
+      weight: feedbackWeight(state, batch.index),
+      probability: batch.probabilities[task.arm] ?? 0,
+    };
+    return observedGroup(config.arms[task.arm] as Arm, place, outcome, signal);
+  };
+  return updates.reduce<unknown>(
+    (now, groups) => definition.observe?.(policy.config, now, groups.map(observed)) ?? now,
+    policyState,
+  );
+}
+
+function nothingToDraw(state: RunState): Refusal {
+  const { config } = state;
+  const masks = masksOf(state);
+  const masked = config.arms.flatMap(({ id }, i) => (masks[i] === null ? [] : [`"${id}": ${masks[i]}`]));
+  const message = `no arm can be drawn now; masked are ${masked.join("; ")}`;
+  return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS, wait: { reason: "ARMS_MASKED" } };
+}
+
+/** Plans the next update batch. The state must be ready (drawReadiness). */
+export function planDraw(state: RunState): DrawPlan | Refusal {
+  const { config, cursor, batchesDrawn: batch, policy, weights } = state;
+  const definition = definitionOf(policy);
+  const left = config.length === 0 ? Infinity : config.length - state.prompts;
+  const prompts = Math.min(config.promptsPerUpdate, left);
+  const size = slotsFor(prompts, config.dynamicSampling);
+  const fold = dueFold(state);
+  const updates = takesFeedback(state) ? updatesOf(state, fold) : [];
+  const view = viewOf({ ...state, arms: withFolded(state.arms, updates) });
+  const observed = observe(state, updates);
+  const pass = definition.pass?.(policy.config, observed, view.progress);
+  const policyState = pass?.state ?? observed;
+  const p = definition.probabilities(policy.config, policyState, view);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masksOf(state));
+  if (drawable === undefined) return nothingToDraw(state);
+  const { probabilities, possible } = drawable;
+  const quotas = quotasOf(policy.constraints, batch, size);
+  const classes = armClasses(config.arms, possible);
+  const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, pass?.batch ?? batch));
+  const rows = chosenRows(state, afterFold(state, updates), { slots, batch, fold });
+  const waits = takesFeedback(state) && config.lag.kind === "batches";
+  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
+  const closes =
+    surplus > 0
+      ? openGroups(state)
+          .slice(0, surplus)
+          .map(({ group }) => group.task.cursor)
+      : [];
+  return {
+    kind: "plan",
+    batch,
+    cursor,
+    slots,
+    rows,
+    prompts,
+    probabilities,
+    policyState,
+    fold,
+    closes,
+    verdict: verdictOf(state, policyState, view.progress, updates),
+    isGone: goneOf(state),
+    restarts: pass?.restarts ?? false,
+    isKnown: pass?.restarts ? () => false : (hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash),
+    basis: state,
+  };
+}
+
+function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
+  const ofArms = config.arms.map(({ id }) => listOf(lists, id));
+  return (arm, ordinal) => {
+    const list = ofArms[arm];
+    if (list === undefined || list.gone.size === 0) return false;
+    return listedRow(list, config.arms[arm]?.id ?? "", { ordinal, runSeed: config.seed }) === undefined;
+  };
+}
+
+/** Which instances a draw takes: the policy's own choice, and the filter around it. */
+function verdictOf(
+  { policy, memory }: RunState,
+  policyState: unknown,
+  progress: Progress,
+  updates: readonly (readonly ClosedGroup[])[],
+): DrawPlan["verdict"] {
+  const { config, filter } = policy;
+  const definition = definitionOf(policy);
+  const isFiltered =
+    filter === undefined || memory === null ? () => false : passesOver(filter, memory, rememberedOf(updates));
+  return (task) => {
+    const accepted =
+      (definition.accepts?.(config, policyState, task, progress) ?? true) && isWithin(filter?.ranks, task.rank);
+    if (!accepted) return "refused";
+    return isFiltered(task.hash) ? "filtered" : "accepted";
+  };
+}
+
+/** Whether the groups that a plan folds in are as they were: one that was opened again may come to something else. */
+function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
+  const due = (batch: Batch): boolean =>
+    fold.kind === "groups" ? true : basis.batchesFolded <= batch.index && batch.index < fold.batches;
+  const now = new Set(state.batches);
+  // Mostly few batches have changed, if any.
+  const changed = basis.batches.filter((batch) => due(batch) && !now.has(batch));
+  if (changed.length === 0) return true;
+  const byIndex = new Map(state.batches.map((batch) => [batch.index, batch]));
+  return changed.every(({ index, groups }) =>
+    groups.every((group, i) => {
+      const same = byIndex.get(index)?.groups[i];
+      return group.kind === "open" || same === undefined || (same.kind === "closed" && same.outcome === group.outcome);
+    }),
+  );
+}
+
+/** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
+export function isCurrent(plan: DrawPlan, state: RunState): boolean {
+  const { policy, policyState, config, weights, masks, incarnations } = plan.basis;
+  const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
+  return (
+    same &&
+    state.config === config &&
+    state.masks === masks &&
+    state.rows === plan.basis.rows &&
+    state.lists === plan.basis.lists &&
+    state.incarnations === incarnations &&
+    state.batchesDrawn === plan.batch &&
+    !state.paused &&
+    foldHolds(plan, state)
+  );
+}

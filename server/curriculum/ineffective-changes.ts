@@ -1,0 +1,88 @@
+/** What of a control change changes nothing that is drawn, in sentences for whoever asked for it. Pure. */
+import { isDeepStrictEqual } from "node:util";
+import { definitionOf } from "./policies/registry.ts";
+import type { NewShape } from "./shape.ts";
+import { isDrawn, type RunState } from "./state.ts";
+import type { Policy } from "./types.ts";
+
+/** Shares that differ by less are the same. */
+const TOLERANCE = 1e-12;
+
+/** Of any change: a run that has issued all its tasks draws no more. */
+export function ofAnyChange(state: RunState): readonly string[] {
+  if (!isDrawn(state)) return [];
+  return [`the run has issued all of its ${state.config.length} tasks, and draws again only if it is made longer`];
+}
+
+/** Each arm's part of the weights of the arms it shares a draw with. */
+function partsOf(weights: readonly number[], among: readonly boolean[]): readonly number[] {
+  const own = weights.map((weight, i) => (among[i] === true ? weight : 0));
+  const total = own.reduce((sum, weight) => sum + weight, 0);
+  return own.map((weight) => (total > 0 ? weight / total : 0));
+}
+
+function differ(a: readonly number[], b: readonly number[]): boolean {
+  return a.some((each, i) => Math.abs(each - (b[i] ?? 0)) > TOLERANCE);
+}
+
+/** `changed` by arm id, all of them the run's; `weights` are those of all arms afterwards. */
+export function ofWeights(
+  state: RunState,
+  changed: Readonly<Record<string, number>>,
+  weights: readonly number[],
+): readonly string[] {
+  const { policy, config, weights: before } = state;
+  const drawn = ofAnyChange(state);
+  if (drawn.length > 0) return drawn;
+  const ids = Object.keys(changed);
+  if (ids.length === 0) return ["no weight was given"];
+  if (!differ(weights, before)) return [`${quoted(ids)}: the weight is that already`];
+  const armIds = config.arms.map(({ id }) => id);
+  // Whether an arm is drawn from at all is the same for every policy.
+  const turned = armIds.filter((_, i) => (weights[i] ?? 0) > 0 !== (before[i] ?? 0) > 0);
+  const sharing = definitionOf(policy).sharing?.(policy.config, armIds) ?? [armIds.map(() => true)];
+  if (sharing.length === 0) {
+    const idle = ids.filter((id) => !turned.includes(id));
+    const words = `a ${policy.kind} draws by what it has learnt of each arm; a weight says only whether it draws an arm at all, 0 or above, until it counts under a policy that draws by weights`;
+    return idle.length === 0 ? [] : [`${quoted(idle)}: ${words}`];
+  }
+  const isSame = sharing.every((among) => !differ(partsOf(weights, among), partsOf(before, among)));
+  if (turned.length > 0 || !isSame) return [];
+  return [
+    `${quoted(ids)}: each arm's share stays as it is, for a weight counts beside those of the arms that it shares a stage, a tier or the run with`,
+  ];
+}
+
+export function ofPolicy(state: RunState, policy: Policy): readonly string[] {
+  const drawn = ofAnyChange(state);
+  if (drawn.length > 0) return drawn;
+  return isDeepStrictEqual(state.policy, policy) ? ["the policy is the one that is in force already"] : [];
+}
+
+export function ofShape(state: RunState, shape: NewShape<unknown>): readonly string[] {
+  const { config, policy: before } = state;
+  const { addArms, removeArms, policy, rated: _rated, ...numbers } = shape;
+  const given = [
+    ["num_generations", numbers.numGenerations, config.numGenerations],
+    ["prompts_per_update", numbers.promptsPerUpdate, config.promptsPerUpdate],
+    ["length", numbers.length, config.length],
+  ] as const;
+  const same = given.flatMap(([name, now, was]) => (now === was ? [`${name} is ${was} already`] : []));
+  const samePolicy = policy !== undefined && isDeepStrictEqual(before, policy) ? ["policy is as it was"] : [];
+  const asked = given.some(([, now]) => now !== undefined) || policy !== undefined;
+  const nothing = !asked && addArms.length + removeArms.length === 0 ? ["no change was asked for"] : [];
+  const drawn = shape.length === undefined ? ofAnyChange(state) : [];
+  return [...drawn, ...same, ...samePolicy, ...nothing];
+}
+
+export function ofPause({ paused }: RunState): readonly string[] {
+  return paused ? ["the run is paused already"] : [];
+}
+
+export function ofResume({ paused }: RunState): readonly string[] {
+  return paused ? [] : ["the run is not paused"];
+}
+
+function quoted(ids: readonly string[]): string {
+  return ids.map((id) => `"${id}"`).join(", ");
+}

@@ -1,0 +1,166 @@
+/** Arms whose rows are chosen by their pass rates, in a run's state: what is known of the rows, and which are drawn next. */
+import { rngFor } from "../../envs/lib/rng.ts";
+import type { ClosedGroup } from "./batches.ts";
+import type { Fold } from "./policy-updates.ts";
+import { looksBack } from "./policies/filter.ts";
+import { definitionOf, rankUsesOf } from "./policies/registry.ts";
+import { chooseRows } from "./row-choice.ts";
+import { type RowGroup, rowTable, type RowTable, withGroups, withRates } from "./row-table.ts";
+import type { RunState } from "./state.ts";
+import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./types.ts";
+
+/** Rows of an arm: what a run can hold of them is bounded when it is created. */
+export const ROWS_MAX = 2 ** 21;
+
+/** Pass rates are kept as whole numbers of these. */
+export const RATE_PARTS = 250;
+
+/** Pass rates of rows of an arm that somebody told. */
+export interface RowsRated {
+  readonly kind: "rowsRated";
+  /** The arm's index. */
+  readonly arm: number;
+  /** Which rows; none: as many as there are rates, from the first on. */
+  readonly rows: readonly number[];
+  readonly first: number;
+  /** Of each row, in 250ths. */
+  readonly rates: Uint8Array;
+  /** How many samples of the row each is worth. */
+  readonly samples: number;
+}
+
+/** The same as whoever tells it has it. */
+export interface Ratings extends Omit<RowsRated, "kind" | "rates"> {
+  /** In [0, 1]. */
+  readonly rates: readonly number[] | Float64Array;
+}
+
+export function ratedEvent({ rates, ...told }: Ratings): RowsRated {
+  return { kind: "rowsRated", ...told, rates: Uint8Array.from(rates, (rate) => Math.round(rate * RATE_PARTS)) };
+}
+
+export function freshTable({ rows }: Pick<Arm, "rows">): RowTable | null {
+  return rows === undefined ? null : rowTable(rows);
+}
+
+export function withRated(tables: RunState["rows"], { arm, rows, first, rates, samples }: RowsRated): RunState["rows"] {
+  const table = tables[arm];
+  if (table === undefined || table === null) throw new Error(`rows of arm ${arm} were rated, and it has none`);
+  const rateAt = (i: number): number => (rates[i] ?? 0) / RATE_PARTS;
+  return tables.with(arm, withRates(table, { rows, first, rateAt, count: rates.length, samples }));
+}
+
+/** A draw is planned, and its event applied, mostly on one state: what a fold comes to is made once for both. */
+const folds = new WeakMap<RunState["batches"], { readonly key: string; readonly after: RunState["rows"] }>();
+
+/** What is known of rows after a fold. Groups that nobody knows to be solved or not say nothing. */
+export function afterFold(
+  state: Pick<RunState, "rows" | "config" | "batches" | "version">,
+  updates: readonly (readonly ClosedGroup[])[],
+): RunState["rows"] {
+  if (state.rows.every((table) => table === null)) return state.rows;
+  const cursors = updates.map((groups) => `${groups[0]?.task.cursor} ${groups.length}`);
+  const key = [state.version, ...cursors].join();
+  const known = folds.get(state.batches);
+  if (known?.key === key) return known.after;
+  const after = folded(state, updates);
+  folds.set(state.batches, { key, after });
+  return after;
+}
+
+function folded(
+  { rows: tables, config }: Pick<RunState, "rows" | "config">,
+  updates: readonly (readonly ClosedGroup[])[],
+): RunState["rows"] {
+  const groups = tables.map((): RowGroup[] => []);
+  for (const { task, outcome } of updates.flat()) {
+    if (task.row === undefined || outcome.solved === null || outcome.count === 0) continue;
+    groups[task.arm]?.push({ row: task.row, samples: outcome.count, solved: outcome.solved });
+  }
+  return tables.map((table, arm) => {
+    const of = groups[arm] ?? [];
+    return table === null || of.length === 0 ? table : withGroups(table, of, config.arms[arm]?.rows?.kept ?? 0);
+  });
+}
+
+/**
+ * Rows of an arm that are being sampled: what comes of them is not known yet. Under a counted lag those are the rows of
+ * all batches that the draw does not fold in, whatever has closed of them, so that no draw depends on timing.
+ */
+function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: number): ReadonlySet<number> {
+  const tasks = batches.flatMap(({ index, groups, reserve }) => {
+    if (fold.kind === "groups") return groups.flatMap(({ kind, task }) => (kind === "open" ? [task] : []));
+    return index < fold.batches ? [] : [...groups.map(({ task }) => task), ...reserve];
+  });
+  return new Set(tasks.flatMap((task) => (task.arm === arm ? (task.row ?? []) : [])));
+}
+
+/** The row of each slot of a draw; undefined: its arm goes through its tasks in turn. */
+export function chosenRows(
+  state: RunState,
+  tables: RunState["rows"],
+  { slots, batch, fold }: { readonly slots: readonly number[]; readonly batch: number; readonly fold: Fold },
+): readonly (number | undefined)[] {
+  const { config, prompts } = state;
+  const share = config.length === 0 ? 0 : Math.min(1, prompts / config.length);
+  const chosen = tables.map((table, arm) => {
+    const rule = config.arms[arm]?.rows;
+    // Most arms of a run with many have none, and slots are looked through for those that do.
+    if (table === null || rule === undefined) return [][Symbol.iterator]();
+    const count = slots.filter((slot) => slot === arm).length;
+    if (count === 0) return [][Symbol.iterator]();
+    const taken = beingSampled(state, fold, arm);
+    const rng = rngFor("rows", config.seed, config.arms[arm]?.id ?? "", batch);
+    return chooseRows(rule, table, { count, share, taken }, rng)[Symbol.iterator]();
+  });
+  return slots.map((arm) => chosen[arm]?.next().value);
+}
+
+function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["rows"]>): Invalid | undefined {
+  const wrong = (name: string, value: number, min: number, max: number): Invalid | undefined =>
+    value >= min && value <= max ? undefined : invalid(`${field}.${name}`, `must be in [${min}, ${max}], not ${value}`);
+  const common = wrong("rows", rows, 1, ROWS_MAX) ?? wrong("floor", floor, 0, 1) ?? wrong("kept", kept / 256, 0, 1);
+  if (common !== undefined) return common;
+  if (by.kind === "learnability") return wrong("learnability.sharpness", by.sharpness, 1, 16);
+  return (
+    wrong("target.start", by.from, 0, 1) ?? wrong("target.end", by.to, 0, 1) ?? wrong("target.width", by.width, 0.01, 1)
+  );
+}
+
+/** Whether a policy draws the same instances in each of several passes. */
+function goesOverAgain(policy: Policy, armCount: number, length: number): boolean {
+  const definition = definitionOf(policy);
+  const begun = definition.initial(policy.config, armCount, 0);
+  return (
+    definition.pass?.(policy.config, begun, { batch: 0, cursor: 0, length, size: 1, promptsPerUpdate: 1 }) !== undefined
+  );
+}
+
+/** What does not go with rows that are chosen by their pass rates. */
+export function checkRowArms({ arms, policy, feedbackSource, length }: RunConfig): Invalid | undefined {
+  for (const [i, { id, rows }] of arms.entries()) {
+    if (rows === undefined) continue;
+    const field = `arms[${i}].rows`;
+    const found = checkRule(field, rows);
+    if (found !== undefined) return found;
+    if (feedbackSource === "reported")
+      return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
+    const range = rankUsesOf(policy).find(({ draws }) => draws(id));
+    if (range !== undefined)
+      return invalid(
+        range.field,
+        `arm "${id}" chooses its rows by their pass rates: a range of ranks is another choice`,
+      );
+    if (looksBack(policy.filter))
+      return invalid(
+        "policy.filter",
+        `arm "${id}" chooses its rows by their pass rates: its rows.retire_after retires them`,
+      );
+    if (goesOverAgain(policy, arms.length, length))
+      return invalid(
+        "policy.replay.instances",
+        `arm "${id}" chooses its rows by their pass rates, and not the same again`,
+      );
+  }
+  return undefined;
+}

@@ -1,0 +1,275 @@
+/** A run for its readers as it stands: all that the contract's RunState shows, rounds of evaluation among it. */
+import { rngFor } from "../../envs/lib/rng.ts";
+import { valuesOf } from "./apply.ts";
+import { drawableProbabilities, drawnWeights } from "./constraints.ts";
+import { malformedShare, type MalformedShare } from "./malformed.ts";
+import type { View } from "./policies/policy.ts";
+import { definitionOf } from "./policies/registry.ts";
+import { masksOf, placesIn, type RowList } from "./row-lists.ts";
+import type { RewardSums } from "./signals.ts";
+import {
+  type ArmCounters,
+  type EvaluationPage,
+  type EvaluationRound,
+  incarnationOf,
+  isDone,
+  progressOf,
+  type RunState,
+} from "./state.ts";
+import type { InstanceKey, Policy, RunConfig } from "./types.ts";
+
+export type ArmView = ReturnType<typeof armView>;
+
+/** A round of evaluation. */
+export interface EvaluationView {
+  readonly armId: string;
+  readonly round: number;
+  /** The run's, when the round was opened. */
+  readonly cursor: number;
+  /** In the set. */
+  readonly tasks: number;
+  /** That have come. */
+  readonly samples: number;
+  /** Of those, how many have no reward. */
+  readonly withoutReward: number;
+  /** Over the samples with a reward, as the next; undefined: none. */
+  readonly rewardMean?: number | undefined;
+  readonly solvedShare?: number | undefined;
+  readonly closed: boolean;
+}
+
+export interface StateView {
+  readonly runId: string;
+  readonly incarnation: string;
+  /** Imports so far. */
+  readonly epoch: number;
+  /** Changes since creation. */
+  readonly version: number;
+  readonly cursor: number;
+  /** Of the first update batch that is not closed. */
+  readonly firstOpenCursor: number;
+  readonly batchesDrawn: number;
+  readonly batchesClosed: number;
+  readonly groupsOutstanding: number;
+  readonly samplesRecorded: number;
+  /** How many of the newest samples that were judged together are malformed; null: too few have come. */
+  readonly malformed: MalformedShare | null;
+  readonly paused: boolean;
+  /** As RunState has it; left out in what older servers wrote. */
+  readonly pausedBy?: string;
+  readonly pausedAtMs?: number;
+  readonly done: boolean;
+  readonly policy: Policy;
+  /** In the configuration's order. */
+  readonly arms: readonly ArmView[];
+  /** The newest round of each evaluation arm. */
+  readonly evaluations: readonly EvaluationView[];
+  /** Of the next batch. */
+  readonly shape: RunShape;
+  /** By name; left out of what an older server wrote. */
+  readonly pools?: readonly PoolView[];
+}
+
+/** A pool as the run knows it. */
+export interface PoolView extends Pick<RowList, "digest"> {
+  readonly name: string;
+  /** Rows of the levels and splits that the run's arms draw from. */
+  readonly rows: number;
+  /** Rows that were there once, and are no more. */
+  readonly gone: number;
+}
+
+/** How large a run and its batches are. */
+export type RunShape = Pick<RunConfig, "numGenerations" | "promptsPerUpdate" | "length">;
+
+export function shapeOf({ numGenerations, promptsPerUpdate, length }: RunShape): RunShape {
+  return { numGenerations, promptsPerUpdate, length };
+}
+
+export interface RunView<Spec = unknown> {
+  readonly runId: string;
+  /** As it was created. */
+  readonly config: RunConfig<Spec>;
+  /** As it stands: with the arms that were added later. */
+  readonly configNow: RunConfig<Spec>;
+  readonly state: StateView;
+  readonly createdAtMs: number;
+}
+
+/** Mean reward and share of solved samples; undefined: no reward, or solved is not known. */
+export function means(groups: readonly RewardSums[]): {
+  readonly rewardMean: number | undefined;
+  readonly solvedShare: number | undefined;
+} {
+  let [count, sum, knownCount, solved] = [0, 0, 0, 0];
+  // A loop that counts: with every change that closes an update batch it goes over hundreds of groups of each arm.
+  for (let i = 0; i < groups.length; i++) {
+    const group = groups[i] as RewardSums;
+    count += group.count;
+    sum += group.sum;
+    if (group.solved === null) continue;
+    knownCount += group.count;
+    solved += group.solved;
+  }
+  return {
+    rewardMean: count > 0 ? sum / count : undefined,
+    solvedShare: knownCount > 0 ? solved / knownCount : undefined,
+  };
+}
+
+/** What a policy sees of a run when the next update batch is drawn. */
+export function viewOf(state: RunState): View {
+  const { config, weights, arms, batchesDrawn } = state;
+  return {
+    progress: progressOf(state),
+    rng: () => rngFor("policy", config.seed, batchesDrawn),
+    arms: config.arms.map(({ id, source, hard }, i) => {
+      const { issued, folded } = arms[i] as ArmCounters;
+      const weight = weights[i] ?? 0;
+      return { id, source, hard, weight, issued, groups: folded.groups, ...means([folded]) };
+    }),
+  };
+}
+
+/** Of groups that an arm closed last: they are looked at with every change of the run, and few changes close a group. */
+const recentMeans = new WeakMap<readonly RewardSums[], ReturnType<typeof means>>();
+
+function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> {
+  const known = recentMeans.get(recent) ?? means(recent);
+  recentMeans.set(recent, known);
+  return known;
+}
+
+function armView(state: RunState, i: number, probability: number, value: number) {
+  const { issued, groups, recent, repeats } = state.arms[i] as ArmCounters;
+  const { rewardMean, solvedShare } = meansOfRecent(recent);
+  return {
+    armId: state.config.arms[i]?.id ?? "",
+    probability,
+    value,
+    weight: state.weights[i] ?? 0,
+    issued,
+    groups,
+    recentRewardMean: rewardMean,
+    recentSolvedShare: solvedShare,
+    repeats,
+    /** Undefined: it is drawn from. */
+    maskedReason: state.masks[i] ?? undefined,
+    removed: state.config.arms[i]?.removed ?? false,
+  };
+}
+
+/** As the next update batch would be drawn; 0 where no arm can be drawn. */
+function nextProbabilities(state: RunState): readonly number[] {
+  const { policy, config, weights } = state;
+  const definition = definitionOf(policy);
+  const view = viewOf(state);
+  const policyState = definition.pass?.(policy.config, state.policyState, view.progress)?.state ?? state.policyState;
+  const p = definition.probabilities(policy.config, policyState, view);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masksOf(state));
+  return drawable?.probabilities ?? p.map(() => 0);
+}
+
+// Rounds of evaluation: the state has the newest of each arm, and the history has all.
+
+/** Of the samples of a page. */
+interface Sums {
+  readonly samples: number;
+  readonly rewards: number;
+  readonly sum: number;
+  readonly solved: number;
+}
+
+/** They are asked for with every change of the run, and most changes are none of a page. */
+const pageSums = new WeakMap<EvaluationPage, Sums>();
+
+/** By ordinal and sample, so that a mean is the same to the bit in whatever order the samples came. */
+function sumsOf(page: EvaluationPage): Sums {
+  const found = pageSums.get(page);
+  if (found !== undefined) return found;
+  const sums = { samples: 0, rewards: 0, sum: 0, solved: 0 };
+  for (const task of page) {
+    for (const result of task?.results ?? []) {
+      if (result === null) continue;
+      sums.samples++;
+      if (result.kind !== "reward") continue;
+      sums.rewards++;
+      sums.sum += result.reward;
+      sums.solved += Number(result.solved);
+    }
+  }
+  pageSums.set(page, sums);
+  return sums;
+}
+
+function figures({ pages }: EvaluationRound) {
+  const all = pages.map(sumsOf);
+  const total = (name: keyof Sums): number => all.reduce((sum, page) => sum + page[name], 0);
+  const [samples, rewards] = [total("samples"), total("rewards")];
+  const counts = { samples, withoutReward: samples - rewards };
+  if (rewards === 0) return counts;
+  return { ...counts, rewardMean: total("sum") / rewards, solvedShare: total("solved") / rewards };
+}
+
+export function evaluationView(round: EvaluationRound, { evaluationArms }: RunConfig): EvaluationView {
+  return {
+    armId: evaluationArms[round.arm]?.id ?? "",
+    round: round.round,
+    cursor: round.cursor,
+    tasks: round.size - round.leftOut.size,
+    ...figures(round),
+    closed: round.missing === 0,
+  };
+}
+
+/** The newest round of each evaluation arm. */
+function newestEvaluations({ config, evaluations }: RunState): readonly EvaluationView[] {
+  return config.evaluationArms.flatMap((_, arm) => {
+    const newest = evaluations.findLast((round) => round.arm === arm);
+    return newest === undefined ? [] : [evaluationView(newest, config)];
+  });
+}
+
+function poolViews(lists: readonly RowList[]): readonly PoolView[] {
+  const pools = [...Map.groupBy(lists, ({ pool }) => pool)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return pools.map(([name, of]) => {
+    const gone = of.reduce((sum, list) => sum + list.gone.size, 0);
+    const places = of.reduce((sum, list) => sum + placesIn(list), 0);
+    return { name, digest: of[0]?.digest ?? "", rows: places - gone, gone };
+  });
+}
+
+// All of it.
+
+export function stateView(state: RunState): StateView {
+  const probabilities = state.probabilities ?? nextProbabilities(state);
+  const values = valuesOf(state.policy, state.policyState, state.config);
+  const shown = { ...state, masks: masksOf(state) };
+  return {
+    runId: state.runId,
+    incarnation: incarnationOf(state),
+    epoch: state.epoch,
+    version: state.version - 1,
+    cursor: state.cursor,
+    firstOpenCursor: state.batches.find(({ open }) => open > 0)?.cursor ?? state.cursor,
+    batchesDrawn: state.batchesDrawn,
+    batchesClosed: state.batchesClosed,
+    groupsOutstanding: state.groupsOpen,
+    samplesRecorded: state.samplesRecorded,
+    malformed: malformedShare(state.malformed, isDone(state)),
+    paused: state.paused,
+    pausedBy: state.pausedBy,
+    pausedAtMs: state.pausedAtMs,
+    done: isDone(state),
+    policy: state.policy,
+    arms: state.config.arms.map((_, i) => armView(shown, i, probabilities[i] ?? 0, values[i] ?? 0)),
+    evaluations: newestEvaluations(state),
+    shape: shapeOf(state.config),
+    pools: poolViews(state.lists),
+  };
+}
+
+export function runView<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunView<Spec> {
+  const { runId, config: configNow, configCreated: config, createdAtMs } = state;
+  return { runId, config, configNow, state: stateView(state), createdAtMs };
+}

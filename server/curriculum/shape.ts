@@ -1,0 +1,64 @@
+/** Changes of a run's shape: which arms it has, and how many completions, prompts and tasks. */
+import { checkConfig, checkParts } from "./check-config.ts";
+import type { Reshaped } from "./events.ts";
+import type { RowsRated } from "./row-arms.ts";
+import type { RunState } from "./state.ts";
+import { type Arm, type InstanceKey, invalid, type Invalid, type Policy, type Refusal } from "./types.ts";
+
+/** A new shape; what is undefined stays as it is. */
+export interface NewShape<Spec> {
+  readonly addArms: readonly Arm<Spec>[];
+  /** By id. */
+  readonly removeArms: readonly string[];
+  readonly numGenerations: number | undefined;
+  readonly promptsPerUpdate: number | undefined;
+  readonly length: number | undefined;
+  readonly policy: Policy | undefined;
+  /** What the rows of new arms begin with. */
+  readonly rated?: readonly RowsRated[];
+}
+
+function checkRemoved(state: RunState, { removeArms }: NewShape<unknown>): Invalid | undefined {
+  for (const [i, id] of removeArms.entries()) {
+    const arm = state.config.arms.find((one) => one.id === id);
+    if (arm === undefined) return invalid(`remove_arms[${i}]`, `"${id}" is not an arm of the run`);
+    if (arm.removed) return invalid(`remove_arms[${i}]`, `"${id}" was removed before`);
+  }
+  return undefined;
+}
+
+function checkAdded({ config }: RunState, { addArms }: NewShape<unknown>): Invalid | undefined {
+  const taken = addArms.findIndex(({ id }) => config.evaluationArms.some((one) => one.id === id));
+  if (taken < 0) return undefined;
+  return invalid(`add_arms[${taken}].id`, `"${addArms[taken]?.id}" is an evaluation arm of the run`);
+}
+
+function checkLength({ prompts }: RunState, { length }: NewShape<unknown>): Invalid | undefined {
+  if (length === undefined || length === 0 || length >= prompts) return undefined;
+  return invalid("length", `must be 0 or at least ${prompts}, the tasks issued so far, not ${length}`);
+}
+
+/** The event of a change of shape, or why it cannot be. */
+export function decideShape<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  shape: NewShape<Spec>,
+): Reshaped<Spec> | Refusal {
+  const wrong = checkRemoved(state, shape) ?? checkAdded(state, shape) ?? checkLength(state, shape);
+  if (wrong !== undefined) return wrong;
+  const removed = new Set(shape.removeArms);
+  const kept = state.config.arms.map((arm) => (removed.has(arm.id) ? { ...arm, removed: true } : arm));
+  const config = {
+    ...state.config,
+    arms: [...kept, ...shape.addArms],
+    numGenerations: shape.numGenerations ?? state.config.numGenerations,
+    promptsPerUpdate: shape.promptsPerUpdate ?? state.config.promptsPerUpdate,
+    length: shape.length ?? state.config.length,
+  };
+  const policy = shape.policy ?? state.policy;
+  const weights = config.arms.map((arm, i) => (arm.removed ? 0 : (state.weights[i] ?? arm.weight)));
+  // The policy that the run was created with may not suit the arms any more: the one in force is checked instead.
+  const { length, promptsPerUpdate } = shape;
+  const isCut = [length, promptsPerUpdate, shape.policy].some((changed) => changed !== undefined);
+  const found = checkConfig({ ...config, policy }, weights, state) ?? (isCut ? checkParts(config, policy) : undefined);
+  return found ?? { kind: "reshaped", config, policy: shape.policy ?? null };
+}

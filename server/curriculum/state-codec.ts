@@ -1,0 +1,428 @@
+/**
+ * How a run's state is kept, in snapshots and exports: as a SavedRun of proto/gradus/internal/v1/run.proto, a part at a time,
+ * so that whoever reads or writes a large one can let others work in between.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import * as wire from "../../proto/gen/gradus/internal/v1/run_pb.js";
+import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
+import { pagesOf, withLeftOut, withResults } from "./evaluation-rounds.ts";
+import { addHash, addPacked, HASH_BYTES, hashLog, issuedHashes, packedHashes } from "./issued-hashes.ts";
+import { FormatError } from "./json.ts";
+import { changesOf } from "./by-arm.ts";
+import {
+  bare,
+  byArmFrom,
+  bytesOf,
+  type Codecs,
+  configDraft,
+  configFrom,
+  type Draft,
+  FORMAT,
+  messageOf,
+  otherFormat,
+  policyFrom,
+  factsFrom,
+  policyStateFrom,
+  policyStateText,
+  policyText,
+  rangeDraft,
+  rangeFrom,
+  required,
+  resultsDraft,
+  resultsFrom,
+  sampleMessages,
+  samplesFrom,
+  taskFrom,
+  taskMessage,
+} from "./event-codec.ts";
+import { freshTable } from "./row-arms.ts";
+import { nothingMalformed } from "./malformed.ts";
+import { leftOutOf, listOf, placesIn, placesOfRanges, type RowList } from "./row-lists.ts";
+import { isBlank, rowsOfPage, type RowTable, withListed, withPages } from "./row-table.ts";
+import { type ArmCounters, type EvaluationRound, type RunState, toRanges } from "./state.ts";
+import { memoryOf, memoryRecords, type TaskRecord } from "./task-memory.ts";
+import type { InstanceKey, RunConfig } from "./types.ts";
+
+type Part = Draft<wire.StatePart["part"]>;
+
+/** Samples of groups, and entries of other lists, that stand in one part: about 100 KB. */
+const SAMPLES_PER_PART = 4096;
+
+/** Slices of a list, each of whose entries has so many samples. */
+function* slices<T>(list: readonly T[], samples = 1): Generator<readonly T[]> {
+  const size = Math.max(1, Math.floor(SAMPLES_PER_PART / samples));
+  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
+}
+
+function headDraft(state: RunState, { specs }: Codecs, journal: string): Draft<wire.StateHead> {
+  const { config, configCreated, policy, probabilities, rolledBack, controlRolledBack } = state;
+  return {
+    ...state,
+    format: FORMAT,
+    config: configDraft(config, specs),
+    configCreated: configCreated === config ? null : configDraft(configCreated, specs),
+    policy: policyText(policy),
+    policyState: policyStateText(policy, state.policyState),
+    masks: state.masks.map((reason) => ({ reason })),
+    rolledBack: rolledBack.map(rangeDraft),
+    controlRolledBack: isDeepStrictEqual(controlRolledBack, rolledBack)
+      ? null
+      : { ranges: controlRolledBack.map(rangeDraft) },
+    probabilities: probabilities ?? [],
+    remembers: state.memory !== null,
+    journal,
+  };
+}
+
+function headFrom(message: wire.StateHead, { specs }: Codecs) {
+  if (message.format !== FORMAT) throw otherFormat("the state", message.format);
+  const { format: _format, journal: _journal, ...head } = bare(message);
+  const config = configFrom(head.config, specs);
+  const policy = policyFrom(head.policy);
+  return {
+    ...head,
+    config,
+    configCreated: head.configCreated === undefined ? config : configFrom(head.configCreated, specs),
+    policy,
+    policyState: policyStateFrom(policy, head.policyState),
+    masks: head.masks.map(({ reason = null }) => reason),
+    rolledBack: head.rolledBack.map(rangeFrom),
+    controlRolledBack: (head.controlRolledBack?.ranges ?? head.rolledBack).map(rangeFrom),
+    // An older server's state has none.
+    malformed: malformedFrom(head.malformed),
+    probabilities: head.probabilities.length === 0 ? null : head.probabilities,
+  };
+}
+
+function malformedFrom(message: wire.MalformedRecord | undefined): RunState["malformed"] {
+  if (message === undefined) return nothingMalformed;
+  const { whole, ...counted } = bare(message);
+  return { ...counted, whole: whole === undefined ? null : bare(whole) };
+}
+
+function sumsFrom<Sums extends wire.RewardSums | wire.Tally | wire.GroupOutcome>(sums: Sums) {
+  return { ...bare(sums), solved: sums.solved ?? null };
+}
+
+function countersFrom(message: wire.ArmCounters): ArmCounters {
+  const folded = sumsFrom(required(message.folded, "what was folded in of an arm"));
+  return { ...bare(message), recent: message.recent.map(sumsFrom), folded };
+}
+
+function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
+  return {
+    task: taskMessage(group.task, keys),
+    handedOutAtMs: group.handedOutAtMs,
+    samples: sampleMessages(recordedOf(group)),
+    outcome: group.kind === "closed" ? { ...group.outcome, facts: group.outcome.facts ?? {} } : null,
+    folded: group.kind === "closed" && group.folded,
+  };
+}
+
+/** One of another index is none of the task's samples. */
+function checkSamples(samples: readonly wire.Sample[], numGenerations: number): void {
+  if (samples.some(({ index }) => index >= numGenerations))
+    throw new FormatError(`a sample is beyond the ${numGenerations} of its task`);
+}
+
+function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number): Group {
+  const { samples, handedOutAtMs, outcome, folded } = message;
+  checkSamples(samples, numGenerations);
+  const known = withSamples(blankSamples(numGenerations), samplesFrom(samples));
+  const base = { task, handedOutAtMs: handedOutAtMs ?? null, ...known };
+  if (outcome === undefined) return { kind: "open", ...base, missing: numGenerations - samples.length };
+  const { deviation = null, advantage = null, quality } = outcome;
+  const { facts: all, ...sums } = sumsFrom(outcome);
+  const facts = factsFrom(all);
+  const cameTo = { ...sums, deviation, advantage, quality, ...(facts && { facts }) };
+  return { kind: "closed", ...base, outcome: cameTo, folded };
+}
+
+/** `previous`: the batch before it in the state. */
+function batchDraft(batch: Batch, previous: Batch | undefined): Draft<wire.Batch> {
+  const { probabilities, values, toldBefore: told } = batch;
+  const isPrevious = previous?.probabilities === told?.probabilities && previous?.values === told?.values;
+  return {
+    ...batch,
+    probabilities: changesOf(told?.probabilities ?? null, probabilities),
+    values: changesOf(told?.values ?? null, values),
+    toldBefore:
+      told === null
+        ? { case: undefined }
+        : isPrevious
+          ? { case: "previous", value: true }
+          : { case: "told", value: told },
+  };
+}
+
+function batchFrom({ toldBefore: told, ...message }: wire.Batch, previous: Batch | undefined) {
+  const before =
+    told.case === undefined ? null : told.case === "told" ? bare(told.value) : required(previous, "the batch before");
+  return {
+    ...bare(message),
+    probabilities: byArmFrom(message.probabilities, before && before.probabilities),
+    values: byArmFrom(message.values, before && before.values),
+    toldBefore: before && { probabilities: before.probabilities, values: before.values },
+  };
+}
+
+function* batchParts(batch: Batch, previous: Batch | undefined, keys: Codecs["keys"]): Generator<Part> {
+  yield { case: "batch", value: batchDraft(batch, previous) };
+  for (const groups of slices(batch.groups, batch.numGenerations))
+    yield { case: "tasks", value: { groups: groups.map((group) => groupDraft(group, keys)), reserve: [] } };
+  for (const reserve of slices(batch.reserve))
+    yield { case: "tasks", value: { groups: [], reserve: reserve.map((task) => taskMessage(task, keys)) } };
+}
+
+function* roundParts(round: EvaluationRound, { evaluationArms }: RunConfig): Generator<Part> {
+  yield { case: "round", value: round };
+  const tasks = round.pages.flat().flatMap((task, cursor) => (task === null ? [] : [{ cursor, task }]));
+  for (const some of slices(tasks, evaluationArms[round.arm]?.numGenerations)) {
+    const results = some.map(({ cursor, task }) => resultsDraft({ cursor, ...recordedOf(task) }));
+    yield { case: "evaluated", value: { tasks: results } };
+  }
+}
+
+function bytesIn({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Pages that anything is known of. */
+function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
+  for (const [page, of] of pages.entries()) {
+    if (isBlank(of)) continue;
+    const { seen, solved, streak } = of;
+    const value = { arm, page, seen: bytesIn(seen), solved: bytesIn(solved), streak: bytesIn(streak) };
+    yield { case: "rows", value };
+  }
+}
+
+function listDraft({ walks, gone, ...list }: RowList): Draft<wire.RowList> {
+  const ofArms = [...walks].map(([arm, walk]) => ({ arm, ...walk }));
+  return { ...list, walks: ofArms, gone: toRanges([...gone].sort((a, b) => a - b)).map(rangeDraft) };
+}
+
+function listFrom({ walks, gone, ...list }: wire.RowList): RowList {
+  const ofArms = walks.map(({ arm, reached, passes }) => [arm, { reached, passes: passes.map(bare) }] as const);
+  return { ...bare(list), walks: new Map(ofArms), gone: new Set(placesOfRanges(gone.map(rangeFrom))) };
+}
+
+function* stateParts(state: RunState, codecs: Codecs, journal: string): Generator<Part> {
+  yield { case: "head", value: headDraft(state, codecs, journal) };
+  for (const list of state.lists) yield { case: "rowList", value: listDraft(list) };
+  for (const value of state.arms) yield { case: "arm", value };
+  for (const [i, batch] of state.batches.entries()) yield* batchParts(batch, state.batches[i - 1], codecs.keys);
+  for (const round of state.evaluations) yield* roundParts(round, state.config);
+  for (const piece of packedHashes(state.issued, SAMPLES_PER_PART))
+    yield { case: "issued", value: { ...piece, hashes: [] } };
+  for (const [generation, all] of memoryRecords(state.memory).entries())
+    for (const records of slices(all)) yield { case: "memory", value: { generation, records } };
+  for (const [arm, table] of state.rows.entries()) if (table !== null) yield* rowParts(arm, table);
+  yield { case: "end", value: true };
+}
+
+/** A SavedRun in pieces, to be joined. `journal`: the hash of the event that led to the state. */
+export function* encodeState(state: RunState, codecs: Codecs, journal = ""): Generator<Uint8Array> {
+  for (const part of stateParts(state, codecs, journal))
+    yield bytesOf(wire.SavedRunSchema, { parts: [{ part }], records: [] });
+}
+
+/** The pieces behind those of a state: records of the history. */
+export function* encodeRecords(records: readonly Draft<wire.SavedRecord>[]): Generator<Uint8Array> {
+  for (const record of records) yield bytesOf(wire.SavedRunSchema, { parts: [], records: [record] });
+}
+
+/** A piece of a SavedRun, and where it ends. */
+export interface Piece {
+  readonly kind: "part" | "record";
+  readonly bytes: Uint8Array;
+  readonly length: number;
+  readonly end: number;
+}
+
+/** What encodeState and encodeRecords gave, piece by piece. */
+export function* piecesOf(run: Uint8Array): Generator<Piece> {
+  const reader = new BinaryReader(run);
+  const next = (): Piece => {
+    try {
+      const [field, type] = reader.tag();
+      if (type === WireType.LengthDelimited && (field === 1 || field === 2)) {
+        const bytes = reader.bytes();
+        return { kind: field === 1 ? "part" : "record", bytes, length: bytes.length, end: reader.pos };
+      }
+    } catch {
+      // It is cut off, or none of ours.
+    }
+    throw otherFormat("the state");
+  };
+  while (reader.pos < reader.len) yield next();
+}
+
+export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonly body: string } {
+  return bare(messageOf(wire.SavedRecordSchema, bytes, "a record of the history"));
+}
+
+/** Bytes of numbers of two, which stand anywhere. */
+function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
+  // A Buffer's own slice would share the memory that it lies in.
+  return new Uint16Array(new Uint8Array(bytes).buffer);
+}
+
+function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunConfig["arms"][number]) {
+  const size = rowsOfPage(page, rows?.rows ?? 0);
+  if (size === 0 || seen.length !== 2 * size || solved.length !== 2 * size || streak.length !== size)
+    throw new FormatError(`page ${page} of an arm's rows has not ${size} rows`);
+  return { seen: numbersIn(seen), solved: numbersIn(solved), streak: new Uint8Array(streak) };
+}
+
+/** A state as it is being read: what it grows by is changed in place until it is whole. */
+function startReading(head: ReturnType<typeof headFrom>) {
+  return {
+    head,
+    lists: [] as RowList[],
+    isWhole: false,
+    arms: [] as ArmCounters[],
+    batches: [] as (Omit<Batch, "groups" | "reserve" | "open"> & {
+      readonly groups: Group[];
+      readonly reserve: DrawnTask[];
+      open: number;
+    })[],
+    evaluations: [] as EvaluationRound[],
+    issued: [hashLog(), hashLog()] as const,
+    memory: [[], []] as readonly [TaskRecord[], TaskRecord[]],
+    rowPages: head.config.arms.map(() => new Map<number, ReturnType<typeof pageFrom>>()),
+  };
+}
+
+type Reading = ReturnType<typeof startReading>;
+
+function takeTasks({ head: { config }, batches }: Reading, message: wire.BatchTasks, keys: Codecs["keys"]): void {
+  const batch = required(batches.at(-1), "the batch of some tasks");
+  const { cursor, groups, reserve, numGenerations } = batch;
+  const taken = (task: wire.DrawnTask): DrawnTask =>
+    taskFrom(task, cursor + groups.length + reserve.length, config, keys);
+  for (const group of message.groups) {
+    const read = groupFrom(group, taken(required(group.task, "a group's task")), numGenerations);
+    groups.push(read);
+    if (read.kind === "open") batch.open++;
+  }
+  for (const task of message.reserve) reserve.push(taken(task));
+}
+
+function roundFrom(message: wire.EvaluationRound, { head: { config }, lists }: Reading): EvaluationRound {
+  const { evaluationArms } = config;
+  const of = evaluationArms[message.arm];
+  if (of === undefined)
+    throw new FormatError(`a round is of evaluation arm ${message.arm}, and the run has ${evaluationArms.length}`);
+  const { tasks: size, numGenerations } = of;
+  const blank = { ...bare(message), size, pages: pagesOf(size) };
+  return withLeftOut(blank, leftOutOf({ config, lists }, message.arm), numGenerations);
+}
+
+function takeEvaluated({ head: { config }, evaluations }: Reading, { tasks }: wire.EvaluatedTasks): void {
+  const round = required(evaluations.pop(), "the round of some tasks");
+  const numGenerations = config.evaluationArms[round.arm]?.numGenerations ?? 0;
+  for (const { cursor, samples } of tasks) {
+    if (!(cursor < round.size)) throw new FormatError(`the set of an evaluation arm has no task ${cursor}`);
+    checkSamples(samples, numGenerations);
+  }
+  evaluations.push(withResults(round, tasks.map(resultsFrom), numGenerations));
+}
+
+function takeIssued({ issued }: Reading, { generation, hashes, packed }: wire.IssuedHashes): void {
+  const log = required(issued[generation], "a generation of hashes");
+  for (const hash of hashes) addHash(log, hash);
+  if (packed.length % HASH_BYTES !== 0) throw new FormatError("what was issued are not hashes of 8 bytes");
+  addPacked(log, packed);
+}
+
+function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs): void {
+  if (reading.isWhole) throw new FormatError("a part of the state stands behind its end");
+  switch (part.case) {
+    case "arm":
+      reading.arms.push(countersFrom(part.value));
+      return;
+    case "batch":
+      reading.batches.push({ ...batchFrom(part.value, reading.batches.at(-1)), groups: [], reserve: [], open: 0 });
+      return;
+    case "tasks":
+      takeTasks(reading, part.value, codecs.keys);
+      return;
+    case "round":
+      reading.evaluations.push(roundFrom(part.value, reading));
+      return;
+    case "evaluated":
+      takeEvaluated(reading, part.value);
+      return;
+    case "rowList":
+      reading.lists.push(listFrom(part.value));
+      return;
+    case "issued":
+      takeIssued(reading, part.value);
+      return;
+    case "memory":
+      required(reading.memory[part.value.generation], "a generation of records").push(...part.value.records.map(bare));
+      return;
+    case "rows":
+      required(reading.rowPages[part.value.arm], "the arm of some rows").set(
+        part.value.page,
+        pageFrom(part.value, required(reading.head.config.arms[part.value.arm], "the arm of some rows")),
+      );
+      return;
+    case "end":
+      reading.isWhole = true;
+      return;
+    default:
+      throw new FormatError(`a part of the state cannot be ${JSON.stringify(part.case ?? null)} here`);
+  }
+}
+
+function stateFrom({ head, issued, memory, rowPages, isWhole: _whole, ...lists }: Reading): RunState {
+  const { remembers, ...plain } = head;
+  const tables = head.config.arms.map(freshTable);
+  return {
+    ...plain,
+    ...lists,
+    groupsOpen: lists.batches.reduce((sum, { open }) => sum + open, 0),
+    issued: issuedHashes(...issued),
+    memory: remembers ? memoryOf(...memory) : null,
+    rows: tables.map((blank, arm) => {
+      const table = blank && withPages(blank, rowPages[arm] ?? new Map<number, never>());
+      const list = listOf(lists.lists, head.config.arms[arm]?.id ?? "");
+      return table && list ? withListed(table, placesIn(list), list.gone) : table;
+    }),
+  };
+}
+
+/** Takes the parts of a state, one by one. Whatever encodeState did not write is a FormatError. */
+export interface StateReader<Spec, Key extends InstanceKey> {
+  take(part: Uint8Array): void;
+  end(): RunState<Spec, Key>;
+}
+
+export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, Key>): StateReader<Spec, Key> {
+  let reading: Reading | undefined;
+  return {
+    take(bytes) {
+      const { part } = messageOf(wire.StatePartSchema, bytes, "the state");
+      if (reading !== undefined) takePart(reading, part, codecs);
+      else if (part.case === "head") reading = startReading(headFrom(part.value, codecs));
+      else throw otherFormat("the state");
+    },
+    end() {
+      if (reading?.isWhole !== true) throw new FormatError("the state ends too early");
+      return stateFrom(reading) as RunState<Spec, Key>;
+    },
+  };
+}
+
+/** At once. Throws a FormatError for what encodeState did not write. */
+export function decodeState<Spec, Key extends InstanceKey>(
+  bytes: Uint8Array,
+  codecs: Codecs<Spec, Key>,
+): RunState<Spec, Key> {
+  const reader = stateReader(codecs);
+  for (const piece of piecesOf(bytes)) reader.take(piece.bytes);
+  return reader.end();
+}

@@ -1,0 +1,314 @@
+/** What was submitted, read again. */
+import { isDeepStrictEqual } from "node:util";
+import type { AnswerFormat } from "../../envs/prompt.ts";
+import type { TaskKey } from "../../envs/origin.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import { toRanges } from "../curriculum/state.ts";
+import { ok, type Refusal, type Result } from "../curriculum/types.ts";
+import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
+import type { Caller } from "../tasks/scoring/async-scorer.ts";
+import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../tasks/scoring/scorer.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import { isMeant, isOpen } from "../samples/sample-filter.ts";
+import { scoreAlone } from "../tasks/scoring/score-alone.ts";
+import type {
+  Context,
+  EvaluationChoice,
+  OpenEvaluation,
+  PendingPage,
+  PendingTask,
+  Sample,
+  SamplePage,
+  SampleQuery,
+} from "./evaluation.ts";
+import { factsOf } from "./report.ts";
+import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
+import type { SuiteTask } from "./suite-tasks.ts";
+
+// Tasks whose completions are missing.
+
+/** Tasks looked at in one go: enough to be quick where most are done, few enough to make in one call. */
+const STRETCH = 200;
+
+/** What is asked for in an evaluation: as in the suite, with the evaluation's answer format and thinking. */
+function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
+  if (answerFormat === undefined && thinking === undefined) return part.spec;
+  return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
+}
+
+/** What is shown of a task: the same for all of its samples. */
+type Shown = Pick<PendingTask, "spec" | "task">;
+
+/** In the tasks' order. */
+async function shown(
+  { maker }: Context,
+  open: OpenEvaluation,
+  tasks: readonly SuiteTask[],
+): Promise<Result<readonly Shown[]>> {
+  const specs = tasks.map((task) => specOf(open, task));
+  const made = await maker.again(tasks.map(({ key }, i) => ({ spec: specs[i] as TaskSpec, key })));
+  if (made.kind !== "ok") return made;
+  return ok(made.value.map((task, i) => ({ spec: specs[i] as TaskSpec, task })));
+}
+
+export async function findPending(
+  context: Context,
+  open: OpenEvaluation,
+  after: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Result<PendingPage>> {
+  const found: { readonly ordinal: number; readonly indices: readonly number[] }[] = [];
+  // One more than asked for, to know whether another page follows.
+  for (let from = after + 1; from < open.of.tasks && found.length <= limit; from += STRETCH)
+    found.push(...(await missingIn(context, open, from, Math.min(open.of.tasks, from + STRETCH))));
+  const page = found.slice(0, limit);
+  const tasks: PendingTask[] = [];
+  for (const [first, last] of toRanges(page.map(({ ordinal }) => ordinal))) {
+    const made = await context.tasks.make(open.of, first, last + 1, signal);
+    if (made.kind !== "ok") return made;
+    const parts = await shown(context, open, made.value);
+    if (parts.kind !== "ok") return parts;
+    for (const [i, { ordinal }] of made.value.entries()) {
+      const indices = page.find((found) => found.ordinal === ordinal)?.indices ?? [];
+      tasks.push({ ordinal, ...(parts.value[i] as Shown), indices });
+    }
+  }
+  return { kind: "ok", value: { tasks, next: found.length > limit ? page.at(-1)?.ordinal : undefined } };
+}
+
+async function missingIn({ store }: Context, open: OpenEvaluation, from: number, to: number) {
+  const there = Map.groupBy(await store.places(open.key, from, to), ({ ordinal }) => ordinal);
+  return Array.from({ length: to - from }, (_, i) => from + i).flatMap((ordinal) => {
+    const scored = new Set(there.get(ordinal)?.map(({ index }) => index));
+    const indices = Array.from({ length: open.samplesPerTask }, (_, i) => i).filter((index) => !scored.has(index));
+    return indices.length === 0 ? [] : [{ ordinal, indices }];
+  });
+}
+
+/** The outcome as it was when it was scored. */
+function resultOf({ result }: StoredSample): SampleResult {
+  return JSON.parse(result) as SampleResult;
+}
+
+/** Samples that are read from the store at a time, and UTF-16 units of completions and results that one call looks through. */
+const READ_SAMPLES = 256;
+const SCAN_LENGTH = 8 * 1024 ** 2;
+
+export async function listSamples(
+  context: Context,
+  open: OpenEvaluation,
+  query: SampleQuery,
+): Promise<Result<SamplePage>> {
+  const samples: Sample[] = [];
+  let [place, scanned] = [query.after, 0];
+  while (scanned < SCAN_LENGTH) {
+    // Where nothing is left out, no more is read than is given, and one to know whether there is more.
+    const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
+    const found = await context.store.samples(open.key, place, wanted);
+    for (const [ordinal, ofTask] of Map.groupBy(found, (sample) => sample.ordinal)) {
+      const meant = await meantOf(context, open, query, ordinal, ofTask);
+      if (meant.kind !== "ok") return meant;
+      for (const sample of meant.value) {
+        if (samples.length === query.limit) return { kind: "ok", value: { samples, next: placeOf(samples.at(-1)) } };
+        samples.push(sample);
+      }
+    }
+    if (found.length < wanted) return { kind: "ok", value: { samples, next: undefined } };
+    place = found.at(-1) ?? place;
+    scanned += found.reduce((sum, { completion, result }) => sum + completion.length + result.length, 0);
+  }
+  return { kind: "ok", value: { samples, next: place } };
+}
+
+function placeOf(sample: SamplePlace | undefined): SamplePlace | undefined {
+  return sample && { ordinal: sample.ordinal, index: sample.index };
+}
+
+/** Those of one task's samples that are meant. */
+async function meantOf(
+  context: Context,
+  open: OpenEvaluation,
+  { filter, part, category, instanceHash }: SampleQuery,
+  ordinal: number,
+  ofTask: readonly StoredSample[],
+): Promise<Result<readonly Sample[]>> {
+  if (part !== "" && partOf(open.of, ordinal).name !== part) return ok([]);
+  const meant = isOpen(filter)
+    ? ofTask
+    : ofTask.filter((sample) => isMeant(filter, sample.completion, resultOf(sample)));
+  if (meant.length === 0) return ok([]);
+  const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
+  if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+  if (category !== "" && task.category !== category) return ok([]);
+  if (instanceHash !== "" && task.key.hash !== instanceHash) return ok([]);
+  const parts = await shown(context, open, [task]);
+  if (parts.kind !== "ok") return parts;
+  const [of] = parts.value as readonly [Shown];
+  return ok(meant.map((sample) => shownSample(task, of, sample)));
+}
+
+function shownSample(task: SuiteTask, of: Shown, sample: StoredSample): Sample {
+  const { ordinal, index, completion } = sample;
+  const { category, part } = task;
+  const place = { ordinal, index, completion, category, part: part.name };
+  return { ...place, ...of, result: resultOf(sample) };
+}
+
+// A completion comes in: it is scored, and kept if it is the first of its sample.
+
+export interface Submission {
+  readonly evaluationId: string;
+  readonly taskId: string;
+  readonly index: number;
+  readonly completion: string;
+  /** Its author says that it was cut off at its greatest length. */
+  readonly truncated: boolean;
+}
+
+export interface Submitted {
+  /** Of the completion that came first. */
+  readonly result: SampleResult;
+  /** not_recorded: there is no reward yet, and a later attempt may have one. */
+  readonly status: "recorded" | "duplicate" | "conflicting_completion" | "not_recorded";
+}
+
+export async function submit(
+  context: Context,
+  open: OpenEvaluation,
+  { taskId, index, completion, truncated }: Submission,
+  caller: Caller,
+  stepAside: () => void,
+): Promise<Result<Submitted>> {
+  if (index >= open.samplesPerTask) {
+    const message = `it is ${index}, and the evaluation has ${open.samplesPerTask} samples of each task, from 0`;
+    return { kind: "invalid", field: "sample_index", message };
+  }
+  const task = context.scorer.open(taskId);
+  if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
+  const ordinal = await ordinalOf(context, open, task);
+  if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
+  const result = await scoreAlone(context, truncated ? asCut(task) : task, completion, caller, stepAside);
+  if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
+  const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
+  const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
+  const added = await context.store.addSample(open.key, sample);
+  if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
+  if (added.kind === "gone") return { kind: "not_found", message: `evaluation "${open.id}" was deleted` };
+  const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
+  return { kind: "ok", value: { result: resultOf(added.sample), status } };
+}
+
+function notOfTheSuite(message: string): Refusal {
+  return { kind: "invalid", field: "task_id", message };
+}
+
+/** Which task of the suite this is: the one of its seed or row, if it is the same in all else. */
+async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
+  const { key, environment } = task.token;
+  const { origin } = key;
+  if (origin.kind === "inline") return undefined;
+  const ordinal =
+    origin.kind === "row"
+      ? await ordinalOfRow(context, open.of, `${environment}/${origin.pool}/${origin.row}`)
+      : ordinalsOf(open.of).get(`${environment}/${origin.seed}`);
+  if (ordinal === undefined) return undefined;
+  const [known] = await context.tasks.made(open.of, ordinal, ordinal + 1);
+  if (known === undefined) return undefined;
+  return isOf(task.token, specOf(open, known), known.key) ? ordinal : undefined;
+}
+
+/** Whether a task id is one that the evaluation gave: a task by the same seed may differ in all the rest. */
+function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
+  const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskSpec | OpenToken) => {
+    return { version, level, split, answerFormat, thinking, rewardScheme };
+  };
+  // A row's is not in its id.
+  const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
+  const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
+  return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), asked);
+}
+
+/** Of tasks that were made, for no others were given out. */
+const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
+
+async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Promise<number | undefined> {
+  const known = rowOrdinals.get(suite)?.get(name);
+  if (known !== undefined) return known;
+  const made = await tasks.made(suite, 0, suite.tasks);
+  const found = new Map<string, number>(
+    made.flatMap(({ ordinal, part, key: { origin } }) =>
+      origin.kind === "row" ? [[`${part.environment}/${origin.pool}/${origin.row}`, ordinal] as const] : [],
+    ),
+  );
+  rowOrdinals.set(suite, found);
+  return found.get(name);
+}
+
+/** Made once for each suite, of which there are few. */
+const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
+
+function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
+  const known = ordinals.get(suite);
+  if (known !== undefined) return known;
+  const made = new Map(
+    Array.from({ length: suite.tasks }, (_, ordinal) => {
+      const part = partOf(suite, ordinal);
+      return [`${part.environment}/${seedOf(suite, part, ordinal)}`, ordinal] as const;
+    }),
+  );
+  ordinals.set(suite, made);
+  return made;
+}
+
+// What is asked of an evaluation, checked against the suites that are here and what was asked for before.
+
+export interface Opened {
+  readonly definition: SuiteDefinition;
+  readonly result: ReturnType<typeof openSuite>;
+}
+
+/** Version 0 is the newest. */
+export function findSuite(opened: readonly Opened[], id: string, version: number): Result<Suite> {
+  const versions = opened
+    .filter(({ definition }) => definition.id === id)
+    .sort((a, b) => b.definition.version - a.definition.version);
+  if (versions.length === 0) {
+    const ids = opened.flatMap(({ definition, result }) => (result.kind === "open" ? [definition.id] : []));
+    const message = `suite: there is no suite '${id.slice(0, 128)}' here${didYouMean(id, ids)}; there is: ${ids.join(", ")}`;
+    return { kind: "not_found", message };
+  }
+  const found = version === 0 ? versions[0] : versions.find(({ definition }) => definition.version === version);
+  if (found === undefined) {
+    const numbers = versions.map(({ definition }) => definition.version).join(", ");
+    return { kind: "not_found", message: `suite_version: '${id}' has no version ${version} here; it has: ${numbers}` };
+  }
+  const { result } = found;
+  return result.kind === "open"
+    ? { kind: "ok", value: result.suite }
+    : { kind: "not_found", message: `suite: ${result.message}` };
+}
+
+export function formatProblem(suite: Suite, format: AnswerFormat | undefined): Refusal | undefined {
+  const part = suite.parts.find(({ definition }) => format !== undefined && !definition.answerFormats.includes(format));
+  if (part === undefined) return undefined;
+  const message = `${part.environment} takes ${part.definition.answerFormats.join(", ")}`;
+  return { kind: "invalid", field: "answer_format", message };
+}
+
+/** An id stands for one evaluation: to ask for it with other choices is a mistake. */
+export function difference(open: EvaluationChoice, asked: EvaluationChoice): Refusal | undefined {
+  const fields = [
+    ["suite", open.suite, asked.suite],
+    ["suite_version", open.suiteVersion, asked.suiteVersion],
+    ["samples_per_task", open.samplesPerTask, asked.samplesPerTask],
+    ["model", open.model, asked.model],
+    ["answer_format", open.answerFormat ?? "the default", asked.answerFormat ?? "the default"],
+    ["thinking", open.thinking ?? "required", asked.thinking ?? "required"],
+  ] as const;
+  const other = fields.find(([, was, now]) => was !== now);
+  if (other === undefined) return undefined;
+  const [field, was, now] = other;
+  const message = `${field}: the evaluation of this id has ${was}, and ${now} was asked for: choose another evaluation_id`;
+  return { kind: "already_exists", field, message };
+}

@@ -1,0 +1,168 @@
+/** One question to a model behind an OpenAI-compatible chat endpoint: a teacher, or a judge. */
+import type OpenAI from "openai";
+import { onOneLine } from "../../envs/lib/words.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
+import { keyCutter, secretCutter } from "../runtime/secrets.ts";
+import { addressOf, headersOf, send } from "../runtime/http-request.ts";
+import { readBounded, wordsOf } from "./http-reply.ts";
+
+export interface EndpointOptions {
+  /** Base URL, e.g. "http://localhost:8000/v1". */
+  readonly url: string;
+  readonly model: string;
+  /** Undefined: no Authorization header. */
+  readonly key: string | undefined;
+  /** Milliseconds that a reply may take. */
+  readonly timeoutMs: number;
+  /** Left out: the endpoint's own. */
+  readonly temperature?: number;
+  /** What else each request bears; left out: nothing. */
+  readonly headers?: () => Readonly<Record<string, string>>;
+  /** What one reply may cost, thoughts included; left out: OUTPUT_TOKENS_MAX. */
+  readonly outputTokensMax?: number;
+}
+
+/** Of a request, by the endpoint's own count. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+export type Reply =
+  | {
+      readonly kind: "reply";
+      readonly text: string;
+      /** Undefined: it did not say. */
+      readonly tokens: Tokens | undefined;
+      /** Set if the endpoint says that the reply reached its greatest length. */
+      readonly wasCut?: true;
+    }
+  | {
+      readonly kind: "failed";
+      readonly why: "timeout" | "status" | "connection";
+      readonly message: string;
+      readonly retryDelayMs?: number;
+      /** The HTTP status, where there is one. */
+      readonly status?: number;
+    };
+
+/** Asks once; whoever asks tries again. What goes wrong is a "failed". */
+export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => Promise<Reply>;
+
+/** A reply's whole body: far more than the tokens that may be written. */
+const BODY_BYTES_MAX = 1024 ** 2;
+const OUTPUT_TOKENS_MAX = 8192;
+const WORDS_MAX = 200;
+/** An endpoint that asks for more patience is asked again before. */
+const RETRY_DELAY_MAX_MS = 60_000;
+
+export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
+  const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
+  const [cut, cutWritten] = [secretCutter([key]), keyCutter(key)];
+  // Loaded where there is an endpoint: it takes longer to load than a command that asks none takes to run.
+  const opened = openClient({ url, key, timeoutMs });
+  return async (prompt, signal) => {
+    const { client, sdk } = await opened;
+    const messages = prompt.map(({ role, content }) => ({ role, content }));
+    try {
+      const reply = await client.chat.completions.create(
+        { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
+        { signal, ...(headers && { headers: headers() }) },
+      );
+      const { message, finish_reason: finish } = firstChoice(reply);
+      const text = cutWritten(textOf(message));
+      return { kind: "reply", text, tokens: tokensOf(reply), ...(finish === "length" && { wasCut: true }) };
+    } catch (error) {
+      return failureOf(error, { aborted: signal.aborted, timeoutMs, cut, sdk });
+    }
+  };
+}
+
+type Sdk = Pick<typeof OpenAI, "APIError" | "APIConnectionTimeoutError">;
+
+interface Opened {
+  readonly client: OpenAI;
+  readonly sdk: Sdk;
+}
+
+async function openClient({
+  url,
+  key,
+  timeoutMs,
+}: Pick<EndpointOptions, "url" | "key" | "timeoutMs">): Promise<Opened> {
+  const { OpenAI: Client } = await import("openai");
+  const client = new Client({
+    baseURL: url,
+    apiKey: key ?? "none",
+    organization: null,
+    project: null,
+    ...(key === undefined && { defaultHeaders: { Authorization: null } }),
+    maxRetries: 0,
+    timeout: timeoutMs,
+    logLevel: "off",
+    fetch: fetchBounded(timeoutMs),
+  });
+  return { client, sdk: Client };
+}
+
+/**
+ * Reads the whole reply, within the request's time, and no more of it than there may be. It goes nowhere else: the key is
+ * for the address that the operator gave.
+ */
+const fetchBounded =
+  (timeoutMs: number): typeof fetch =>
+  async (input, init) => {
+    const reply = await send(addressOf(input), init ?? {}, timeoutMs);
+    const { statusCode: status = 0 } = reply;
+    if (status >= 300 && status < 400) {
+      reply.destroy();
+      const error = { message: `${status}: it sends us to another address, where the key does not go` };
+      return Response.json({ error }, { status });
+    }
+    const body = new Uint8Array(await readBounded(reply, BODY_BYTES_MAX, "the reply"));
+    return new Response(body.length === 0 ? null : body, { status, headers: headersOf(reply) });
+  };
+
+/** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
+function firstChoice(reply: unknown): Readonly<Record<string, unknown>> {
+  const { choices } = (reply ?? {}) as { readonly choices?: unknown };
+  return ((Array.isArray(choices) ? choices[0] : undefined) ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+function textOf(message: unknown): string {
+  const { content } = (message ?? {}) as { readonly content?: unknown };
+  return typeof content === "string" ? content : "";
+}
+
+function tokensOf(reply: unknown): Tokens | undefined {
+  const { usage } = (reply ?? {}) as { readonly usage?: unknown };
+  const { prompt_tokens: input, completion_tokens: output } = (usage ?? {}) as Readonly<Record<string, unknown>>;
+  return isCount(input) && isCount(output) ? { input, output } : undefined;
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+interface Asked {
+  readonly aborted: boolean;
+  readonly timeoutMs: number;
+  readonly cut: (words: string) => string;
+  readonly sdk: Sdk;
+}
+
+function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: Asked): Reply {
+  const { APIError, APIConnectionTimeoutError } = sdk;
+  if (aborted || error instanceof APIConnectionTimeoutError)
+    return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
+  const message = onOneLine(cut(wordsOf(error))).slice(0, WORDS_MAX);
+  const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
+  if (!(error instanceof APIError) || status === undefined) return { kind: "failed", why: "connection", message };
+  const retryDelayMs = retryDelayOf((error.headers as Headers | undefined)?.get("retry-after"));
+  return { kind: "failed", why: "status", message, status, ...(retryDelayMs !== undefined && { retryDelayMs }) };
+}
+
+/** Seconds, or a date. */
+function retryDelayOf(given: string | null | undefined): number | undefined {
+  if (given === null || given === undefined || given === "") return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
+  return Number.isFinite(ms) ? Math.min(RETRY_DELAY_MAX_MS, Math.max(1, Math.round(ms))) : undefined;
+}

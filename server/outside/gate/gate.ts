@@ -1,0 +1,263 @@
+/**
+ * The way to a resource: so many verifications at once, so many waiting, and none while it is down. Those who ask share it:
+ * who was given least of its time is next, and where there is no more room, who has most waiting makes some.
+ */
+import type { Resource } from "../../../envs/environment.ts";
+import type { Facts, Failed } from "../../../envs/facts.ts";
+import { sleep } from "../../base/waiting.ts";
+import { type AttemptOptions, attemptJob, ATTEMPTS_MAX, CANCELLED, type Job, type JobOutcome } from "./attempt.ts";
+import { fairTurns } from "../../base/fair-turns.ts";
+import { createHealth, type Health } from "./health.ts";
+import { createLimits, type Limits } from "./limit.ts";
+
+/** Before the second attempt, where the failure does not say how long to wait; then twice as long. */
+const BACKOFF_MS = 250;
+/** A failure that asks for a longer wait than this is told to the client, who holds no place meanwhile. */
+const WAIT_MAX_MS = 5000;
+/** What a verification takes, until some have been measured. */
+const FIRST_GUESS_MS = 1000;
+const DELAY_MIN_MS = 100;
+const DELAY_MAX_MS = 60_000;
+/** How much of the mean of past durations the last one is. */
+const NEWEST_SHARE = 0.1;
+
+const NEVER = new AbortController().signal;
+
+export interface ResourceLoad {
+  readonly name: string;
+  readonly running: number;
+  readonly waiting: number;
+  readonly heldBytes: number;
+  /** It failed, and is not asked for now. */
+  readonly down: boolean;
+}
+
+export interface Gate {
+  /** Never rejects. */
+  run(job: Job): Promise<JobOutcome>;
+  load(): ResourceLoad;
+  close(): void;
+}
+
+/** An attempt that waits for its turn. */
+interface Entry {
+  readonly job: Job;
+  /** Resolves when its place is free again. Never rejects. */
+  readonly begin: () => Promise<void>;
+  /** Has it make room for others. */
+  readonly makeRoom: (refusal: Failed) => void;
+}
+
+/** `onChange` is told why the resource is down, and undefined when it may be asked again. */
+export function createGate(
+  resource: Resource,
+  options: AttemptOptions,
+  onChange: (down: string | undefined) => void,
+): Gate {
+  const { clock } = options;
+  const { probe, attemptsMax = ATTEMPTS_MAX } = resource;
+  const room = createRoom(resource);
+  const attempting = { ...options, limits: createLimits(resource, clock) };
+  const places = createPlaces(resource, options, room);
+  const ask = probe && (() => probeOnce(resource, probe, attempting));
+  const health = createHealth({ resource, clock, onChange, probe: ask });
+
+  /** One attempt, when its turn comes. Answers as soon as it can, and holds its place until the verifier has ended. */
+  const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {
+    const { signal } = job;
+    if (signal?.aborted === true) return Promise.resolve(CANCELLED);
+    const { promise, resolve } = Promise.withResolvers<JobOutcome>();
+    const begin = async (): Promise<void> => {
+      const refusal = health.refusal();
+      if (refusal !== undefined) return resolve(refusal);
+      const startedAtMs = clock.now();
+      await attemptJob(resource, job, attempt, attempting, (outcome) => {
+        room.measured(clock.now() - startedAtMs);
+        if (!isOwnLate(outcome, job, clock.now())) tell(health, outcome);
+        resolve(outcome);
+      });
+    };
+    const entry: Entry = {
+      job,
+      begin,
+      makeRoom: (refusal) => {
+        leaveRoom();
+        resolve(refusal);
+      },
+    };
+    const leave = (): void => {
+      places.leave(entry);
+      resolve(CANCELLED);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    places.enter(entry);
+    return promise.finally(() => signal?.removeEventListener("abort", leave));
+  };
+
+  const attempts = async (job: Job, leaveRoom: () => void): Promise<JobOutcome> => {
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await inTurn(job, attempt, leaveRoom);
+      if (outcome.kind !== "failed" || !helpsAgain(outcome)) return outcome;
+      const waitMs = outcome.retryDelayMs ?? BACKOFF_MS * 2 ** (attempt - 1);
+      const late = clock.now() + waitMs >= (job.deadlineMs ?? Infinity);
+      if (attempt >= attemptsMax || waitMs > WAIT_MAX_MS || late || health.refusal() !== undefined) return outcome;
+      await sleep(clock, waitMs, job.signal ?? NEVER);
+      if (job.signal?.aborted === true) return CANCELLED;
+    }
+  };
+
+  return {
+    async run(job) {
+      const refusal = health.refusal() ?? room.full(job, places.makeRoom);
+      if (refusal !== undefined) return refusal;
+      const leaveRoom = room.enter(job);
+      return attempts(job, leaveRoom).finally(leaveRoom);
+    },
+    load: () => {
+      const running = places.running();
+      return { name: resource.name, running, ...room.load(running), down: health.refusal() !== undefined };
+    },
+    close: () => health.close(),
+  };
+}
+
+/** Whether the server itself tries again. What took all of its time, or is too much already, would take it again. */
+function helpsAgain({ retryable, reason }: Failed): boolean {
+  return retryable && reason !== "timeout" && reason !== "overloaded";
+}
+
+/** Who is verified, and who is next. */
+function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock }: AttemptOptions, room: Room) {
+  const turns = fairTurns<Entry>();
+  const runningOf = new Map<string, number>();
+  let running = 0;
+  const count = (caller: string, change: 1 | -1): void => {
+    running += change;
+    const own = (runningOf.get(caller) ?? 0) + change;
+    if (own === 0) runningOf.delete(caller);
+    else runningOf.set(caller, own);
+  };
+  /** Begins what there is room for: of all, and of the caller for whom something came or ended. */
+  const dispatch = (caller: string): void => {
+    for (;;) {
+      const entry =
+        (running < concurrencyMax ? turns.next() : undefined) ??
+        ((runningOf.get(caller) ?? 0) < concurrencyEach ? turns.next(caller) : undefined);
+      if (entry === undefined) return;
+      void take(entry);
+    }
+  };
+  const take = async ({ job, begin }: Entry): Promise<void> => {
+    const { caller } = job.party;
+    count(caller, 1);
+    const startedAtMs = clock.now();
+    // What it takes is not known before it has ended, and the caller's next one may come before.
+    const expectedMs = room.meanMs();
+    turns.expect(job.party, expectedMs);
+    await begin().finally(() => {
+      turns.expect(job.party, -expectedMs);
+      turns.charge(job.party, Math.max(0, clock.now() - startedAtMs));
+      count(caller, -1);
+      dispatch(caller);
+    });
+  };
+  return {
+    running: () => running,
+    enter(entry: Entry): void {
+      turns.add(entry.job.party, entry, room.shareOf(entry.job));
+      dispatch(entry.job.party.caller);
+    },
+    leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
+    /** Whether somebody who has more waiting has made some. */
+    makeRoom: (job: Job, refusal: Failed): boolean => {
+      const entry = turns.outweighed(job.party, room.shareOf(job));
+      if (entry === undefined) return false;
+      turns.remove(entry.job.party, entry);
+      entry.makeRoom(refusal);
+      return true;
+    },
+  };
+}
+
+type Room = ReturnType<typeof createRoom>;
+
+/** How much is let in. */
+function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource) {
+  let admitted = 0;
+  let heldBytes = 0;
+  let meanMs = FIRST_GUESS_MS;
+  const overloaded = (what: string): Failed => {
+    const delayMs = (meanMs * (admitted + 1)) / concurrencyMax;
+    const retryDelayMs = Math.round(Math.min(DELAY_MAX_MS, Math.max(DELAY_MIN_MS, delayMs)));
+    return { kind: "failed", reason: "overloaded", detail: `${what} for '${name}'`, retryable: true, retryDelayMs };
+  };
+  const lack = (bytes: number): Failed | undefined => {
+    if (admitted >= concurrencyMax + waitingMax) return overloaded(`${admitted} completions are verified or wait`);
+    if (heldBytes + bytes > heldBytesMax) return overloaded(`${heldBytes} bytes of completions are held`);
+    return undefined;
+  };
+  return {
+    /** The part of the room that a job takes, by count or by bytes. */
+    shareOf: ({ bytes }: Job): number => Math.max(1 / (concurrencyMax + waitingMax), bytes / Math.max(1, heldBytesMax)),
+    /** Why the job is not let in, where nobody makes room; undefined: it may be. */
+    full: (job: Job, makeRoom: (job: Job, refusal: Failed) => boolean): Failed | undefined => {
+      const { bytes } = job;
+      if (bytes > heldBytesMax) {
+        const detail = `the completion has ${bytes} bytes, and at most ${heldBytesMax} are held for '${name}'`;
+        return { kind: "failed", reason: "overloaded", detail, retryable: false };
+      }
+      for (;;) {
+        const refusal = lack(bytes);
+        if (refusal === undefined || !makeRoom(job, refusal)) return refusal;
+      }
+    },
+    /** Lets it in; what it returns lets it out, once. */
+    enter: ({ bytes }: Job): (() => void) => {
+      let inside = true;
+      admitted++;
+      heldBytes += bytes;
+      return () => {
+        if (!inside) return;
+        inside = false;
+        admitted--;
+        heldBytes -= bytes;
+      };
+    },
+    measured: (ms: number): void => {
+      meanMs += NEWEST_SHARE * (ms - meanMs);
+    },
+    meanMs: () => meanMs,
+    load: (running: number) => ({ waiting: Math.max(0, admitted - running), heldBytes }),
+  };
+}
+
+/** A timer may fire a little before its time by the clock. */
+const TIMER_EARLY_MS = 2;
+
+/** Whether it was the caller's own time that ran out, which says nothing of the resource: it may take longer. */
+function isOwnLate(outcome: JobOutcome, { deadlineMs = Infinity }: Job, nowMs: number): boolean {
+  return outcome.kind === "failed" && outcome.reason === "timeout" && nowMs >= deadlineMs - TIMER_EARLY_MS;
+}
+
+/** Counts as the resource's failure what more of the same would not bring about, and what is not of this one answer. */
+function tell(health: Health, outcome: JobOutcome): void {
+  if (outcome.kind === "cancelled") return;
+  if (outcome.kind !== "failed" || !outcome.retryable) health.answered();
+  else if (outcome.reason !== "overloaded") health.failed(outcome);
+}
+
+function probeOnce(
+  resource: Resource,
+  probe: NonNullable<Resource["probe"]>,
+  options: AttemptOptions & { readonly limits: Limits },
+): Promise<Failed | undefined> {
+  const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
+  const answers: Facts = { kind: "feasible" };
+  const job = {
+    signal: undefined,
+    deadlineMs: undefined,
+    verify: async (context: Parameters<typeof probe>[0]) => (await probe(context)) ?? answers,
+  };
+  void attemptJob(resource, job, 1, options, (outcome) => resolve(outcome.kind === "failed" ? outcome : undefined));
+  return promise;
+}

@@ -1,0 +1,130 @@
+/** What was asked of what is mounted and what came of it, as it is counted for the metrics. */
+import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
+import type { Trials } from "./trials.ts";
+import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
+
+/** "again": an instance that was made before, and that neither its task's id nor memory had any more. */
+type What = "instance" | "again" | "verdict" | "drawing";
+
+/** Of one environment and kind of item. */
+interface Count {
+  readonly environment: string;
+  readonly item: What;
+  /** By what they came to: "ok", "exhausted", or the kind of a failure. */
+  readonly results: Map<string, number>;
+  /** That calls took, from when they were asked for. */
+  seconds: number;
+}
+
+/** Of one mount. */
+export interface MountFigures {
+  readonly name: string;
+  readonly items: readonly Count[];
+  /** Workers that ended and were replaced, by why. */
+  readonly workerEnds: ReadonlyMap<string, number>;
+  /** Hosts that ended and were started again. */
+  readonly hostEnds: number;
+  /** Times that it was mounted again, by what came of it: "changed", "same" or "kept". */
+  readonly remounts: ReadonlyMap<string, number>;
+  /** Levels by what was found of them: "lawful", "unlawful" and "untried". */
+  readonly levels: ReadonlyMap<string, number>;
+}
+
+/** What counts one mount. */
+export interface MountCounter {
+  count(provider: Provider): Provider;
+  readonly workerEnded: (why: string) => void;
+  readonly hostEnded: () => void;
+  readonly remounted: (outcome: string) => void;
+  figures(levels: Trials["counts"]): MountFigures;
+}
+
+export function createMountCounter(name: string): MountCounter {
+  const items = new Map<string, Count>();
+  const workerEnds = new Map<string, number>();
+  const remounts = new Map<string, number>();
+  let hostEnds = 0;
+  const countOf = ({ id: environment }: AskedEnvironment, item: What): Count => {
+    const key = `${environment} ${item}`;
+    const count = items.get(key) ?? { environment, item, results: new Map<string, number>(), seconds: 0 };
+    items.set(key, count);
+    return count;
+  };
+  /** Counts what a call came to, item by item. */
+  const timed = async <Answer>(
+    count: Count,
+    asking: Promise<Answer>,
+    resultsOf: (answer: Answer) => readonly { readonly kind: string }[],
+  ): Promise<Answer> => {
+    const startedAtMs = performance.now();
+    const answer = await asking;
+    count.seconds += (performance.now() - startedAtMs) / 1000;
+    for (const result of resultsOf(answer)) countUp(count.results, nameOf(result));
+    return answer;
+  };
+  return {
+    count: (provider) => ({
+      ...provider,
+      generate: (environment, asked, options) =>
+        timed(
+          countOf(environment, options.again === true ? "again" : "instance"),
+          provider.generate(environment, asked, options),
+          (all) => all,
+        ),
+      verify: (environment, asked, options) =>
+        timed(countOf(environment, "verdict"), provider.verify(environment, asked, options), (one) => [one]),
+      draw: (environment, asked, options) =>
+        timed(countOf(environment, "drawing"), provider.draw(environment, asked, options), (one) => [one]),
+    }),
+    workerEnded: (why) => countUp(workerEnds, why),
+    hostEnded: () => void hostEnds++,
+    remounted: (outcome) => countUp(remounts, outcome),
+    figures: (levels) => ({ name, items: [...items.values()], workerEnds, hostEnds, remounts, levels: levels() }),
+  };
+}
+
+function nameOf(result: { readonly kind: string }): string {
+  if (result.kind === "failure") return (result as Failure).failure;
+  return result.kind === "exhausted" ? "exhausted" : "ok";
+}
+
+export function mountMetrics(figures: () => readonly MountFigures[]): readonly SampledMetric[] {
+  const of = (samplesOf: (mount: MountFigures) => readonly Sample[]) => () => figures().flatMap(samplesOf);
+  return [
+    counter(
+      "gradus_mount_items_total",
+      "Instances made (again: those that neither a task's id nor memory had any more), answers verified and pictures drawn by what is mounted, by what they came to: ok, exhausted, or the kind of failure.",
+      of(({ name: mount, items }) =>
+        items.flatMap(({ environment, item, results }) => byName("result", results, { mount, environment, item })),
+      ),
+    ),
+    counter(
+      "gradus_mount_seconds_total",
+      "Seconds that calls of these took, the wait for their turn included.",
+      of(({ name: mount, items }) =>
+        items.map(({ environment, item, seconds: value }) => ({ labels: { mount, environment, item }, value })),
+      ),
+    ),
+    counter(
+      "gradus_mount_worker_ends_total",
+      "Workers of a mount that ended and were replaced, by why: late, stale (a fresh one was wanted), lying, timeout, crashed, memory or host.",
+      of(({ name: mount, workerEnds }) => byName("why", workerEnds, { mount })),
+    ),
+    counter(
+      "gradus_mount_host_ends_total",
+      "Hosts of a mount that ended and were started again.",
+      of(({ name: mount, hostEnds: value }) => [{ labels: { mount }, value }]),
+    ),
+    counter(
+      "gradus_mount_remounts_total",
+      "Times that a file that changed was mounted again: changed, same, or kept (it cannot be mounted; what was there goes on).",
+      of(({ name: mount, remounts }) => byName("outcome", remounts, { mount })),
+    ),
+    gauge(
+      "gradus_mount_levels",
+      "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
+      of(({ name: mount, levels }) => byName("found", levels, { mount })),
+      "max",
+    ),
+  ];
+}

@@ -1,0 +1,109 @@
+/** Instances of a mounted environment: made, and made again, the same or not at all. */
+import { LRUCache } from "lru-cache";
+import type { AskedPlace, AskedTasks } from "../../../envs/environment.ts";
+import { unavailable } from "../../../envs/facts.ts";
+import { roughBytes } from "../../base/rough-bytes.ts";
+import type { DescribedLevel } from "./described.ts";
+import { type AskOptions, NOTHING } from "./provider.ts";
+import { wholeOf, type WholeInstance } from "./instance.ts";
+import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
+
+/** Instances that are kept whole, of all levels of an environment: for what is asked again for a prompt or a canary. */
+const KEPT_BYTES_MAX = 8 * 1024 ** 2;
+/** Of an instance beside what it says. */
+const INSTANCE_BYTES = 512;
+const NEVER = new AbortController().signal;
+
+export interface Instances {
+  make(tasks: AskedTasks, options: AskOptions): Promise<readonly Result[]>;
+  /** Why a level gives none, found out now where it was not; undefined: it does, or there is no telling. */
+  whyNone(parameters: AskedTasks["parameters"]): Promise<string | undefined>;
+  /** One that was made before: whole, and the same. It is made whoever waits, and kept for who comes next. */
+  again(place: AskedPlace): Promise<Result>;
+}
+
+export function createInstances(making: Making): Instances {
+  const { asked, levels } = making.described;
+  const kept = new LRUCache<string, WholeInstance>({
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: (whole) => INSTANCE_BYTES + roughBytes(whole),
+  });
+  const going = new Map<string, Promise<Result>>();
+  /** Why nothing of a level is made any more. */
+  const broken = new Map<string, string>();
+
+  const levelAt = ({ parameters }: Pick<AskedTasks, "parameters">): DescribedLevel => {
+    const level = levels.find(({ number }) => number === parameters["level"]);
+    if (level === undefined) throw new Error(`${asked.id} has no level number ${parameters["level"]} here`);
+    return level;
+  };
+  const askAgain = async (place: AskedPlace, at: Place): Promise<Result> => {
+    const again = await sameAgain(making, place, at);
+    if (typeof again === "string") {
+      const { name } = at.level;
+      broken.set(name, again);
+      making.onBroken(name, again);
+      return { kind: "exhausted", message: again };
+    }
+    if ("kind" in again) return again;
+    kept.set(nameOf(at), again);
+    return madeAgain(place, again);
+  };
+
+  return {
+    make: async (tasks, options) => {
+      const level = levelAt(tasks);
+      const without = await whyNone(making, level, broken.get(level.name));
+      if (without !== undefined) return tasks.seeds.map(() => without);
+      const { seeds, split } = tasks;
+      return search(making, { level, seeds, split }, (place, whole) => kept.set(nameOf(place), whole), options);
+    },
+    whyNone: async (parameters) => {
+      const level = levelAt({ parameters });
+      const without = await whyNone(making, level, broken.get(level.name));
+      return without?.kind === "exhausted" ? without.message : undefined;
+    },
+    again: async (place) => {
+      const { seed, attempt } = place;
+      const at = { level: levelAt(place), seed, attempt };
+      const name = nameOf(at);
+      const known = kept.get(name);
+      if (known !== undefined) return madeAgain(place, known);
+      // A group's answers come together, and all want the same.
+      const asking = going.get(name) ?? askAgain(place, at).finally(() => going.delete(name));
+      going.set(name, asking);
+      return asking;
+    },
+  };
+}
+
+/** Why the level gives no tasks; undefined: it does. */
+async function whyNone(making: Making, level: DescribedLevel, broken: string | undefined): Promise<Result | undefined> {
+  if (broken !== undefined) return { kind: "exhausted", message: broken };
+  const finding = await making.lawful(level);
+  if (finding.kind === "lawful") return undefined;
+  const message = `${making.described.asked.id}, level '${level.name}': ${finding.why}`;
+  if (finding.kind === "unlawful") return { kind: "exhausted", message };
+  return unavailable(making.resource, message, { retryDelayMs: RETRY_DELAY_MS });
+}
+
+/** All of it; in words, why it is not the same any more; or why there is no telling now. */
+async function sameAgain(making: Making, place: AskedPlace, at: Place) {
+  const { described, hashOf, resource } = making;
+  const [generated = NOTHING] = await askFor(making, [at], { signal: NEVER, again: true });
+  if (generated.kind === "failure") return failedToMake(resource, generated);
+  const whole = generated.kind === "made" ? wholeOf(described, generated.instance) : generated.message;
+  if (typeof whole !== "string" && hashOf({ place, bytes: whole.bytes, whole }) === place.hash) return whole;
+  const found = typeof whole === "string" ? whole : "another instance";
+  return `${described.asked.id}, level '${at.level.name}', no longer makes for a seed what it made before (${found}): it is no function of the seed, or what it depends on changed`;
+}
+
+function madeAgain(place: AskedPlace, whole: WholeInstance): Result {
+  const { attempt } = place;
+  const { baseline, bytes } = whole;
+  return { kind: "made", instance: { place, bytes, whole }, attempt, ...(baseline && { baseline }) };
+}
+
+function nameOf({ level, seed, attempt }: Place): string {
+  return `${seed}/${attempt}/${level.name}`;
+}

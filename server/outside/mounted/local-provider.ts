@@ -1,0 +1,333 @@
+/**
+ * A provider on this machine: a host, started again when it ends, and the queue that its workers take from. A worker that is
+ * late with an item is ended, and the items behind that one go to the next.
+ */
+import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type { FrameContent } from "./frames.ts";
+import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
+import { changeBetween } from "./described.ts";
+import { drawItem, generateItem, verifyItem } from "./items.ts";
+import { type Failure, failure, type Provider } from "./provider.ts";
+import { createQueue, type Item } from "./queue.ts";
+import { createWanted, UNWANTED } from "./waiting-items.ts";
+
+export interface LocalOptions extends HostOptions {
+  /** Told when a host or a worker has ended that was not to, and what is done about it. */
+  readonly onFault: (why: string) => void;
+  /** Told of each worker that ended and why, in a word, and of each host. */
+  readonly onWorkerEnd?: (why: string) => void;
+  readonly onHostEnd?: () => void;
+}
+
+export interface LocalProvider extends Provider {
+  readonly locked: string;
+  /** Of the host that is there now, for those who look after processes. */
+  readonly hostPid: () => number | undefined;
+}
+
+export type OpenedLocal =
+  { readonly kind: "opened"; readonly provider: LocalProvider } | { readonly kind: "failed"; readonly why: string };
+
+/** Items of one frame: so few that the last of them does not wait long, so many that a frame costs little for each. */
+const FRAME_ITEMS_MAX = 64;
+/** A worker may wait for a processor, or sleep: it is late when so much more has passed than it may compute. */
+const LATE_FACTOR = 3;
+const LATE_MS = 3000;
+/** A worker that has told nothing for so long may hold what nobody else is to wait for. */
+const QUIET_MS = 250;
+/** Hosts that may end while they have an item, before it is given up. */
+const LOST_MAX = 3;
+const RESTART_MS_MIN = 200;
+const RESTART_MS_MAX = 30_000;
+
+/** How long an item may take by the clock. */
+const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
+
+export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
+  const local = new Local(options);
+  const why = await local.start();
+  if (why !== undefined) return { kind: "failed", why };
+  return { kind: "opened", provider: local.provider() };
+}
+
+/** A worker, and what it has been given. */
+interface Hand {
+  readonly worker: Worker;
+  batch: readonly Item[];
+  /** When the batch was given to it, by performance.now(). */
+  beganMs: number;
+  /** The place in the batch that it answers next. */
+  next: number;
+  /** Of the batch. */
+  call: number;
+  hasServed: boolean;
+  /** Why it is being ended; undefined: it is not. */
+  killed: "late" | "stale" | "lying" | undefined;
+  late: NodeJS.Timeout;
+  quiet: NodeJS.Timeout;
+  /** What it was said to hold of its batch, before all that it had told was here. */
+  held: Held | undefined;
+}
+
+class Local {
+  readonly #options: LocalOptions;
+  readonly #queue = createQueue();
+  readonly #wanted = createWanted();
+  readonly #hands = new Map<Worker, Hand>();
+  #host: Host | undefined;
+  #described: DescribeResponse | undefined;
+  #locked = "";
+  /** Why there is no host, and will not be one soon. */
+  #down: string | undefined;
+  #calls = 0;
+  #restartMs = RESTART_MS_MIN;
+  #restart: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #isDue = false;
+
+  constructor(options: LocalOptions) {
+    this.#options = options;
+  }
+
+  /** Why it could not; undefined: it has. */
+  async start(): Promise<string | undefined> {
+    // Of one that is not taken, its end is no loss: whoever called starts another.
+    let isTaken = true;
+    const started = await startHost(this.#options, {
+      onWorker: (worker) => this.#welcome(worker),
+      onFrame: (worker, frame) => this.#heed(worker, frame),
+      onHeld: (worker, held) => this.#hear(worker, held),
+      onWorkerEnd: (worker, end) => this.#part(worker, end),
+      onEnd: (why) => {
+        if (isTaken) this.#lose(why);
+      },
+    });
+    if (started.kind === "failed") return started.why;
+    const { host } = started;
+    if (this.#isClosed) {
+      await host.close();
+      return undefined;
+    }
+    const { described } = host;
+    const changed = this.#described && changeBetween(this.#described, described);
+    if (changed !== undefined) {
+      isTaken = false;
+      await host.close();
+      return changed;
+    }
+    this.#host = host;
+    this.#described = described;
+    this.#locked = host.locked;
+    this.#down = undefined;
+    this.#dispatchSoon();
+    return undefined;
+  }
+
+  provider(): LocalProvider {
+    const ask = <Answer>(make: (settle: (answer: Answer | Failure) => void) => Item): Promise<Answer | Failure> =>
+      new Promise((resolve) => {
+        const item = make((answer) => {
+          this.#wanted.leave(item);
+          resolve(answer);
+        });
+        this.#add(item);
+      });
+    return {
+      described: this.#described as DescribeResponse,
+      locked: this.#locked,
+      hostPid: () => this.#host?.pid,
+      generate: (environment, asked, options) =>
+        Promise.all(asked.seeds.map((seed) => ask(generateItem(environment, asked, seed, options)))),
+      verify: (environment, asked, options) => ask(verifyItem(environment, asked, options)),
+      draw: (environment, asked, options) => ask(drawItem(environment, asked, options)),
+      probe: async () => this.#down,
+      close: () => this.#close(),
+    };
+  }
+
+  #add(item: Item): void {
+    if (this.#down !== undefined || this.#isClosed)
+      return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
+    // Of a signal that was aborted before nobody tells any more.
+    if (item.signal.aborted) return item.settle(UNWANTED);
+    this.#wanted.enter(item);
+    this.#queue.add(item);
+    this.#dispatchSoon();
+  }
+
+  /** After all that is asked in one go was asked, so that it goes in one frame. */
+  #dispatchSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      for (const hand of this.#hands.values()) this.#give(hand);
+    });
+  }
+
+  #give(hand: Hand): void {
+    if (hand.batch.length > 0 || hand.killed !== undefined) return;
+    const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
+    // The host starts another in its place, and that one is fresh. One is enough: the others go on with what there is.
+    if (mustEnd()) return this.#kill(hand, "stale");
+    const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
+    const [first] = batch;
+    if (first === undefined) return mustEnd() ? this.#kill(hand, "stale") : undefined;
+    hand.batch = batch;
+    hand.beganMs = performance.now();
+    hand.next = 0;
+    hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
+    if (!hand.worker.send(hand.call, first.frameOf(batch))) {
+      hand.batch = [];
+      for (const item of batch) item.settle(failure("raised", "it is too large to be sent to a worker"));
+      return this.#dispatchSoon();
+    }
+    hand.late = setTimeout(() => this.#kill(hand, "late"), lateMs(first)).unref();
+    hand.quiet = setTimeout(() => hand.worker.tellHeld(), QUIET_MS).unref();
+  }
+
+  #isFreshOneComing(): boolean {
+    if (this.#hands.size < this.#options.workers) return true;
+    return this.#hands.values().some(({ killed, hasServed, batch }) => {
+      return killed !== undefined || (!hasServed && batch.length === 0);
+    });
+  }
+
+  #kill(hand: Hand, why: Hand["killed"]): void {
+    if (hand.killed !== undefined) return;
+    hand.killed = why;
+    hand.worker.kill();
+  }
+
+  #welcome(worker: Worker): void {
+    const [late, quiet] = [setTimeout(() => undefined, 0), setTimeout(() => undefined, 0)];
+    const idle = { batch: [], beganMs: 0, next: 0, call: 0, hasServed: false, killed: undefined, held: undefined };
+    this.#hands.set(worker, { ...idle, worker, late, quiet });
+    this.#restartMs = RESTART_MS_MIN;
+    this.#dispatchSoon();
+  }
+
+  /** How many more frames are to come soon for its batch. */
+  #heed(worker: Worker, { call, content }: ProviderFrame): number {
+    const hand = this.#hands.get(worker);
+    // What it says while it is being ended comes to nothing.
+    if (hand === undefined || hand.killed !== undefined) return 0;
+    if (call !== hand.call || !this.#settle(hand, content)) {
+      this.#options.onFault("a worker answered what it was not asked, and is ended");
+      this.#kill(hand, "lying");
+      return 0;
+    }
+    return content.case === "verifiedTogether" ? 0 : hand.batch.length - hand.next;
+  }
+
+  /** What a worker holds, which it tells itself if it goes on. */
+  #hear(worker: Worker, held: Held): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
+    if (held.verified.index > hand.next) hand.held = held;
+    else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
+  }
+
+  /** False: it answers what was not asked. */
+  #settle(hand: Hand, content: FrameContent): boolean {
+    const { batch, next } = hand;
+    const isTogether = content.case === "verifiedTogether";
+    const until = isTogether ? content.value.index + content.value.places.length : next + 1;
+    if (until > batch.length) return false;
+    // Of those told together the first may be settled: they were held when the host was asked.
+    while (hand.next < until) {
+      const item = batch[hand.next];
+      const answer = item?.read(content, hand.next);
+      if (item === undefined || answer === undefined) return false;
+      hand.next++;
+      hand.hasServed = true;
+      item.settle(answer);
+    }
+    if (hand.next === batch.length) this.#finish(hand);
+    else if (hand.next > next) {
+      // What a slow item was given together with would hold others up: it is given again, in its turn.
+      const isSlow = performance.now() - hand.beganMs > QUIET_MS;
+      if (isSlow && batch[0] !== undefined && this.#queue.hasOthers(batch[0])) this.#kill(hand, "stale");
+      hand.late.refresh();
+      hand.quiet.refresh();
+    }
+    return true;
+  }
+
+  /** Charges the caller of the batch with the time that it took, in place of what was expected. */
+  #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
+    clearTimeout(late);
+    clearTimeout(quiet);
+    if (first !== undefined) this.#queue.charge(first, lateMs(first), performance.now() - beganMs);
+  }
+
+  #finish(hand: Hand): void {
+    this.#settleTime(hand);
+    hand.batch = [];
+    hand.next = 0;
+    hand.held = undefined;
+    // What it held may have been the last of it.
+    if (this.#hands.has(hand.worker)) this.#give(hand);
+  }
+
+  #part(worker: Worker, end: WorkerEnd): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined) return;
+    this.#hands.delete(worker);
+    if (!this.#isClosed) this.#options.onWorkerEnd?.(hand.killed ?? end.kind);
+    if (hand.held !== undefined) this.#settle(hand, { case: "verifiedTogether", value: hand.held.verified });
+    this.#settleTime(hand);
+    const left = hand.batch.slice(hand.next);
+    const [current] = left;
+    this.#queue.putBack(hand.killed === "stale" ? left : left.slice(1));
+    if (current !== undefined && hand.killed !== "stale") this.#blame(current, hand, end);
+    this.#dispatchSoon();
+  }
+
+  /** What becomes of the item that a worker had begun when it ended. */
+  #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
+    if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
+    else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
+    else if (kind === "memory" && hasServed) {
+      // What was served before may have held on to the memory that it lacked.
+      item.fresh = true;
+      this.#queue.putBack([item]);
+    } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
+    else if (++item.lost < LOST_MAX) this.#queue.putBack([item]);
+    else item.settle(failure("crashed", `${LOST_MAX} hosts ended while they had it: ${how}`));
+  }
+
+  /** The host has ended. */
+  #lose(why: string): void {
+    this.#host = undefined;
+    if (this.#isClosed) return;
+    this.#options.onHostEnd?.();
+    this.#options.onFault(`${why}; it is started again`);
+    this.#startAgain();
+  }
+
+  #startAgain(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#restart);
+    const delayMs = this.#restartMs;
+    this.#restartMs = Math.min(RESTART_MS_MAX, 2 * delayMs);
+    this.#restart = setTimeout(() => void this.#tryAgain(), delayMs);
+  }
+
+  async #tryAgain(): Promise<void> {
+    const why = await this.start();
+    if (why === undefined) return;
+    // What waits is told so: it may be asked elsewhere, or later.
+    this.#down = why;
+    this.#options.onFault(`it cannot be started again: ${why}`);
+    for (const item of this.#queue.drain()) item.settle(failure("unavailable", why));
+    this.#startAgain();
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#restart);
+    await this.#host?.close();
+    for (const item of this.#queue.drain()) item.settle(failure("unavailable", "the server stops"));
+  }
+}

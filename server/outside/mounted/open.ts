@@ -1,0 +1,242 @@
+/** Opens what the operator mounts: starts hosts, reaches providers, and tries each level before it is served. */
+import type { Environment } from "../../../envs/environment.ts";
+import { createRegistry, type Registry } from "../../../envs/registry.ts";
+import { createMountCounter, type MountCounter, type MountFigures } from "./counts.ts";
+import { type Described, readDescribed, type Refused } from "./described.ts";
+import { mountedEnvironment } from "./environment.ts";
+import { openLocal } from "./local-provider.ts";
+import type { Provider } from "./provider.ts";
+import { openRemote } from "./remote-provider.ts";
+import { findPython, withoutPackage } from "../sandbox/python.ts";
+import type { Mount, MountSettings } from "./settings.ts";
+import { createTrials, type Trials } from "./trials.ts";
+
+export interface MountContext {
+  /** Told what was mounted, of what, and what of it is not served. */
+  readonly onMount: (mounted: MountReport) => void;
+  /** Told of what was tried of a mount that takes a while. */
+  readonly onProgress?: (mount: string, done: number, total: number) => void;
+  /** Told of what is found out not to be served while the mount serves. */
+  readonly onRefused: (refused: Refused) => void;
+  /** Told of each failure of a provider's. */
+  readonly onFault: (mount: string, why: string) => void;
+}
+
+export interface MountReport {
+  readonly name: string;
+  /** What serves it, and how it is locked in. */
+  readonly host: string;
+  readonly environments: number;
+  readonly levels: number;
+  /** Of these, levels that are still to be tried: each is before its first task is given. */
+  readonly untried: number;
+  readonly refused: readonly Refused[];
+  readonly remarks: readonly string[];
+}
+
+export interface Mounts {
+  /** What is mounted now. */
+  environments(): readonly Environment[];
+  /**
+   * Mounts one again. `adopt` is handed all environments as they will be, and says what keeps them from being served; undefined:
+   * nothing. Where it cannot be mounted, or is what it was, what was served before goes on.
+   */
+  again(name: string, adopt: (environments: readonly Environment[]) => string | undefined): Promise<Remounted>;
+  readonly figures: () => readonly MountFigures[];
+  close(): Promise<void>;
+}
+
+export type Remounted =
+  | { readonly kind: "changed"; readonly before: readonly Environment[]; readonly now: readonly Environment[] }
+  | { readonly kind: "same" }
+  /** In words for the operator. */
+  | { readonly kind: "kept"; readonly why: string };
+
+export type OpenedMounts =
+  | { readonly kind: "ok"; readonly mounts: Mounts }
+  /** In words for the operator. */
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** What levels are tried in before the mount serves; those that are left are tried while it does. */
+const TRIED_MS = 30_000;
+/** A mount that takes no longer shows no progress. */
+const QUIET_MS = 2000;
+/** Of a mount, for each worker: so many answers of a frame, and as many that wait for it. */
+const ANSWERS_PER_WORKER = 128;
+const REMOTE_ANSWERS = 512;
+
+export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
+  const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
+  const open = (mount: Mount): Promise<OpenedOne> =>
+    openOne(mount, settings, counters.get(mount.name) as MountCounter, context);
+  const opened = await Promise.all(settings.mounts.map(open));
+  const mounted = new Map<string, OpenedMount>();
+  for (const [i, each] of opened.entries())
+    if (each.kind === "opened") mounted.set((settings.mounts[i] as Mount).name, each);
+  const close = async (): Promise<void> => {
+    for (const each of mounted.values()) await each.close();
+  };
+  const failed = opened.find((each) => each.kind === "failed");
+  if (failed !== undefined) {
+    await close();
+    return { kind: "invalid", message: failed.message };
+  }
+  const environments = (): readonly Environment[] => [...mounted.values()].flatMap((each) => each.environments);
+  const exchange: Mounts["again"] = async (name, adopt) => {
+    const mount = settings.mounts.find((each) => each.name === name);
+    const before = mounted.get(name);
+    if (mount === undefined || before === undefined) throw new Error(`bug: nothing is mounted as ${name}`);
+    const next = await open(mount);
+    if (next.kind === "failed") return { kind: "kept", why: next.message };
+    const isSame = digestsOf(next) === digestsOf(before);
+    if (!isSame) mounted.set(name, next);
+    const why = isSame ? undefined : adopt(environments());
+    if (why !== undefined) mounted.set(name, before);
+    // What waits for it is told that it is gone, and may be sent again.
+    await (mounted.get(name) === next ? before : next).close();
+    if (why !== undefined) return { kind: "kept", why };
+    return isSame ? { kind: "same" } : { kind: "changed", before: before.environments, now: next.environments };
+  };
+  const again: Mounts["again"] = async (name, adopt) => {
+    const found = await exchange(name, adopt);
+    counters.get(name)?.remounted(found.kind);
+    return found;
+  };
+  const figures = () => [...mounted.values()].map((each) => each.figures());
+  return { kind: "ok", mounts: { environments, again, figures, close } };
+}
+
+function digestsOf({ environments }: OpenedMount): string {
+  return environments.map(({ id, version, asked }) => `${id} ${version} ${asked?.digest ?? ""}`).join();
+}
+
+interface OpenedMount {
+  readonly kind: "opened";
+  readonly environments: readonly Environment[];
+  readonly figures: () => MountFigures;
+  readonly close: () => Promise<void>;
+}
+
+type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
+
+async function openOne(
+  mount: Mount,
+  settings: MountSettings,
+  counter: MountCounter,
+  context: MountContext,
+): Promise<OpenedOne> {
+  const { name } = mount;
+  const found = await reach(mount, settings, counter, (why) => context.onFault(name, why));
+  const failed = (why: string): OpenedOne => ({ kind: "failed", message: `${name} cannot be mounted: ${why}` });
+  if (found.kind === "failed")
+    return failed(found.why.includes("No module named 'gradus'") ? withoutPackage(settings.python) : found.why);
+  const { locked } = found;
+  const provider = counter.count(found.provider);
+  const read = readDescribed(provider.described);
+  if (read.kind === "invalid") {
+    await provider.close();
+    return failed(read.why);
+  }
+  const trials = await beginTrials(name, provider, read.environments, context);
+  const close = async (): Promise<void> => {
+    trials.close();
+    await provider.close();
+  };
+  const { served, refused } = sift(read.environments, trials);
+  refused.unshift(...read.refused);
+  if (served.length === 0) {
+    await close();
+    const why = refused.map(({ name: what, reason }) => `${what}: ${reason}`).join("; ");
+    return failed(why === "" ? "it has no environments" : `nothing of it can be served: ${why}`);
+  }
+  const concurrency = mount.kind === "remote" ? REMOTE_ANSWERS : settings.workers * ANSWERS_PER_WORKER;
+  context.onMount({
+    name,
+    host: [read.host, locked].filter((words) => words !== "").join(", "),
+    environments: served.length,
+    levels: served.reduce((sum, { levels }) => sum + levels.length, 0),
+    untried: trials.counts().get("untried") ?? 0,
+    refused,
+    remarks: served.flatMap(({ asked, remarks }) => remarks.map((remark) => `${asked.id}: ${remark}`)),
+  });
+  const onBroken = (environment: string, _: string, why: string): void => context.onFault(environment, why);
+  const environments = served.map((described) =>
+    mountedEnvironment(described, { mount: name, provider, concurrency, lawful: trials.of, onBroken }),
+  ) as readonly Environment[];
+  return { kind: "opened", environments, figures: () => counter.figures(trials.counts), close };
+}
+
+type Reached =
+  | { readonly kind: "opened"; readonly provider: Provider; readonly locked: string }
+  | { readonly kind: "failed"; readonly why: string };
+
+async function reach(
+  mount: Mount,
+  { python: interpreter, workers, memoryMib, allow, hidden }: MountSettings,
+  { workerEnded: onWorkerEnd, hostEnded: onHostEnd }: MountCounter,
+  onFault: (why: string) => void,
+): Promise<Reached> {
+  if (mount.kind === "remote") {
+    const opened = await openRemote(mount);
+    return opened.kind === "failed" ? opened : { ...opened, locked: "" };
+  }
+  const python = await findPython(interpreter);
+  if (python.kind === "missing") return { kind: "failed", why: python.why };
+  const { target } = mount;
+  // By its name: a virtual environment's interpreter is one by the path that it is started by.
+  const told = { onFault, onWorkerEnd, onHostEnd };
+  const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, hidden, ...told });
+  return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
+}
+
+/** Tries levels for as long as a start may take; the others are tried afterwards. */
+async function beginTrials(
+  mount: string,
+  provider: Provider,
+  environments: readonly Described[],
+  { onProgress, onRefused, onFault }: MountContext,
+): Promise<Trials> {
+  const beganMs = performance.now();
+  let isBegun = false;
+  const trials = createTrials({
+    provider,
+    environments,
+    onTried: (done, total) => {
+      if (!isBegun && performance.now() - beganMs > QUIET_MS) onProgress?.(mount, done, total);
+    },
+    onLate: ({ asked: { id } }, { name }, finding) => {
+      if (finding.kind === "unlawful") onRefused({ name: `${id}#${name}`, reason: finding.why });
+      else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be tried: ${finding.why}`);
+    },
+  });
+  await trials.begin(TRIED_MS);
+  isBegun = true;
+  return trials;
+}
+
+/** What is served: all levels but those that were found out not to keep the laws. */
+function sift(environments: readonly Described[], trials: Trials) {
+  const refused: Refused[] = [];
+  const served: Described[] = [];
+  for (const described of environments) {
+    const levels = described.levels.filter((level) => {
+      const finding = trials.found(described, level);
+      if (finding === undefined || finding.kind === "lawful") return true;
+      refused.push({ name: `${described.asked.id}#${level.name}`, reason: finding.why });
+      return false;
+    });
+    if (levels.length > 0) served.push({ ...described, levels });
+  }
+  return { served, refused };
+}
+
+/** What is here, with what is mounted; or what comes twice. */
+export function withMounts({ environments }: Registry, mounted: readonly Environment[]): Registry | string {
+  const known = new Set(environments.map(({ id, version }) => `${id} version ${version}`));
+  for (const { id, version } of mounted) {
+    const key = `${id} version ${version}`;
+    if (known.has(key)) return `${key} is mounted, and there is one already: give one of them another id or version`;
+    known.add(key);
+  }
+  return createRegistry([...environments, ...mounted]);
+}

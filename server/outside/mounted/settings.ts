@@ -1,0 +1,192 @@
+/** What an operator mounts: files of Python, what the Python package brings, and providers on other machines. */
+import { availableParallelism } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+import { readOptionFile } from "../../runtime/files.ts";
+import {
+  ConfigProblem,
+  flag,
+  integer,
+  list,
+  namedPath,
+  optionTable,
+  type Parsed,
+  type ValuesOf,
+} from "../../runtime/option-values.ts";
+
+/** A provider that a server starts itself. */
+export interface HostMount {
+  readonly kind: "host";
+  /** As it is called in logs and errors. */
+  readonly name: string;
+  /** A Python file's path, or what else the host knows. */
+  readonly target: string;
+}
+
+/** A provider on another machine. */
+export interface RemoteMount {
+  readonly kind: "remote";
+  readonly name: string;
+  /** host:port. */
+  readonly address: string;
+  readonly tls: boolean;
+  /** In PEM; undefined: those of the machine. */
+  readonly ca: Buffer | undefined;
+  readonly token: string | undefined;
+}
+
+export type Mount = HostMount | RemoteMount;
+
+export interface MountSettings {
+  readonly mounts: readonly Mount[];
+  /** The interpreter of hosts. */
+  readonly python: string;
+  /** What hosts may ask of this machine, beside their own folders and packages. */
+  readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
+  readonly workers: number;
+  readonly memoryMib: number;
+  /** Paths of the server's own files and folders, which nothing that is mounted may read. */
+  readonly hidden: readonly string[];
+  /** Whether files are mounted again when they change. */
+  readonly reload: boolean;
+}
+
+type Given =
+  | { readonly kind: "host"; readonly target: string }
+  | { readonly kind: "remote"; readonly name: string; readonly address: string; readonly tls: boolean };
+
+const REMOTE = /^([a-zA-Z0-9._-]{1,64})=(?:(grpcs?):\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s/:[\]]+):\d{1,5})$/;
+const TARGET = /^[a-z][a-z0-9_-]{0,63}(:.{1,4000})?$/;
+
+function readMount(given: string): Parsed<Given> {
+  const [, name = "", scheme = "grpc", address = ""] = REMOTE.exec(given) ?? [];
+  if (name !== "") return { kind: "value", value: { kind: "remote", name, address, tls: scheme === "grpcs" } };
+  if (TARGET.test(given)) return { kind: "value", value: { kind: "host", target: given } };
+  return {
+    kind: "refused",
+    expected:
+      "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
+  };
+}
+
+interface Allowed {
+  readonly kind: "read" | "net";
+  readonly what: string;
+}
+
+/** One, or several between commas, each with its name. */
+function readAllowed(given: string): Parsed<readonly Allowed[]> {
+  const parts = given.split(/,(?=(?:read|net)=)/);
+  const read = parts.flatMap((each): Allowed[] => {
+    const [, kind = "", what = ""] = /^(read|net)=([^\0]{1,4096})$/.exec(each) ?? [];
+    if (kind === "net") return [{ kind, what }];
+    return kind === "read" ? [{ kind, what: resolve(what) }] : [];
+  });
+  if (read.length < parts.length)
+    return { kind: "refused", expected: "read=PATH or net=HOST, or several of these with commas between them" };
+  return { kind: "value", value: read };
+}
+
+export const mountOptions = optionTable({
+  python: list({
+    placeholder: "path",
+    description:
+      "a file of environments in Python, my_env.py, which is mounted; or where Python 3.10 or newer is, for these and for the embedded sandbox (default python3); may be given several times",
+    each: (path) =>
+      path === "" ? { kind: "refused", expected: "a text that is not empty" } : { kind: "value", value: path },
+  }),
+  mount: list({
+    placeholder: "what",
+    description:
+      "environments from elsewhere: name=host:port or name=grpcs://host:port of a provider, or something that the Python package can mount, such as reasoning-gym or reasoning-gym:NAMES; may be given several times",
+    each: readMount,
+  }),
+  mountTokenFile: list({
+    placeholder: "name=file",
+    description: "file that holds the bearer token for the provider of that name; may be given several times",
+    each: namedPath,
+  }),
+  mountCa: list({
+    placeholder: "name=file",
+    description:
+      "CA in PEM that the certificate of the provider of that name is signed by; may be given several times; default: those of this machine",
+    each: namedPath,
+  }),
+  allow: list({
+    placeholder: "read=path,net=host",
+    description:
+      "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which today opens the whole network; may be given several times",
+    each: readAllowed,
+  }),
+  reload: flag({
+    description:
+      "mount a file of --python again when it changes, for who writes it: tasks of what it was before are refused, and a file that cannot be mounted leaves what was served before",
+  }),
+  mountWorkers: integer({
+    description: "processes of each mount that make instances and verify answers",
+    range: [1, 256],
+    defaultValue: availableParallelism(),
+  }),
+  mountMemoryMib: integer({
+    description: "memory that each of these processes may take beyond what it starts with, in MiB",
+    range: [16, 1024 * 1024],
+    defaultValue: 1024,
+  }),
+});
+
+/** A file of environments, and not an interpreter. */
+const isFile = (path: string): boolean => path.endsWith(".py");
+
+/** The last that is named, as with every option that is given once. */
+export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "python">): string {
+  return python.findLast((path) => !isFile(path)) ?? "python3";
+}
+
+/** Throws ConfigProblem. `hidden` are the server's own files and folders. */
+export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readonly string[]): MountSettings {
+  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload } = values;
+  const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
+  const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
+  const names = mounts.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined)
+    throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
+  for (const [option, named] of [
+    ["mount-token-file", values.mountTokenFile],
+    ["mount-ca", values.mountCa],
+  ] as const) {
+    const unknown = named.find(({ name }) => !mounts.some((each) => each.kind === "remote" && each.name === name));
+    if (unknown !== undefined)
+      throw new ConfigProblem(`--${option} must name a provider of --mount name=host:port; got '${unknown.name}'`);
+  }
+  const what = (kind: "read" | "net") => allow.flat().flatMap((each) => (each.kind === kind ? [each.what] : []));
+  const allowed = { read: what("read"), net: what("net") };
+  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, hidden, reload });
+}
+
+function asTarget(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
+}
+
+function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof mountOptions>): Mount {
+  if (given.kind === "host") return { kind: "host", name: given.target, target: given.target };
+  const { name, address, tls } = given;
+  const fileOf = (option: string, files: typeof mountCa): string | undefined => {
+    const path = files.findLast((each) => each.name === name)?.path;
+    return path && readOptionFile(option, path);
+  };
+  const ca = fileOf("mount-ca", mountCa);
+  const token = fileOf("mount-token-file", mountTokenFile)?.trim();
+  if (ca !== undefined && !tls)
+    throw new ConfigProblem(`--mount-ca ${name} is for TLS: mount it as ${name}=grpcs://${address}`);
+  if (token !== undefined && !tls && !/^(localhost|127\.|\[::1\])/.test(address))
+    throw new ConfigProblem(
+      `--mount-token-file ${name} would be sent in clear text: mount it as ${name}=grpcs://${address}`,
+    );
+  return { kind: "remote", name, address, tls, ca: ca === undefined ? undefined : Buffer.from(ca), token };
+}
+
+/** As it may be printed: no token in it. */
+export function describeMounts({ mounts, hidden: _, ...rest }: MountSettings): Readonly<Record<string, unknown>> {
+  const named = mounts.map((mount) => (mount.kind === "host" ? mount.target : `${mount.name}=${mount.address}`));
+  return { ...rest, mounts: named };
+}

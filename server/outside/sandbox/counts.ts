@@ -1,0 +1,50 @@
+/** What was asked of the sandbox and what came of it, as it is counted for the metrics. */
+import type { Failed } from "../../../envs/facts.ts";
+import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
+import { byName, counter, countUp, one, type SampledMetric } from "../../runtime/sampled-metrics.ts";
+
+export interface SandboxFigures {
+  /** Jobs by what they came to: ran, or the reason of a failure. */
+  readonly jobs: ReadonlyMap<string, number>;
+  /** Cases by what they came to. */
+  readonly cases: ReadonlyMap<string, number>;
+  /** That jobs took, from when they were asked for. */
+  readonly seconds: number;
+}
+
+export interface CountedSandbox extends Sandbox {
+  figures(): SandboxFigures;
+}
+
+export function counted(sandbox: Sandbox, clock: () => number = () => performance.now()): CountedSandbox {
+  const [jobs, cases] = [new Map<string, number>(), new Map<string, number>()];
+  let seconds = 0;
+  const count = (reply: SandboxReply | Failed): void => {
+    countUp(jobs, reply.kind === "ran" ? "ran" : reply.reason);
+    if (reply.kind === "ran") for (const { kind } of reply.results) countUp(cases, kind);
+  };
+  return {
+    async ask(job, context) {
+      const startedAtMs = clock();
+      const reply = await sandbox.ask(job, context);
+      seconds += (clock() - startedAtMs) / 1000;
+      count(reply);
+      return reply;
+    },
+    figures: () => ({ jobs, cases, seconds }),
+  };
+}
+
+export function sandboxMetrics(figures: () => SandboxFigures): readonly SampledMetric[] {
+  return [
+    counter("gradus_sandbox_jobs_total", "Programs that the sandbox was given: ran, or why not.", () =>
+      byName("outcome", figures().jobs),
+    ),
+    counter("gradus_sandbox_cases_total", "Tests that programs were run with, by what they came to.", () =>
+      byName("result", figures().cases),
+    ),
+    counter("gradus_sandbox_seconds_total", "Seconds that the jobs took, the wait for their turn included.", () =>
+      one(figures().seconds),
+    ),
+  ];
+}

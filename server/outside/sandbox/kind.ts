@@ -1,0 +1,45 @@
+/** The sandbox as an operator has it: where programs are run. */
+import { availableParallelism } from "node:os";
+import { ConfigProblem, integer, isWebAddress, optionTable, text, type ValuesOf } from "../../runtime/option-values.ts";
+import type { PortKind } from "../kind.ts";
+import { interpreterOf } from "../mounted/settings.ts";
+import { noSandbox, type SandboxSettings } from "./settings.ts";
+
+const options = optionTable({
+  sandbox: text({
+    placeholder: "embedded|url|off",
+    description:
+      "where programs that models write are run: here, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
+    defaultValue: "embedded",
+  }),
+  sandboxConcurrency: integer({
+    description: "programs that are run at once",
+    range: [1, 1024],
+    defaultValue: availableParallelism(),
+  }),
+});
+
+/** Of mounted environments, too. */
+type Interpreter = Parameters<typeof interpreterOf>[0];
+
+export const sandbox = {
+  options,
+  words: {
+    missing: noSandbox("--sandbox is off"),
+    missingHere: "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server",
+    needs: "a sandbox: gradus sandbox check says whether its machine can hold one, and --sandbox what else there is",
+  },
+  read(values: ValuesOf<typeof options> & Interpreter): SandboxSettings | undefined {
+    const { sandbox: where, sandboxConcurrency: concurrency } = values;
+    const python = interpreterOf(values);
+    if (where === "off") return undefined;
+    if (where === "embedded") return Object.freeze({ kind: "embedded", python, concurrency });
+    if (isWebAddress(where)) return Object.freeze({ kind: "remote", url: where, concurrency });
+    throw new ConfigProblem(
+      `--sandbox must be embedded, off, or an http or https URL without a password; got '${where}'`,
+    );
+  },
+  limits: ({ concurrency }: SandboxSettings) => ({ concurrencyMax: concurrency }),
+  open: async (config: SandboxSettings, { onFault, traceHeaders }) =>
+    (await import("./open.ts")).openSandbox(config, onFault, traceHeaders),
+} as const satisfies PortKind<SandboxSettings>;

@@ -1,0 +1,53 @@
+/** One bounded request with JSON both ways. */
+import { readBounded, wordsOf } from "../http-reply.ts";
+
+export type Posted =
+  | { readonly kind: "answer"; readonly json: unknown }
+  | {
+      readonly kind: "failed";
+      readonly why: string;
+      readonly timedOut: boolean;
+      /** Whether trying again may help. */
+      readonly again: boolean;
+    };
+
+export interface PostOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
+const WORDS_MAX = 200;
+const TOO_MANY_REQUESTS = 429;
+const SERVER_ERROR = 500;
+
+/** Never rejects. */
+export async function postJson(
+  url: string,
+  body: unknown,
+  { signal, timeoutMs, headers }: PostOptions,
+): Promise<Posted> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([signal, timeout]),
+      redirect: "error",
+    });
+    const { status } = response;
+    if (status !== 200) {
+      await response.body?.cancel();
+      const again = status >= SERVER_ERROR || status === TOO_MANY_REQUESTS;
+      return { kind: "failed", why: `it answered with HTTP status ${status}`, timedOut: false, again };
+    }
+    const answer = await readBounded(response.body ?? [], ANSWER_BYTES_MAX, "the answer");
+    return { kind: "answer", json: JSON.parse(answer.toString()) };
+  } catch (error) {
+    const timedOut = signal.aborted || timeout.aborted;
+    const why = timedOut ? `no whole answer within ${timeoutMs} ms` : wordsOf(error).slice(0, WORDS_MAX);
+    return { kind: "failed", why, timedOut, again: true };
+  }
+}

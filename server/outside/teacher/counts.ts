@@ -1,0 +1,91 @@
+/** What a teacher was asked, what came of it, and what it cost: by environment and level, of which there are few. */
+import { byName, counter, countUp, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
+import type { Rejection } from "./examine.ts";
+
+/** What a request came to: a reply with tasks in it, one without, one that holds no list, or none. */
+export type RequestOutcome = "useful" | "useless" | "unreadable" | "timeout" | "status" | "connection";
+
+export interface TeacherCounts {
+  readonly environment: string;
+  readonly level: string;
+  readonly requests: ReadonlyMap<RequestOutcome, number>;
+  /** What was proposed: each proposal was accepted, or rejected for the first reason that was found. */
+  readonly proposals: ReadonlyMap<"accepted" | Rejection, number>;
+  /** Tasks that the requests asked for. */
+  readonly asked: number;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** Replies that did not say how many tokens they took: the sums are too low by these. */
+  readonly repliesWithoutUsage: number;
+}
+
+export interface Counter {
+  requested(outcome: RequestOutcome): void;
+  proposed(outcome: "accepted" | Rejection, count: number): void;
+  asked(tasks: number): void;
+  cost(tokens: { readonly input: number; readonly output: number } | undefined): void;
+}
+
+export interface Counters {
+  of(environment: string, level: string): Counter;
+  readonly all: () => readonly TeacherCounts[];
+}
+
+export function createCounters(): Counters {
+  const known = new Map<string, { readonly counts: TeacherCounts; readonly counter: Counter }>();
+  return {
+    all: () => [...known.values()].map(({ counts }) => counts),
+    of(environment, level) {
+      const name = `${environment}/${level}`;
+      const found = known.get(name) ?? createCounter(environment, level);
+      known.set(name, found);
+      return found.counter;
+    },
+  };
+}
+
+function createCounter(environment: string, level: string) {
+  const requests = new Map<RequestOutcome, number>();
+  const proposals = new Map<"accepted" | Rejection, number>();
+  const counts = { asked: 0, tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
+  const counter: Counter = {
+    requested: (outcome) => countUp(requests, outcome),
+    proposed: (outcome, count) => void proposals.set(outcome, (proposals.get(outcome) ?? 0) + count),
+    asked(tasks) {
+      counts.asked += tasks;
+    },
+    cost(tokens) {
+      if (tokens === undefined) counts.repliesWithoutUsage += 1;
+      counts.tokensIn += tokens?.input ?? 0;
+      counts.tokensOut += tokens?.output ?? 0;
+    },
+  };
+  return { counts: Object.assign(counts, { environment, level, requests, proposals }), counter };
+}
+
+export function teacherMetrics(all: () => readonly TeacherCounts[]): readonly SampledMetric[] {
+  const counted = (name: string, help: string, of: (figures: TeacherCounts) => readonly Sample[]): SampledMetric =>
+    counter(`gradus_teacher_${name}`, help, () => all().flatMap(of));
+  return [
+    counted("requests_total", "Requests to the teacher, by what they came to.", (figures) =>
+      byName("outcome", figures.requests, labelsOf(figures)),
+    ),
+    counted("tasks_asked_total", "Tasks that the requests asked for.", (figures) => [
+      { labels: labelsOf(figures), value: figures.asked },
+    ]),
+    counted("proposals_total", "Tasks that the teacher proposed: accepted, or why not.", (figures) =>
+      byName("outcome", figures.proposals, labelsOf(figures)),
+    ),
+    counted("tokens_total", "Tokens that the endpoint counted, in prompts and in replies.", (figures) => [
+      { labels: { ...labelsOf(figures), direction: "in" }, value: figures.tokensIn },
+      { labels: { ...labelsOf(figures), direction: "out" }, value: figures.tokensOut },
+    ]),
+    counted("replies_without_usage_total", "Replies that did not say what they cost.", (figures) => [
+      { labels: labelsOf(figures), value: figures.repliesWithoutUsage },
+    ]),
+  ];
+}
+
+function labelsOf({ environment, level }: TeacherCounts) {
+  return { environment, level };
+}

@@ -1,0 +1,41 @@
+/** The teacher as an operator has it: a model that is asked for tasks. */
+import { integer, optionalText, optionTable, type ValuesOf } from "../../runtime/option-values.ts";
+import type { EndpointOptions } from "../chat-endpoint.ts";
+import { type PortKind, readEndpoint } from "../kind.ts";
+
+const options = optionTable({
+  teacherUrl: optionalText({
+    placeholder: "url",
+    description:
+      "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
+  }),
+  teacherModel: optionalText({ placeholder: "name", description: "the model that is asked there" }),
+  teacherKey: optionalText({
+    placeholder: "key",
+    description: "the endpoint's key; better by its variable, for others see flags",
+    secret: true,
+  }),
+  teacherTimeoutMs: integer({
+    description: "longest that one reply of the teacher may take, in milliseconds",
+    range: [10, 3_600_000],
+    defaultValue: 60_000,
+  }),
+});
+
+const start = "start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
+
+/** Verifiers ask none: the maker opens it, for its tasks and its limits are by level (teacher.ts). */
+export const teacher = {
+  options,
+  words: {
+    missing: `this server has no teacher: ${start}`,
+    missingHere: "there is no teacher: set GRADUS_TEACHER_URL and GRADUS_TEACHER_MODEL, or give --server",
+    needs: `a teacher: ${start}`,
+  },
+  read(values: ValuesOf<typeof options>): EndpointOptions | undefined {
+    const { teacherUrl, teacherModel, teacherKey: key, teacherTimeoutMs: timeoutMs } = values;
+    const at = readEndpoint("teacher", teacherUrl, teacherModel);
+    return at && Object.freeze({ ...at, key, timeoutMs });
+  },
+  limits: () => ({}),
+} as const satisfies PortKind<EndpointOptions>;

@@ -1,0 +1,209 @@
+/**
+ * Tasks of a teacher model. It is not a function of a seed: a place takes the next task that was accepted, and the same
+ * again only as long as this process remembers it. What a run draws stands in its journal, whole, so nobody asks for it again.
+ */
+import { LRUCache } from "lru-cache";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Environment, Resource } from "../../../envs/environment.ts";
+import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { unlessAborted } from "../../base/waiting.ts";
+import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
+import type { Party } from "../../base/fair-turns.ts";
+import { countUp, type SampledMetric } from "../../runtime/sampled-metrics.ts";
+import type { Resources } from "../gate/resources.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import type { MakeResult } from "../../tasks/task.ts";
+import { type Counter, createCounters, type RequestOutcome, type TeacherCounts, teacherMetrics } from "./counts.ts";
+import { examine } from "./examine.ts";
+import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./shelf.ts";
+
+/** Tasks that one request asks for: its price is shared, and its reply comes within a minute. */
+const TASKS_PER_REQUEST = 16;
+/** Proposals of one reply that are looked at. */
+const PROPOSALS_MAX = 64;
+/** Requests at once for a level and split: the levels of an environment are few. */
+const CONCURRENCY = 2;
+/** Runs that wait beside them; more are told to come again. */
+const WAITING_MAX = 256;
+const RETRY_DELAY_MS = 1000;
+const SCOPES_MAX = 256;
+
+export interface WantedOfTeacher {
+  /** Within it no two tasks are the same, e.g. a run. */
+  readonly scope: string;
+  /** Each has one task. */
+  readonly places: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Teacher {
+  /** One result for each place, in order. What was asked for and nobody waited for is kept for who asks next. */
+  take(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
+  readonly counts: () => readonly TeacherCounts[];
+  readonly metrics: readonly SampledMetric[];
+  close(): void;
+}
+
+export interface TeacherDeps {
+  readonly registry: Registry;
+  readonly resources: Pick<Resources, "run">;
+  /** Undefined: the server has no teacher. */
+  readonly endpoint: EndpointOptions | undefined;
+}
+
+/** What arms depend on: for each level and split its own, for a teacher may fail at one and not at another. */
+export function teacherResource({ environment, level, split }: TaskSpec): string {
+  return `teacher of ${environment}/${level}/${split}`;
+}
+
+const TOO_FEW: Failure = { message: "the teacher gave too few tasks", retryDelayMs: RETRY_DELAY_MS };
+
+interface Scope {
+  readonly known: Known;
+  /** By spec. */
+  readonly shelves: Map<string, Shelf>;
+}
+
+/** What one request is for. */
+interface Asking {
+  /** Whose share of the teacher it comes out of. */
+  readonly party: Party;
+  readonly environment: Environment;
+  readonly spec: TaskSpec;
+  readonly known: Known;
+  readonly shelf: Shelf;
+  readonly seed: string;
+}
+
+export function createTeacher({ registry, resources, endpoint }: TeacherDeps): Teacher | undefined {
+  if (endpoint === undefined) return undefined;
+  const ask = createEndpoint(endpoint);
+  const counters = createCounters();
+  const closed = new AbortController();
+  const scopes = new LRUCache<string, Scope>({ max: SCOPES_MAX });
+  const resourceOf = resourcesOf(endpoint.timeoutMs);
+
+  const askOnce = async (asking: Asking): Promise<Failure | undefined> => {
+    const { environment, level } = asking.spec;
+    const counter = counters.of(environment, level);
+    const outcome = await resources.run(resourceOf(asking.spec), {
+      party: asking.party,
+      bytes: 0,
+      signal: closed.signal,
+      deadlineMs: undefined,
+      verify: async ({ signal }) => {
+        const { result, found } = await request(ask, asking, counter, AbortSignal.any([signal, closed.signal]));
+        counter.requested(result);
+        return found;
+      },
+    });
+    if (outcome.kind === "cancelled") return { message: "the server stops", retryDelayMs: RETRY_DELAY_MS };
+    if (outcome.kind !== "failed") return undefined;
+    return { message: `the teacher: ${outcome.detail}`, retryDelayMs: outcome.retryDelayMs ?? RETRY_DELAY_MS };
+  };
+
+  /** As many requests at once as it takes; undefined: some gave tasks. */
+  const askFor = async (asking: Asking, missing: number): Promise<Failure | undefined> => {
+    const requests = Math.min(CONCURRENCY, Math.ceil(missing / TASKS_PER_REQUEST));
+    const failures = await Promise.all(Array.from({ length: requests }, () => askOnce(asking)));
+    return failures.includes(undefined) ? undefined : failures[0];
+  };
+
+  const askingOf = (spec: TaskSpec, scope: string): Asking => {
+    const found = registry.find(spec.environment, spec.version);
+    if (found.kind !== "found") throw new Error(found.message);
+    const { known, shelves } = scopes.get(scope) ?? { known: new Set<string>(), shelves: new Map<string, Shelf>() };
+    scopes.set(scope, { known, shelves });
+    const { environment, version, level, split, answerFormat } = spec;
+    const name = JSON.stringify([environment, version, level, split, answerFormat]);
+    const shelf = shelves.get(name) ?? newShelf();
+    shelves.set(name, shelf);
+    const party = { caller: scope, connection: name };
+    return { party, environment: found.environment, spec, known, shelf, seed: `${scope} ${name}` };
+  };
+
+  return {
+    counts: counters.all,
+    metrics: teacherMetrics(counters.all),
+    close: () => closed.abort(),
+    async take(spec, { scope, places, signal }) {
+      const asking = askingOf(spec, scope);
+      const { shelf } = asking;
+      let failure: Failure | undefined;
+      for (;;) {
+        if (signal?.aborted === true) return places.map(() => ({ kind: "cancelled" }));
+        const missing = new Set(places.filter((place) => !shelf.given.has(place))).size - shelf.ready.length;
+        if (missing <= 0 || failure !== undefined) break;
+        shelf.asking ??= askFor(asking, missing).finally(() => {
+          shelf.asking = undefined;
+        });
+        failure = await (signal === undefined ? shelf.asking : unlessAborted(shelf.asking, signal));
+      }
+      return places.map((place): MakeResult => {
+        const task = give(shelf, place);
+        if (task !== undefined) return { kind: "made", task };
+        return { kind: "unavailable", ...TOO_FEW, ...failure };
+      });
+    },
+  };
+}
+
+/** The same resource for the same level and split. */
+function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
+  const byName = new Map<string, Resource>();
+  const limits = { concurrencyMax: CONCURRENCY, waitingMax: WAITING_MAX, heldBytesMax: 0, timeLimitMs };
+  return (spec) => {
+    const name = teacherResource(spec);
+    const resource = byName.get(name) ?? { name, ...limits };
+    byName.set(name, resource);
+    return resource;
+  };
+}
+
+/** One request, and what its reply holds on the shelf. A useless reply counts as a failure: the next may be no better. */
+async function request(
+  ask: AskModel,
+  { environment, spec, known, shelf, seed }: Asking,
+  counter: Counter,
+  signal: AbortSignal,
+): Promise<{ readonly result: RequestOutcome; readonly found: Facts | Failed }> {
+  const { teacher, levels } = environment;
+  const level = levels.find(({ name }) => name === spec.level);
+  if (teacher === undefined || level === undefined) throw new Error(`no teacher is asked for ${spec.level}`);
+  const rng = rngFor("teacher", seed, shelf.requests++);
+  counter.asked(TASKS_PER_REQUEST);
+  const reply = await ask(teacher.prompt(level, TASKS_PER_REQUEST, rng), signal);
+  if (reply.kind === "failed") return { result: reply.why, found: failed(reply.message, reply.retryDelayMs) };
+  counter.cost(reply.tokens);
+  const rows = teacher.read(reply.text);
+  if (rows.kind === "malformed")
+    return { result: "unreadable", found: failed(`its reply cannot be read: ${rows.reason}`) };
+  const reasons = new Map<string, number>();
+  let accepted = 0;
+  for (const row of rows.answer.slice(0, PROPOSALS_MAX)) {
+    const examined = examine(environment, spec, row, (hash) => known.has(hash));
+    const outcome = examined.kind === "task" ? "accepted" : examined.why;
+    counter.proposed(outcome, 1);
+    if (examined.kind === "task") {
+      learn(known, examined.task.key.hash);
+      shelf.ready.push(examined.task);
+      accepted++;
+    } else countUp(reasons, outcome);
+    // A search takes up to some milliseconds: others go in between.
+    await nextTurn();
+  }
+  const excess = rows.answer.length - PROPOSALS_MAX;
+  if (excess > 0) counter.proposed("excess", excess);
+  if (accepted > 0) return { result: "useful", found: { kind: "feasible" } };
+  const why = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(", ");
+  return {
+    result: "useless",
+    found: failed(`none of its ${rows.answer.length} proposals is a task that was asked for: ${why}`),
+  };
+}
+
+function failed(detail: string, retryDelayMs?: number): Failed {
+  return unavailable("teacher", detail, retryDelayMs === undefined ? {} : { retryDelayMs });
+}

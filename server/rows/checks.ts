@@ -1,0 +1,128 @@
+/**
+ * Rows of a pool that the outside is asked about when it is loaded, such as whether a solution passes its own tests. What
+ * it said is kept: rows are asked about once. Where it cannot be asked rows stay, count as unchecked, and are asked about
+ * by the next start: a server that starts without its sandbox is of more use than one that does not start, and no sample
+ * is scored meanwhile.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Environment, PortContext } from "../../envs/environment.ts";
+import { type Failed, reasonWords } from "../../envs/facts.ts";
+import { type Pool, poolOf, rowOf } from "../../envs/pool.ts";
+import { type FinishedPool, removeRows } from "../../envs/pool-finish.ts";
+import type { Ports } from "../../envs/ports.ts";
+import type { OpenedPorts } from "../outside/open.ts";
+import { type KeptChecks, readChecks, writeChecks } from "./cache.ts";
+
+/** Opened when the first row has to be asked about: a sandbox takes seconds to start. */
+export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
+
+export interface Checking {
+  readonly environment: Environment;
+  readonly openPorts: OpenPorts;
+  readonly onProgress: (done: number, total: number) => void;
+  /** Where what was said is kept; undefined: nowhere. */
+  readonly kept: { readonly folder: string; readonly path: string } | undefined;
+}
+
+/** Asked at once, where the environment's resource does not say less. */
+const CONCURRENCY_MAX = 16;
+
+/** How long one row may take where the environment's resource does not say. */
+const TIME_LIMIT_MS = 30_000;
+
+/** After so many failures in a row the outside is down, and the other rows are not asked about. */
+const FAILURES_MAX = 8;
+
+const RETRY_DELAY_MS = 200;
+const RETRY_DELAY_MS_MAX = 2000;
+
+/** Asks about the rows that nobody asked about before. Those that are wrong go: `failed` has the reason of each.
+ * `failure`: why the first row that could not be checked could not; undefined: all were.
+ */
+export async function checkPool(finished: FinishedPool, checking: Checking) {
+  const { environment, kept } = checking;
+  if (environment.rows?.check === undefined) return { finished, failed: new Map<number, string>(), failure: undefined };
+  const before = kept === undefined ? undefined : readChecks(kept.path);
+  const known = new Set(before?.unchecked);
+  const rows = [...finished.columns.rows.entries()];
+  const asked = rows.filter(([, row]) => before === undefined || known.has(row));
+  const { failed: found, unchecked, failure } = await askAll(finished, asked, checking);
+  const failed = new Map([...(before?.failed ?? []), ...found]);
+  const checks: KeptChecks = { failed: [...failed], unchecked };
+  if (kept !== undefined && asked.length > unchecked.length) writeChecks(kept.folder, kept.path, checks);
+  const reasons = rows.flatMap(([place, row]) => {
+    const reason = failed.get(row);
+    return reason === undefined ? [] : [[place, reason] as const];
+  });
+  const { columns, summary } = removeRows(environment, finished, new Map(reasons));
+  return { finished: { columns, summary: { ...summary, unchecked: unchecked.length } }, failed, failure };
+}
+
+interface Answers {
+  readonly failed: ReadonlyMap<number, string>;
+  readonly unchecked: readonly number[];
+  readonly failure: string | undefined;
+}
+
+type Asked = readonly (readonly [place: number, row: number])[];
+
+async function askAll(finished: FinishedPool, asked: Asked, checking: Checking): Promise<Answers> {
+  const { environment, openPorts, onProgress } = checking;
+  const unasked = (failure: string): Answers => ({
+    failed: new Map(),
+    unchecked: asked.map(([, row]) => row),
+    failure,
+  });
+  if (asked.length === 0) return { failed: new Map(), unchecked: [], failure: undefined };
+  const { ports, missing } = await openPorts();
+  const port = environment.resource?.port;
+  if (port !== undefined && ports[port] === undefined) return unasked(missing[port] ?? `there is no ${port} here`);
+  const pool = poolOf(environment, "", finished);
+  const failed = new Map<number, string>();
+  const unchecked: number[] = [];
+  let failure: string | undefined;
+  let [inARow, done] = [0, 0];
+  const rows = asked.values();
+  const askSome = async (): Promise<void> => {
+    for (const [place, row] of rows) {
+      const answer = inARow >= FAILURES_MAX ? "not asked" : await askTwice(pool, place, ports);
+      if (answer === "not asked" || typeof answer === "object") {
+        unchecked.push(row);
+        inARow++;
+        if (typeof answer === "object") failure ??= `${reasonWords(answer)}: ${answer.detail}`;
+      } else {
+        inARow = 0;
+        if (answer !== undefined) failed.set(row, answer);
+      }
+      onProgress(++done, asked.length);
+    }
+  };
+  const concurrency = Math.min(CONCURRENCY_MAX, environment.resource?.concurrencyMax ?? CONCURRENCY_MAX);
+  await Promise.all(Array.from({ length: concurrency }, askSome));
+  return { failed, unchecked: unchecked.toSorted((a, b) => a - b), failure };
+}
+
+/** Once more where that may help. */
+async function askTwice(pool: Pool, place: number, ports: Ports): Promise<string | undefined | Failed> {
+  const first = await ask(pool, place, ports);
+  if (typeof first !== "object" || !first.retryable) return first;
+  await sleep(Math.min(first.retryDelayMs ?? RETRY_DELAY_MS, RETRY_DELAY_MS_MAX));
+  return ask(pool, place, ports);
+}
+
+async function ask(pool: Pool, place: number, ports: Ports): Promise<string | undefined | Failed> {
+  const { definition } = pool;
+  const timeLimitMs = definition.resource?.timeLimitMs ?? TIME_LIMIT_MS;
+  const context: PortContext = {
+    ports,
+    signal: AbortSignal.timeout(timeLimitMs),
+    deadlineMs: Date.now() + timeLimitMs,
+  };
+  try {
+    return await definition.rows?.check?.(rowOf(pool, place).instance, context);
+  } catch (error) {
+    // A bug, which is no fault of the row.
+    const detail = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", reason: "internal", detail, retryable: false };
+  }
+}

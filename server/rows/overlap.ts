@@ -1,0 +1,76 @@
+/** Rows of two pools, or of two parts of one, that are the same problem: who trains on one knows the other's answer. */
+import type { Split } from "../../envs/environment.ts";
+import { placesOf, type Pool, problemAt, rowOf } from "../../envs/pool.ts";
+import { inStretches } from "../base/stretches.ts";
+
+/** Rows of a pool. */
+export interface PoolPart {
+  readonly pool: Pool;
+  readonly level: string;
+  readonly split: Split;
+}
+
+export interface Overlap {
+  /** Rows of the one that are problems of the other. */
+  readonly rows: number;
+  readonly of: number;
+  /** Of the rows that were compared those that the other has another answer for. */
+  readonly contradicting: number;
+  /** The first, with a row of the other that it is. */
+  readonly first?: readonly [row: number, other: number];
+}
+
+/** Rows are told apart by their answers up to so many: a comparison may take milliseconds. */
+const COMPARED_MAX = 256;
+
+/** Rows that are looked at between two looks at the clock. */
+const CHUNK = 1024;
+
+/** Pools stay as they are loaded: two parts are held against each other once. */
+const known = new WeakMap<Pool, Known>();
+type Known = Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>;
+
+export function overlapOf(one: PoolPart, other: PoolPart): Promise<Overlap> {
+  const own: Known = known.get(one.pool) ?? new Map<string, never>();
+  known.set(one.pool, own);
+  const key = JSON.stringify([one.level, one.split, other.pool.name, other.level, other.split]);
+  const before = own.get(key);
+  if (before?.other === other.pool) return before.overlap;
+  const overlap = find(one, other);
+  own.set(key, { other: other.pool, overlap });
+  return overlap;
+}
+
+async function find(one: PoolPart, other: PoolPart): Promise<Overlap> {
+  const [places, others] = [one, other].map(({ pool, level, split }) => placesOf(pool, level, split)) as [
+    Uint32Array,
+    Uint32Array,
+  ];
+  // Problems of two environments are never the same.
+  if (one.pool.environment !== other.pool.environment) return { rows: 0, of: places.length, contradicting: 0 };
+  const placeOf = new Map<number, number>();
+  await inChunks(others, (place) => void placeOf.set(problemAt(other.pool, place), place));
+  let [rows, contradicting, compared] = [0, 0, 0];
+  let first: Overlap["first"];
+  const { rows: reader } = one.pool.definition;
+  await inChunks(places, (place) => {
+    const twin = placeOf.get(problemAt(one.pool, place));
+    if (twin === undefined) return;
+    rows++;
+    const isCompared = compared < COMPARED_MAX && reader?.agrees !== undefined;
+    if (first !== undefined && !isCompared) return;
+    const [row, twinRow] = [rowOf(one.pool, place), rowOf(other.pool, twin)];
+    first ??= [row.index, twinRow.index];
+    if (!isCompared || row.hash === twinRow.hash) return;
+    compared++;
+    if (reader?.agrees?.(row.instance, twinRow.instance) === false) contradicting++;
+  });
+  return { rows, of: places.length, contradicting, ...(first && { first }) };
+}
+
+async function inChunks(places: Uint32Array, work: (place: number) => void): Promise<void> {
+  const chunks = Array.from({ length: Math.ceil(places.length / CHUNK) }, (_, i) => i * CHUNK);
+  await inStretches(chunks, (from) => {
+    for (const place of places.subarray(from, from + CHUNK)) work(place);
+  });
+}

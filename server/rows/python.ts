@@ -1,0 +1,56 @@
+/** The Python of a pool's rows, which a sandbox reads before the rows are. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Failed } from "../../envs/facts.ts";
+import type { Sandbox } from "../../envs/ports.ts";
+import { readTexts } from "../outside/sandbox/reader.ts";
+import type { OpenPorts } from "./checks.ts";
+
+/** Texts of one job, and their characters: what starting it costs is little beside them. */
+const TEXTS_MAX = 64;
+const CHARACTERS_MAX = 4 << 20;
+
+/** How long a job may take, and how long until it is tried once more. */
+const TIME_LIMIT_MS = 300_000;
+const RETRY_DELAY_MS = 2000;
+
+/** What was found in each text; a string: why nobody can tell. */
+export async function readPython(texts: readonly string[], openPorts: OpenPorts): Promise<readonly string[] | string> {
+  const { ports, missing } = await openPorts();
+  const { sandbox } = ports;
+  if (sandbox === undefined) return `${WANTED}: ${missing.sandbox ?? "there is no sandbox here"}`;
+  const read = await Promise.all(batchesOf(texts).map((batch) => readTwice(sandbox, batch)));
+  const failed = read.find((each) => "kind" in each);
+  if (failed !== undefined) return `${WANTED}: ${failed.reason}: ${failed.detail}`;
+  return read.flatMap((each) => ("kind" in each ? [] : each));
+}
+
+const WANTED = "its rows have tests in Python, which only a sandbox reads";
+
+function batchesOf(texts: readonly string[]): readonly (readonly string[])[] {
+  const batches: string[][] = [];
+  let characters = Infinity;
+  for (const text of texts) {
+    characters += text.length;
+    if (characters > CHARACTERS_MAX || batches.at(-1)?.length === TEXTS_MAX) {
+      batches.push([]);
+      characters = text.length;
+    }
+    batches.at(-1)?.push(text);
+  }
+  return batches;
+}
+
+/** Once more where that may help. */
+async function readTwice(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[] | Failed> {
+  const first = await readOnce(sandbox, texts);
+  if (!("kind" in first) || !first.retryable) return first;
+  await sleep(Math.min(first.retryDelayMs ?? RETRY_DELAY_MS, RETRY_DELAY_MS));
+  return readOnce(sandbox, texts);
+}
+
+function readOnce(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[] | Failed> {
+  return readTexts(sandbox, texts, {
+    signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    deadlineMs: Date.now() + TIME_LIMIT_MS,
+  });
+}

@@ -1,0 +1,157 @@
+/** Families of arms: one arm of a request whose environment is a pattern stands for every level of all that it matches. */
+import { create } from "@bufbuild/protobuf";
+import type { Environment, Level } from "../../../envs/environment.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { ArmSchema, type Arm } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { Source, Split, TaskSpecSchema, type TaskSpec } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { RpcError } from "../../base/rpc.ts";
+import { checkBytes, checkCount, invalid } from "../request-checks.ts";
+import { ENVIRONMENT_ID_BYTES_MAX, NAME_BYTES_MAX } from "../read-task-spec.ts";
+
+/** Whether a text is of a pattern in which "*" stands for anything: looked through once, whatever the pattern is. */
+function isOf(pattern: string, text: string): boolean {
+  const words = pattern.split("*");
+  const [first = "", last = ""] = [words[0], words.at(-1)];
+  if (words.length === 1) return text === pattern;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const word of words.slice(1, -1)) {
+    at = text.indexOf(word, at) + word.length;
+    if (at < word.length || at > end) return false;
+  }
+  return true;
+}
+
+/** The same for ids: "*" stands for anything but "/". */
+export function isOfParts(pattern: string, id: string): boolean {
+  const [parts, names] = [pattern.split("/"), id.split("/")];
+  return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
+}
+
+const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
+
+/** The newest version of each environment that a pattern matches, in the registry's order. */
+function matching(registry: Registry, pattern: string): readonly Environment[] {
+  const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => isOfParts(pattern, id)));
+  return [...ids].flatMap((id) => {
+    const found = registry.find(id);
+    return found.kind === "found" ? [found.environment] : [];
+  });
+}
+
+/** Whether an arm of a family, by its id, gives tasks. */
+export type Served = (armId: string) => boolean;
+
+/** What families are spelled out by; without `isServed` all that is there gives tasks. */
+interface Families {
+  readonly registry: Registry;
+  readonly isServed?: Served | undefined;
+}
+
+const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
+
+/** Levels that can be drawn from, of the environments that a family is of. */
+function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Environment[]) {
+  const wanted = difficulty.case === "level" ? difficulty.value : "*";
+  const trains = split === Split.UNSPECIFIED || split === Split.TRAIN;
+  return environments
+    .filter(({ generator, asked }) => (generator ?? asked) !== undefined)
+    .flatMap((environment) =>
+      environment.levels
+        .filter(({ name, evaluationOnly, byName }) => {
+          if (trains && evaluationOnly === true) return false;
+          return isOf(wanted, name) && !(wanted === "*" && byName === true);
+        })
+        .map((level) => ({ environment, level })),
+    );
+}
+
+const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
+  Buffer.byteLength(environment) <= ENVIRONMENT_ID_BYTES_MAX &&
+  (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= NAME_BYTES_MAX);
+
+/**
+ * Which arms of families give tasks. Of what is mounted levels are tried for it that were not yet: those that do not keep the
+ * laws are none of a family, and refuse no run. A run that there is (`run`: its arms) has those that it was created with,
+ * whatever is found out later.
+ */
+export async function servedOf(
+  arms: readonly Arm[],
+  registry: Registry,
+  run?: readonly { readonly id: string }[],
+): Promise<Served> {
+  const none = new Set<string>();
+  const members = arms.filter(isFamily).flatMap(({ spec }) => {
+    // What is too long is refused later.
+    if (spec === undefined || !isReadable(spec)) return [];
+    return levelsOf(spec, matching(registry, spec.environment));
+  });
+  const ids = new Set(run?.map(({ id }) => id));
+  if (members.some(({ environment, level }) => ids.has(idOf(environment, level)))) return (armId) => ids.has(armId);
+  if (run !== undefined) return () => true;
+  await Promise.all(
+    members.map(async ({ environment, level }) => {
+      const why = await environment.asked?.whyNone(level.parameters);
+      if (why !== undefined) none.add(idOf(environment, level));
+    }),
+  );
+  return (armId) => !none.has(armId);
+}
+
+/** Each with its arm's id. */
+function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Families, field: string) {
+  const { environment: pattern } = spec;
+  const found = matching(registry, pattern);
+  if (found.length === 0)
+    throw new RpcError("NOT_FOUND", `${field}.environment: no environment of this server matches '${pattern}'`, {
+      field: `${field}.environment`,
+    });
+  const levels = levelsOf(spec, found)
+    .map(({ environment, level }) => ({ id: idOf(environment, level), environment: environment.id, level: level.name }))
+    .filter(({ id }) => isServed(id));
+  if (levels.length > 0) return levels;
+  const ids = found.map(({ id }) => id).join(", ");
+  throw invalid(
+    `${field}.level`,
+    `no level of ${ids} is made by a generator, may be asked for, gives tasks, and is of that name`,
+  );
+}
+
+function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string): readonly Arm[] {
+  if (arm.id !== "")
+    throw invalid(`${field}.id`, "the arms of a family are named by their environments and levels: leave it out");
+  if (spec.source !== Source.UNSPECIFIED && spec.source !== Source.SYNTHETIC)
+    throw invalid(
+      `${field}.spec.source`,
+      "a family is of tasks that are generated: name arms of other sources one by one",
+    );
+  if (spec.version !== 0)
+    throw invalid(`${field}.spec.version`, "a family is of the newest version of each environment: leave it out");
+  if (spec.difficulty.case === "parameters")
+    throw invalid(`${field}.spec.parameters`, "a family is of levels, each of which has its own");
+  checkBytes(spec.environment, ENVIRONMENT_ID_BYTES_MAX, `${field}.spec.environment`);
+  if (spec.difficulty.case === "level") checkBytes(spec.difficulty.value, NAME_BYTES_MAX, `${field}.spec.level`);
+  return servedLevels(spec, families, `${field}.spec`).map(({ id, environment, level }) =>
+    create(ArmSchema, {
+      ...arm,
+      id,
+      spec: create(TaskSpecSchema, { ...spec, environment, difficulty: { case: "level", value: level } }),
+    }),
+  );
+}
+
+/**
+ * Arms with those of families in place of these. They come behind the others, which keep their index; one that is named by
+ * itself, by the id that it has in the family, is as it is named there.
+ */
+export function withFamilies(arms: readonly Arm[], families: Families, armsMax: number, field: string): Arm[] {
+  const single = arms.filter((arm) => !isFamily(arm));
+  const named = new Set(single.map(({ id }) => id));
+  const members = arms.flatMap((arm, i) =>
+    arm.spec !== undefined && isFamily(arm) ? membersOf(arm, arm.spec, families, `${field}[${i}]`) : [],
+  );
+  const all = [...single, ...members.filter(({ id }) => !named.has(id))];
+  checkCount(all.length, armsMax, members.length === 0 ? field : `${field}, families spelled out,`);
+  return all;
+}

@@ -1,0 +1,173 @@
+/** What is asked of a run's configuration before there is a run: what is wrong with it, and what it would draw. */
+import { create, fromJson } from "@bufbuild/protobuf";
+import { didYouMean } from "../../../envs/lib/text.ts";
+import type { Lived, Simulated } from "../../background/simulate.ts";
+import type { RunConfig } from "../../curriculum/types.ts";
+import { students } from "../../simulation/students.ts";
+import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { Wanting } from "../../tasks/making/outside-tasks.ts";
+import { runFields } from "../../run-files/contract.ts";
+import { fieldIn, lineIn, type RunText } from "../../run-files/read.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
+import { servedOf } from "./arm-families.ts";
+import { checkArms } from "./try-arms.ts";
+import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
+import { countRanks } from "./rank-ranges.ts";
+import { checkBytes, checkRange, invalid, required } from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { placesOf } from "./simulated-arms.ts";
+import { invalidAt } from "../refusals.ts";
+import { runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { askingOf, doneOr } from "../environment/inspect-handlers.ts";
+import { checkConfig, checkParts } from "../../curriculum/check-config.ts";
+
+type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
+
+const FILE_BYTES_MAX = 64 * 1024;
+const STUDENT_BYTES_MAX = 64;
+const UPDATES_MAX = 2000;
+/** Of a run without an end, and of longer ones. */
+const UPDATES_DEFAULT = 500;
+const POINTS_MAX = 200;
+const POINTS_DEFAULT = 100;
+/** What a simulation may take: samples, and update batches by arm. */
+const SAMPLES_MAX = 2 ** 24;
+const ARM_BATCHES_MAX = 2 ** 17;
+
+/** What says that a configuration is wrong; other errors end the call. */
+const REFUSALS: readonly CodeName[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
+
+export function checkingHandlers(deps: ServiceDeps): Handlers {
+  return {
+    async checkRun({ source }, context) {
+      if (source.case === undefined) throw invalid("source", "either file or config is to be set");
+      if (source.case === "config")
+        return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
+      const job = { kind: "read", text: checkBytes(source.value, FILE_BYTES_MAX, "file") } as const;
+      const read = doneOr(await deps.aside.run<"read">(job, askingOf(context)));
+      if (read.kind === "invalid")
+        return create(wire.CheckRunResponseSchema, { problems: read.problems.map((problem) => ({ ...problem })) });
+      const config = fromJson(wire.RunConfigSchema, read.text.config);
+      return responseOf(read.text, config, await foundIn(deps, config, context));
+    },
+    async simulateRun(request, context) {
+      const config = await readConfig(deps, required(request.config, "config"));
+      const updates = updatesOf(request.updates, config);
+      const job = {
+        kind: "simulate",
+        config: withoutSpecs(config),
+        places: placesOf(config, deps.registry),
+        student: studentOf(request.student),
+        seed: String(request.seed),
+        updates,
+        pointsMax: Math.min(updates, checkRange(request.points || POINTS_DEFAULT, 1, POINTS_MAX, "points")),
+      } as const;
+      return simulatedToWire(config, doneOr(await deps.aside.run<"simulate">(job, askingOf(context))));
+    },
+  };
+}
+
+/** As a run would have it. */
+async function readConfig(deps: ServiceDeps, wireConfig: wire.RunConfig): Promise<RunConfig<TaskSpec>> {
+  const isServed = await servedOf(wireConfig.arms, deps.registry);
+  const given = runConfigFromWire(wireConfig, { ...deps, isServed });
+  const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
+  const wrong = checkConfig(config) ?? checkParts(config, config.policy);
+  if (wrong !== undefined) throw invalidAt("config.", wrong);
+  return config;
+}
+
+/** Refuses a run whose arms give no tasks, or tasks that it must not train on. */
+export async function checkTasks(
+  deps: ServiceDeps,
+  config: RunConfig<TaskSpec>,
+  trainOnEvaluated: boolean,
+  wanting: Wanting,
+): Promise<void> {
+  await checkArms(deps, config, wanting);
+  const { evaluationArms: arms, seed } = config;
+  await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
+  if (!trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
+}
+
+interface Found {
+  readonly problems: readonly RpcError[];
+  readonly warnings: readonly string[];
+  /** What would be created; undefined: nothing. */
+  readonly created?: RunConfig<TaskSpec>;
+}
+
+/** All that CreateRun would refuse, and what it would warn of. */
+async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<Found> {
+  try {
+    const config = await readConfig(deps, wireConfig);
+    await checkTasks(deps, config, wireConfig.trainOnEvaluated, askingOf(context));
+    return { problems: [], warnings: await rowWarnings(deps, config), created: config };
+  } catch (error) {
+    if (!(error instanceof RpcError) || !REFUSALS.includes(error.code)) throw error;
+    return { problems: [error, ...error.others], warnings: [] };
+  }
+}
+
+function responseOf(text: RunText | undefined, config: wire.RunConfig, { problems, warnings, created }: Found) {
+  const remarks = problems.map(({ message }) => {
+    const { field = "", rest = message } = fieldIn(message, runFields) ?? {};
+    return { field, message: rest, line: text === undefined ? 0 : lineIn(text, field) };
+  });
+  return create(wire.CheckRunResponseSchema, {
+    problems: remarks.sort((a, b) => a.line - b.line),
+    warnings: warnings.map((message) => ({ message })),
+    config,
+    runId: text?.runId ?? "",
+    ...(created !== undefined && { created: runConfigToWire(created) }),
+  });
+}
+
+/** Simulated students know no tasks. */
+function withoutSpecs(config: RunConfig<TaskSpec>): RunConfig<null> {
+  return { ...config, arms: config.arms.map((arm) => ({ ...arm, spec: null })), evaluationArms: [] };
+}
+
+function studentOf(name: string): string {
+  const [first] = students;
+  if (name === "" && first !== undefined) return first.name;
+  const names = students.map((student) => student.name);
+  if (names.includes(checkBytes(name, STUDENT_BYTES_MAX, "student"))) return name;
+  throw invalid("student", `there is no student '${name}'${didYouMean(name, names)}; there are ${names.join(", ")}`);
+}
+
+function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, arms }: RunConfig): number {
+  const whole = Math.ceil(length / promptsPerUpdate) || UPDATES_DEFAULT;
+  const samples = promptsPerUpdate * numGenerations;
+  const most = Math.floor(Math.min(UPDATES_MAX, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
+  if (most === 0)
+    throw invalid("config", `an update batch has ${samples} samples, and at most ${SAMPLES_MAX} are simulated`);
+  return asked === 0 ? Math.min(whole, UPDATES_DEFAULT, most) : checkRange(asked, 1, most, "updates");
+}
+
+function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, target }: Simulated) {
+  return create(wire.SimulateRunResponseSchema, {
+    points: points.map(({ cursor, counts, probabilities, success, ...rest }) => ({
+      ...rest,
+      cursor: BigInt(cursor),
+      counts: [...counts],
+      probabilities: [...probabilities],
+      success: [...success],
+    })),
+    outcome: outcomeToWire(given),
+    equalShares: outcomeToWire(equalShares),
+    armIds: arms.map(({ id }) => id),
+    target,
+  });
+}
+
+function outcomeToWire({ rolloutsToTarget, final, successMean, wasted, useful }: Lived) {
+  return {
+    ...(rolloutsToTarget !== null && { rolloutsToTarget: BigInt(rolloutsToTarget) }),
+    success: final,
+    successMean,
+    wasted,
+    useful,
+  };
+}

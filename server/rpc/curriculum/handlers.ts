@@ -1,0 +1,333 @@
+/** CurriculumService: contract in, domain, contract out. */
+import { isDeepStrictEqual } from "node:util";
+import { create } from "@bufbuild/protobuf";
+import { resolveScheme } from "../../../envs/reward/schemes.ts";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { ARMS_MAX } from "../../curriculum/check-config.ts";
+import type { FeedbackStatus } from "../../curriculum/feedback.ts";
+import type { Wanted } from "../../curriculum/groups.ts";
+import type { AppliesFrom } from "../../runs/runs.ts";
+import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { open, seal } from "../../tasks/keyring.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import { inStretches } from "../../base/stretches.ts";
+import { feedbackToWire } from "../write-outcome.ts";
+import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
+import { servedOf } from "./arm-families.ts";
+import { checkingHandlers, checkTasks } from "./check-run.ts";
+import { checkArms } from "./try-arms.ts";
+import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
+import { countRanks } from "./rank-ranges.ts";
+import { begunRatings, rowHandlers } from "./row-handlers.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkDuration,
+  checkId,
+  checkRange,
+  invalid,
+  pageToken,
+  readPage,
+  readPlace,
+  required,
+  toCount,
+} from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { historiesOf } from "./history.ts";
+import { keptSampleHandlers } from "./samples.ts";
+import { okOrThrow } from "../refusals.ts";
+import { evaluationToWire, issuedToWire } from "./write-tasks.ts";
+import { readGroupId, readRunId } from "../run-ids.ts";
+import { addedArms, keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { askingOf } from "../environment/inspect-handlers.ts";
+import { checkSameTrainer } from "./trainer-settings.ts";
+import { policyFromWire } from "./policy.ts";
+import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
+
+const ARM_ID_BYTES_MAX = 64;
+const GROUPS_MAX = 4096;
+const COUNT_MAX = 4096;
+/** Tasks of an evaluation arm, where nothing is said. */
+const EVALUATION_COUNT = 256;
+const REASON_BYTES_MAX = 256;
+const MERGE_MAX = 65_536;
+/** Between two states that a watcher asks for. */
+const INTERVAL_MIN_MS = 100;
+const INTERVAL_MAX_MS = 60_000;
+const WAIT_DEFAULT_MS = 10_000;
+const WAIT_MAX_MS = 60_000;
+
+export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
+  return {
+    ...runHandlers(deps),
+    ...feedbackHandlers(deps),
+    ...controlHandlers(deps),
+    ...stateHandlers(deps),
+    ...rowHandlers(deps),
+    ...checkingHandlers(deps),
+    ...keptSampleHandlers(deps),
+  };
+}
+
+type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
+
+function runHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
+  return {
+    async createRun(request, context) {
+      const runId = readRunId(request);
+      const asked = required(request.config, "config");
+      // What there is already was tried when it was made, and has the arms that its families had then.
+      const existing = await runs.get(runId);
+      const there = existing.kind === "ok" ? existing.value.config : undefined;
+      const isServed = await servedOf(asked.arms, deps.registry, there?.arms);
+      const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
+      const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
+      if (existing.kind === "not_found") {
+        await checkTasks(deps, config, asked.trainOnEvaluated, askingOf(context));
+        for (const warning of await rowWarnings(deps, config)) context.log.warn({ runId, warning }, "rows of a run");
+      }
+      const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
+      const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
+      checkSameTrainer(runId, runConfigToWire(run.config), asked);
+      return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
+    },
+    async getRun(request) {
+      const run = okOrThrow(await runs.get(readRunId(request)));
+      return create(wire.GetRunResponseSchema, { run: runToWire(run) });
+    },
+    async listRuns(request) {
+      const { size, after } = readPage(request, 100, 1000);
+      const { items, next } = await runs.list(after ?? "", size);
+      const listed = await inStretches(items, listedToWire);
+      return create(wire.ListRunsResponseSchema, { runs: listed, nextPageToken: pageToken(next) });
+    },
+    async deleteRun(request, { caller }) {
+      okOrThrow(await runs.remove(readRunId(request), caller));
+      return create(wire.DeleteRunResponseSchema);
+    },
+    async nextBatch(request, { signal }) {
+      const runId = readRunId(request);
+      const count = checkRange(request.count, 0, COUNT_MAX, "count");
+      const cursor = request.cursor === undefined ? undefined : toCount(request.cursor, "cursor");
+      const waitMs = readWait(request.wait);
+      const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
+      const { config, nextCursor, done, epoch, ...batch } = okOrThrow(await runs.nextBatch(runId, wanted));
+      const tasks = await issuedToWire(deps, runId, batch.tasks, config);
+      return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
+    },
+    async nextEvaluation(request, { signal }) {
+      const runId = readRunId(request);
+      const armId = checkId(request.armId, ARM_ID_BYTES_MAX, "arm_id", "/");
+      const round = toCount(request.round, "round");
+      const cursor = toCount(request.cursor, "cursor");
+      const count = checkRange(request.count, 0, COUNT_MAX, "count") || EVALUATION_COUNT;
+      const batch = okOrThrow(await runs.nextEvaluation(runId, { armId, round, cursor, count, signal }));
+      const tasks = await evaluationToWire(deps, runId, batch);
+      const { nextCursor, done, epoch } = batch;
+      return create(wire.NextEvaluationResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
+    },
+  };
+}
+
+function readWait(wait: Duration | undefined): number {
+  return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
+}
+
+const PAGE_OF_GROUPS = 1024;
+
+function feedbackHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
+  return {
+    async getGroups(request, { signal }) {
+      const runId = readRunId(request);
+      const wanted = readWanted(request, runId);
+      const { size, after } = readPage(request, PAGE_OF_GROUPS, GROUPS_MAX);
+      const [from = 0] = readPlace(after, 1);
+      const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
+      const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
+      const { config, next } = found;
+      const issued = request.tasks ? found.groups.map(({ task }) => task) : [];
+      const tasks = await issuedToWire(deps, runId, issued, config);
+      const groups = await inStretches(found.groups, (view, i) =>
+        groupToWire(runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec), tasks[i]),
+      );
+      const closed = found.groups.every((group) => group.closed);
+      return create(wire.GetGroupsResponseSchema, { groups, nextPageToken: pageToken(next), closed });
+    },
+    async reopenGroups(request, { caller }) {
+      const runId = readRunId(request);
+      checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
+      const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
+      const statuses = okOrThrow(await runs.reopenGroups(runId, refs, caller));
+      return create(wire.ReopenGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
+    },
+    async reportAdvantages(request) {
+      const runId = readRunId(request);
+      checkCount(request.groups.length, GROUPS_MAX, "groups");
+      const reports = request.groups.map(({ groupId, advantages, rewardMean }, i) => ({
+        ...readGroupId(groupId, runId, `groups[${i}].group_id`),
+        advantages,
+        rewardMean,
+      }));
+      const statuses = okOrThrow(await runs.reportAdvantages(runId, reports));
+      const ids = request.groups.map(({ groupId }) => groupId);
+      return create(wire.ReportAdvantagesResponseSchema, { groups: groupFeedback(ids, statuses) });
+    },
+    async closeGroups(request, { caller }) {
+      const runId = readRunId(request);
+      checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
+      const reason = checkBytes(request.reason, REASON_BYTES_MAX, "reason");
+      const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
+      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason, caller, request.validateOnly));
+      return create(wire.CloseGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
+    },
+  };
+}
+
+/** Contrast pairs that a group of an arm gives at most: none, unless its scheme scans for commits. */
+function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): number {
+  const found = spec && registry.find(spec.environment, spec.version);
+  if (spec === undefined || found?.kind !== "found") return 0;
+  const resolved = resolveScheme(found.environment, spec.rewardScheme, spec.rewardParameters);
+  if (resolved.kind === "invalid") return 0;
+  const { scheme, parameters } = resolved.scheme;
+  return scheme.scan?.pairsMax(parameters) ?? 0;
+}
+
+/** Exactly one of the ways to say which groups are meant. */
+function readWanted({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): Wanted {
+  checkCount(groupIds.length, GROUPS_MAX, "group_ids");
+  const ways = Number(open) + Number(updateBatch !== undefined) + Number(groupIds.length > 0);
+  if (ways !== 1) throw invalid("group_ids", "exactly one of open, update_batch and group_ids is to be set");
+  if (open) return { kind: "open" };
+  if (updateBatch !== undefined) return { kind: "batch", batch: toCount(updateBatch, "update_batch") };
+  const refs = groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
+  return { kind: "groups", refs };
+}
+
+function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackStatus[]): wire.GroupFeedback[] {
+  return groupIds.map((groupId, i) =>
+    create(wire.GroupFeedbackSchema, { groupId, feedback: feedbackToWire(statuses[i] as FeedbackStatus) }),
+  );
+}
+
+const idsOf = (arms: readonly { readonly id: string; readonly removed: boolean }[]) =>
+  arms.flatMap(({ id, removed }) => (removed ? [] : [id]));
+
+function controlHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
+  const from = ({ appliesFromCursor, noEffect }: AppliesFrom) => ({
+    appliesFromCursor: BigInt(appliesFromCursor),
+    noEffect: [...noEffect],
+  });
+  return {
+    async updateShape(request, context) {
+      const runId = readRunId(request);
+      checkCount(request.addArms.length, ARMS_MAX, "add_arms");
+      checkCount(request.removeArms.length, ARMS_MAX, "remove_arms");
+      for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
+      const { numGenerations, promptsPerUpdate } = request;
+      if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
+      const { configNow: config, state } = okOrThrow(await runs.get(runId));
+      const isServed = await servedOf(request.addArms, deps.registry);
+      const addArms = addedArms(request.addArms, config, { ...deps, isServed });
+      await checkArms(deps, { arms: addArms, seed: config.seed }, askingOf(context), "add_arms");
+      const { removeArms } = request;
+      const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
+      const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));
+      const counted = countRanks(deps, given ?? state.policy, arms);
+      // Ranks are among the arms' rows: of other arms the policy in force has other ones.
+      const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;
+      if (!runConfigToWire(config).trainOnEvaluated)
+        await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
+      const length = request.length === undefined ? undefined : toCount(request.length, "length");
+      const rated = begunRatings(deps, { arms: addArms, from: config.arms.length }, request.addArms, "add_arms");
+      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy, rated };
+      const applied = okOrThrow(await runs.updateShape(runId, shape, context.caller, request.validateOnly));
+      return create(wire.UpdateShapeResponseSchema, from(applied));
+    },
+    async updatePolicy(request, { caller }) {
+      const runId = readRunId(request);
+      const { arms } = okOrThrow(await runs.get(runId)).configNow;
+      const policy = countRanks(deps, policyFromWire(request.policy, "", idsOf(arms)), arms);
+      const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller, request.validateOnly));
+      return create(wire.UpdatePolicyResponseSchema, from(applied));
+    },
+    async setWeights(request, { caller }) {
+      for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID_BYTES_MAX, "weights");
+      // An arm may be named "constructor": nothing must be found in the map but what was put there.
+      const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
+      const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller, request.validateOnly));
+      return create(wire.SetWeightsResponseSchema, from(applied));
+    },
+    async advance(request, { caller }) {
+      const applied = okOrThrow(await runs.advance(readRunId(request), caller, request.validateOnly));
+      return create(wire.AdvanceResponseSchema, from(applied));
+    },
+    async pause(request, { caller }) {
+      const applied = okOrThrow(await runs.pause(readRunId(request), caller, request.validateOnly));
+      return create(wire.PauseResponseSchema, from(applied));
+    },
+    async resume(request, { caller }) {
+      const applied = okOrThrow(await runs.resume(readRunId(request), caller, request.validateOnly));
+      return create(wire.ResumeResponseSchema, from(applied));
+    },
+  };
+}
+
+function stateHandlers(deps: ServiceDeps): Handlers {
+  const { runs, keyring } = deps;
+  const history = historiesOf(runs);
+  return {
+    async exportRun(request) {
+      const { state, epoch, cursor } = okOrThrow(await runs.export(readRunId(request)));
+      return create(wire.ExportRunResponseSchema, {
+        state: seal(keyring, "run", state),
+        epoch,
+        cursor: BigInt(cursor),
+      });
+    },
+    async importRun(request, { caller, role }) {
+      if (request.restoreControl && role !== "operator") {
+        const message = `restore_control needs a token with the role operator, and '${caller}' has the role ${role}`;
+        throw new RpcError("PERMISSION_DENIED", message, { field: "restore_control" });
+      }
+      const runId = request.runId === "" ? undefined : readRunId(request);
+      if (request.state.length === 0) throw invalid("state", "it is required");
+      const opened = open(keyring, "run", request.state);
+      if (opened.kind === "invalid")
+        throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
+      const { run, config, outstanding } = okOrThrow(
+        await runs.import(opened.payload, runId, caller, request.restoreControl),
+      );
+      const tasks = await issuedToWire(deps, run.runId, outstanding, config);
+      return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
+    },
+    watchRun(request, context) {
+      const wanted = request.intervalMs || INTERVAL_MIN_MS;
+      const intervalMs = checkRange(wanted, INTERVAL_MIN_MS, INTERVAL_MAX_MS, "interval_ms");
+      return watch(deps, { runId: readRunId(request), intervalMs }, context);
+    },
+    async getHistory(request) {
+      const { size, after } = readPage(request, 1000, 10_000);
+      const [from = 0] = readPlace(after, 1);
+      const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
+      const { withoutArms, armGroups } = request;
+      checkCount(armGroups.length, ARMS_MAX, "arm_groups");
+      armGroups.forEach((group, at) => checkRange(group, 0, armGroups.length - 1, `arm_groups[${at}]`));
+      return history(readRunId(request), { from, size, merge, isByArm: !withoutArms, armGroups });
+    },
+  };
+}
+
+/** Ends well when the run is deleted only. It has no end of its own, so that a shutdown breaks it off. */
+async function* watch(
+  deps: ServiceDeps,
+  { runId, intervalMs }: { readonly runId: string; readonly intervalMs: number },
+  { signal, draining }: CallContext,
+) {
+  const states = okOrThrow(await deps.runs.watch(runId, AbortSignal.any([signal, draining]), intervalMs));
+  for await (const state of states) yield create(wire.WatchRunResponseSchema, { state: stateToWire(okOrThrow(state)) });
+  if (draining.aborted) throw shuttingDown();
+}

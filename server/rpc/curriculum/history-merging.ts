@@ -1,0 +1,102 @@
+/**
+ * Update batches that are told as one. They are added up as they are read: a history has millions of numbers where both
+ * the run is long and its arms are many.
+ */
+import type { HistoryEntry } from "../../curriculum/history.ts";
+
+export type BatchEntry = HistoryEntry & { readonly kind: "batch" };
+
+export interface Merging {
+  add(batch: BatchEntry): void;
+  count(): number;
+  /** The first one, in which counts are sums and the others means over those that have one; undefined: there is none. */
+  entry(): BatchEntry | undefined;
+}
+
+/** A mean that grows. */
+function meaning() {
+  let sum = 0;
+  let count = 0;
+  return {
+    add(value: number | undefined): void {
+      if (value === undefined) return;
+      sum += value;
+      count++;
+    },
+    mean: (): number | undefined => (count === 0 ? undefined : sum / count),
+  };
+}
+
+/** Adds numbers by arm to sums, which grow where a later batch has more arms. */
+function addAll(sums: number[], numbers: readonly number[]): void {
+  for (let arm = 0; arm < numbers.length; arm++) sums[arm] = (sums[arm] ?? 0) + (numbers[arm] as number);
+}
+
+/** Joins arms by their groups' numbers: what a batch has by arm it has by group then. */
+export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
+  const groupCount = 1 + armGroups.reduce((most, group) => Math.max(most, group), -1);
+  const sums = (numbers: readonly number[]): number[] => {
+    const joined = new Array<number>(groupCount).fill(0);
+    const armCount = Math.min(numbers.length, armGroups.length);
+    for (let arm = 0; arm < armCount; arm++) joined[armGroups[arm]!]! += numbers[arm]!;
+    return joined;
+  };
+  let [armCount, sizes] = [-1, [] as readonly number[]];
+  return (entry) => {
+    if (entry.kind !== "batch") return entry;
+    const { probabilities, values, counts, rewardSums, rewardCounts } = entry;
+    if (armCount !== values.length) [armCount, sizes] = [values.length, sums(values.map(() => 1))];
+    const means = sums(values).map((sum, group) => sum / Math.max(1, sizes[group] as number));
+    const joined = { probabilities: sums(probabilities), values: means, counts: sums(counts) };
+    const rewards = { rewardSums: rewardSums && sums(rewardSums), rewardCounts: rewardCounts && sums(rewardCounts) };
+    return { ...entry, ...joined, ...rewards };
+  };
+}
+
+/** Lists of a batch that have a number for each arm. */
+const BY_ARM = ["probabilities", "values", "counts", "rewardSums", "rewardCounts"] as const;
+const TOTALS = ["prompts", "released", "useful"] as const;
+
+export function mergingOf(): Merging {
+  let first: BatchEntry | undefined;
+  let count = 0;
+  let closed = true;
+  const totals = { prompts: 0, released: 0, useful: 0 };
+  const [reward, solved] = [meaning(), meaning()];
+  type Sums = Record<(typeof BY_ARM)[number], number[]>;
+  const sums = Object.fromEntries(BY_ARM.map((name): [string, number[]] => [name, []])) as Sums;
+  /** Batches that had so many arms, by how many: an arm that was added is in the later ones alone. */
+  const sizes = new Map<number, number>();
+  return {
+    add(batch) {
+      first ??= batch;
+      count++;
+      closed &&= batch.closed;
+      for (const name of TOTALS) totals[name] += batch[name];
+      reward.add(batch.rewardMean);
+      solved.add(batch.solvedShare);
+      for (const name of BY_ARM) addAll(sums[name], batch[name] ?? []);
+      sizes.set(batch.counts.length, (sizes.get(batch.counts.length) ?? 0) + 1);
+    },
+    count: () => count,
+    entry() {
+      if (first === undefined) return undefined;
+      const having = (arm: number): number => {
+        let batches = 0;
+        for (const [arms, times] of sizes) if (arms > arm) batches += times;
+        return batches;
+      };
+      const mean = (sum: number, arm: number): number => sum / having(arm);
+      return {
+        ...first,
+        ...totals,
+        ...sums,
+        probabilities: sums.probabilities.map(mean),
+        values: sums.values.map(mean),
+        closed,
+        rewardMean: reward.mean(),
+        solvedShare: solved.mean(),
+      };
+    },
+  };
+}

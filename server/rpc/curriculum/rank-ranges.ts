@@ -1,0 +1,76 @@
+/** Ranges of ranks in a run's policy: whether the rows of its arms have such ranks, and how many lie in each. */
+import type { Pool } from "../../../envs/pool.ts";
+import type { RankUse } from "../../curriculum/policies/policy.ts";
+import { FILTER_RANKS, rankUsesOf, withRankRanges } from "../../curriculum/policies/registry.ts";
+import type { Arm, Policy, RankRange } from "../../curriculum/types.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import type { RpcError } from "../../base/rpc.ts";
+import { invalid, throwAll } from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+
+type RankedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "removed" | "rankGroup">;
+type RankDeps = Pick<ServiceDeps, "pools" | "ranks">;
+
+/** An arm that draws rows in a range of ranks. */
+interface RowArm {
+  readonly arm: RankedArm;
+  readonly pool: Pool;
+}
+
+/**
+ * The policy with what its ranges of ranks come to: what their rows are ranked by, and how many each arm has there. Refuses
+ * those that no measure of the rows stands behind, for they would draw all rows and say nothing.
+ */
+export function countRanks(deps: RankDeps, policy: Policy, arms: readonly RankedArm[], prefix = ""): Policy {
+  const staying = arms.filter(({ removed }) => !removed);
+  const problems: RpcError[] = [];
+  const ranges = rankUsesOf(policy).map((use): RankRange => {
+    const [rows, wrong] = rowArmsOf(deps, use, staying);
+    const field = prefix + use.field;
+    problems.push(...wrong.map((message) => invalid(field, message)));
+    const counted = Object.fromEntries(
+      rows.map(({ arm }) => [arm.id, deps.ranks.of(arm, staying)?.within(use.range) ?? 0]),
+    );
+    if (wrong.length === 0 && Object.values(counted).every((count) => count === 0))
+      problems.push(invalid(field, "no row of its arms has a rank in the range: widen it"));
+    const by = rows[0]?.pool.ranking.measure;
+    return { ...use.range, ...(by !== undefined && { by }), rows: counted };
+  });
+  throwAll(problems);
+  return ranges.length === 0 ? policy : withRankRanges(policy, ranges);
+}
+
+/** The arms that draw rows in a range, and what is wrong with that. */
+function rowArmsOf(
+  { pools }: RankDeps,
+  { field, draws, range }: RankUse,
+  arms: readonly RankedArm[],
+): readonly [readonly RowArm[], readonly string[]] {
+  const drawn = arms.filter(({ id }) => draws(id));
+  const rows = drawn.flatMap((arm) => {
+    const pool = arm.spec.source === "real" ? pools.get(arm.spec.pool) : undefined;
+    return pool === undefined ? [] : [{ arm, pool }];
+  });
+  if (rows.length === 0) return [rows, ["none of its arms draws rows of a pool, which alone have ranks"]];
+  const isFilter = field === FILTER_RANKS;
+  const generated = drawn.filter(({ id }) => !isFilter && !rows.some(({ arm }) => arm.id === id));
+  return [rows, [...generated.map(ungraded), ...rows.flatMap((each) => problemOf(each, rows, range))]];
+}
+
+function ungraded({ id }: RankedArm): string {
+  return `arm '${id}' draws no rows of a pool, which alone have ranks: leave it out of the stage's weights, or take the range away`;
+}
+
+/** What is wrong with one arm, beside the first that draws in the range. */
+function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: RankRange): readonly string[] {
+  const { source, reason, measure } = pool.ranking;
+  const draws = `arm '${arm.id}' draws from pool '${pool.name}'`;
+  if (source === undefined) {
+    const remedy = "give the pool a column pass_rate or difficulty (--column pass_rate=NAME), or take the range away";
+    return [`${draws}, whose rows have no ranks, for ${reason}: ${remedy}`];
+  }
+  if (by !== undefined && by !== measure) return [`${draws}, which is ranked by '${measure}', and not by '${by}'`];
+  if (first === undefined || first.pool.ranking.source === undefined || first.pool.ranking.source === source) return [];
+  const others = `'${measure}', and arm '${first.arm.id}' before it by '${first.pool.ranking.measure}'`;
+  return [`${draws}, which is ranked by ${others}: two measures are no order, so draw them in stages of their own`];
+}

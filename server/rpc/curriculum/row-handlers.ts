@@ -1,0 +1,224 @@
+/** Curricula over the rows of arms: the contract's words, rows of pools by their numbers, and the two calls about them. */
+import { create } from "@bufbuild/protobuf";
+import { isRate } from "../../../envs/pool-ranks.ts";
+import { placeOfHash, placesOf, type Pool, rowCount, rowPlace } from "../../../envs/pool.ts";
+import type { RowReport } from "../../curriculum/row-report.ts";
+import { hashAt, listOf, placesIn, type RowList } from "../../curriculum/row-lists.ts";
+import { type Ratings, ratedEvent, type RowsRated } from "../../curriculum/row-arms.ts";
+import type { Arm, RowRule } from "../../curriculum/types.ts";
+import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import { poolDigest } from "../../rows/digest.ts";
+import { RpcError, type ServiceHandlers } from "../../base/rpc.ts";
+import { checkCount, checkId, checkRange, invalid, pageToken, readPage } from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { okOrThrow } from "../refusals.ts";
+
+const ID_BYTES_MAX = 128;
+const ROWS_PER_CALL = 65_536;
+const PAGE_OF_ROWS = 1024;
+const SAMPLES_DEFAULT = 8;
+const SAMPLES_MAX = 1023;
+const STREAK_MAX = 255;
+
+type Pools = Pick<ServiceDeps, "pools">;
+type RowArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source">;
+
+function poolOf({ pools }: Pools, { spec, source }: Pick<RowArm, "spec" | "source">): Pool | undefined {
+  return source === "real" ? pools.get(spec.pool) : undefined;
+}
+
+/** `spec`: the arm's. */
+export function rowRuleFromWire(
+  { by, floor = 0.05, kept = 0.75, retireAfter, count }: wire.RowCurriculum,
+  spec: TaskSpec,
+  deps: Pools,
+  field: string,
+): RowRule {
+  if (spec.source === "teacher")
+    throw invalid(field, "a teacher's tasks are no fixed set: take real or synthetic ones, or leave rows out");
+  const pool = poolOf(deps, { spec, source: spec.source });
+  if (pool !== undefined && count > 0) throw invalid(`${field}.count`, `a pool has its own rows: leave ${count} out`);
+  if (pool === undefined && count === 0)
+    throw invalid(`${field}.count`, "it is required of generated tasks: how many of them are the arm's rows");
+  const choice: RowRule["by"] =
+    by.case === "target"
+      ? {
+          kind: "target",
+          from: by.value.start ?? 0.5,
+          to: by.value.end ?? by.value.start ?? 0.5,
+          width: by.value.width ?? 0.15,
+        }
+      : { kind: "learnability", sharpness: by.value?.sharpness ?? 6 };
+  return {
+    rows: pool === undefined ? count : rowCount(pool, spec.level, spec.split),
+    by: choice,
+    floor,
+    kept: Math.round(256 * kept),
+    retireAfter: checkRange(retireAfter, 0, STREAK_MAX, `${field}.retire_after`),
+  };
+}
+
+/** What the rows of an arm begin with: the pass rates of its pool's column, told as anybody tells them. */
+export function begunRatings(
+  deps: Pools,
+  { arms, from }: { readonly arms: readonly Arm<TaskSpec>[]; readonly from: number },
+  given: readonly wire.Arm[],
+  field: string,
+): readonly RowsRated[] {
+  return arms.flatMap((arm, i) => {
+    // By their ids: arms of a family stand elsewhere than the family did.
+    const { columnSamples } = given.find(({ id }) => id === arm.id)?.rows ?? {};
+    const pool = poolOf(deps, arm);
+    if (arm.rows === undefined || columnSamples === 0) return [];
+    const name = `${field}[${i}].rows.column_samples`;
+    if (pool === undefined || !isRate(pool.ranking.measure)) {
+      if (columnSamples === undefined) return [];
+      throw invalid(name, "the arm has no column of pass rates: give its pool one (--column pass_rate=NAME), or say 0");
+    }
+    const samples = checkSamples(columnSamples, name);
+    const places = placesOf(pool, arm.spec.level, arm.spec.split);
+    const rates = Float64Array.from(places, (place) => 1 - pool.columns.difficulties[place]!);
+    return chunksOf(rates).map(([first, some]) => ratedEvent({ arm: from + i, rows: [], first, rates: some, samples }));
+  });
+}
+
+function chunksOf(rates: Float64Array): readonly (readonly [first: number, rates: Float64Array])[] {
+  return Array.from({ length: Math.ceil(rates.length / ROWS_PER_CALL) }, (_, i) => {
+    const first = i * ROWS_PER_CALL;
+    return [first, rates.subarray(first, first + ROWS_PER_CALL)];
+  });
+}
+
+function checkSamples(samples: number | undefined, field: string): number {
+  if (samples === undefined) return SAMPLES_DEFAULT;
+  if (samples > 0 && samples <= SAMPLES_MAX) return samples;
+  throw invalid(field, `must be above 0 and at most ${SAMPLES_MAX}, not ${samples}`);
+}
+
+/** How rows are numbered: of a pool as in its file, of generated tasks as they come. */
+interface Numbering {
+  /** The number of the n-th row. */
+  readonly of: (n: number) => number;
+  /** Which row a number is; −1: none of the arm's. */
+  readonly find: (number: number) => number;
+  /** The pool's digest; empty: generated tasks. */
+  readonly digest: string;
+}
+
+/** `list`: the rows that the run knows of the arm. */
+function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined): Numbering {
+  const pool = poolOf(deps, arm);
+  const size = arm.rows?.rows ?? 0;
+  if (pool === undefined || list === undefined)
+    return { of: (n) => n, find: (number) => (number < size ? number : -1), digest: "" };
+  const of = (n: number): number => pool.columns.rows[placeOfHash(pool, hashAt(list, n))] ?? 0;
+  return { of, find: (number) => listedAt(pool, list)[rowPlace(pool, number)] ?? -1, digest: poolDigest(pool) };
+}
+
+const listed = new WeakMap<RowList, Int32Array>();
+
+/** By a row's place in its pool: its place in a run's list; −1: it is none of the list. */
+function listedAt(pool: Pool, list: RowList): Int32Array {
+  const known = listed.get(list);
+  if (known !== undefined) return known;
+  const places = new Int32Array(pool.size).fill(-1);
+  for (let n = 0; n < placesIn(list); n++) if (!list.gone.has(n)) places[placeOfHash(pool, hashAt(list, n))] = n;
+  listed.set(list, places);
+  return places;
+}
+
+/** Refuses rows that are numbered by another pool than the server's. */
+function checkDigest(
+  given: string,
+  digest: string,
+  { pool, firstDigest }: Pick<RowList, "pool" | "firstDigest">,
+): void {
+  if (given === digest || (given === "" && digest === firstDigest)) return;
+  const rates =
+    given === ""
+      ? "do not say which pool their rows are numbered by"
+      : `are of pool "${pool}" with the digest ${given}`;
+  const remedy =
+    "rate the rows of the file as it is now (gradus pools profile), and give the digest that comes with the rates";
+  throw new RpcError(
+    "FAILED_PRECONDITION",
+    `pool_digest: the rates ${rates}, and pool "${pool}" has the digest ${digest} now: ${remedy}`,
+    { field: "pool_digest" },
+  );
+}
+
+type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "rateRows" | "listRows">;
+
+export function rowHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
+  const armIn = async (request: { readonly runId: string; readonly armId: string }) => {
+    const runId = checkId(request.runId, ID_BYTES_MAX, "run_id");
+    const { configNow: config } = okOrThrow(await runs.get(runId));
+    const index = config.arms.findIndex(({ id }) => id === request.armId);
+    const arm = config.arms[index];
+    if (arm === undefined) throw invalid("arm_id", `'${request.armId}' is not an arm of the run`);
+    if (arm.rows === undefined) throw invalid("arm_id", `'${arm.id}' has no curriculum over its rows (Arm.rows)`);
+    const list = listOf(okOrThrow(await runs.lists(runId)), arm.id);
+    return { runId, index, list, numbering: numberingOf(deps, arm, list), arm };
+  };
+  return {
+    async rateRows(request, { caller }) {
+      checkCount(request.rows.length, ROWS_PER_CALL, "rows", 1);
+      const samples = checkSamples(request.samples, "samples");
+      const { runId, index, list, numbering, arm } = await armIn(request);
+      if (list !== undefined) checkDigest(request.poolDigest, numbering.digest, list);
+      const ratings = { arm: index, first: 0, samples, ...ratingsOf(request.rows, numbering, arm.id) };
+      const applied = okOrThrow(await runs.rateRows(runId, ratings, caller, request.validateOnly));
+      return create(wire.RateRowsResponseSchema, { appliesFromCursor: BigInt(applied.appliesFromCursor) });
+    },
+    async listRows(request) {
+      const { size, after = "0" } = readPage(request, PAGE_OF_ROWS, ROWS_PER_CALL);
+      const from = Number(after);
+      if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "it is not one that this server gave");
+      const { runId, index, numbering } = await armIn(request);
+      const report = okOrThrow(await runs.rows(runId, index, from, size));
+      return reportToWire(report, numbering, from);
+    },
+  };
+}
+
+function ratingsOf(
+  rows: readonly wire.RowRating[],
+  numbering: Numbering,
+  armId: string,
+): Pick<Ratings, "rows" | "rates"> {
+  const seen = new Set<number>();
+  const places = rows.map(({ row, passRate }, i) => {
+    const place = numbering.find(row);
+    if (place < 0) throw invalid(`rows[${i}].row`, `${row} is no row of arm '${armId}'`);
+    if (seen.has(place)) throw invalid(`rows[${i}].row`, `${row} is there twice`);
+    seen.add(place);
+    if (!(passRate >= 0 && passRate <= 1)) throw invalid(`rows[${i}].pass_rate`, `must be in [0, 1], not ${passRate}`);
+    return place;
+  });
+  return { rows: places, rates: rows.map(({ passRate }) => passRate) };
+}
+
+function reportToWire(
+  { rows, total, histogram, retired, gone }: RowReport,
+  numbering: Numbering,
+  from: number,
+): wire.ListRowsResponse {
+  const next = from + rows.length;
+  return create(wire.ListRowsResponseSchema, {
+    rows: rows.map(({ rate, streak, ...row }, i) => ({
+      row: row.gone ? 0 : numbering.of(from + i),
+      passRate: rate,
+      samples: row.samples,
+      solvedStreak: streak,
+      retired: row.retired,
+      gone: row.gone,
+    })),
+    nextPageToken: pageToken(next < total ? next : undefined),
+    histogram: [...histogram],
+    retired,
+    gone,
+    poolDigest: numbering.digest,
+  });
+}

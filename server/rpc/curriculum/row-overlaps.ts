@@ -1,0 +1,120 @@
+/** What the rows of a run's arms must not share: nothing that is evaluated, and no problem twice. */
+import { nameRow } from "../../../envs/pool-finish.ts";
+import { type Pool, rowCount } from "../../../envs/pool.ts";
+import { overlapOf, type PoolPart } from "../../rows/overlap.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import { invalid, throwAll } from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+
+interface DrawnArm {
+  readonly id: string;
+  readonly spec: TaskSpec;
+}
+
+type Pools = ReadonlyMap<string, Pool>;
+
+/** What rows are evaluated by. */
+interface Evaluated {
+  /** In words, e.g. "evaluation arm 'held'". */
+  readonly by: string;
+  readonly part: PoolPart;
+}
+
+function partOf(pools: Pools, { source, pool: name, level, split }: TaskSpec): PoolPart | undefined {
+  const pool = source === "real" ? pools.get(name) : undefined;
+  return pool && { pool, level, split };
+}
+
+/** Suites of the train split are there to be trained on. */
+function evaluatedBy({ pools, evaluations }: RowDeps, evaluationArms: readonly DrawnArm[]): readonly Evaluated[] {
+  const named = [
+    ...evaluationArms.map(({ id, spec }) => ({ by: `evaluation arm '${id}'`, spec })),
+    ...evaluations
+      .suites()
+      .flatMap(({ definition: { id, version }, parts }) =>
+        parts.map(({ name, spec }) => ({ by: `part '${name}' of suite '${id}' version ${version}`, spec })),
+      ),
+  ];
+  return named.flatMap(({ by, spec }) => {
+    const part = spec.split === "train" && !by.startsWith("evaluation arm") ? undefined : partOf(pools, spec);
+    return part === undefined ? [] : [{ by, part }];
+  });
+}
+
+type RowDeps = Pick<ServiceDeps, "pools" | "evaluations">;
+
+/** Arms that train, and what evaluates. */
+export interface TrainingRows {
+  readonly arms: readonly DrawnArm[];
+  readonly evaluationArms: readonly DrawnArm[];
+}
+
+/** An arm, and what of it is wrong with its rows. */
+interface RowProblem {
+  readonly arm: number;
+  readonly message: string;
+}
+
+async function trainedOnEvaluated(
+  deps: RowDeps,
+  { arms, evaluationArms }: TrainingRows,
+): Promise<readonly RowProblem[]> {
+  const problems: RowProblem[] = [];
+  const evaluated = evaluatedBy(deps, evaluationArms);
+  for (const [arm, { spec }] of arms.entries()) {
+    const own = partOf(deps.pools, spec);
+    if (own === undefined) continue;
+    for (const { by, part } of evaluated) {
+      const { rows, of, first } = await overlapOf(own, part);
+      if (rows === 0) continue;
+      const example = first && ` (${placed(own.pool, first[0])} is ${placed(part.pool, first[1])})`;
+      problems.push({ arm, message: `${rows} of its ${of} rows are evaluated by ${by}${example ?? ""}` });
+    }
+  }
+  return problems;
+}
+
+const placed = ({ name, lines }: Pool, row: number): string => `${nameRow(lines, row)} of pool '${name}'`;
+
+/** Refuses to train on what is evaluated. */
+export async function checkEvaluatedRows(deps: RowDeps, rows: TrainingRows, field: string): Promise<void> {
+  const problems = await trainedOnEvaluated(deps, rows);
+  const remedy = "leave them out (--pool name=FILE@train[…]), or set train_on_evaluated";
+  throwAll(problems.map(({ arm, message }) => invalid(`${field}[${arm}].spec`, `${message}: ${remedy}`)));
+}
+
+/** What is worth a word of the rows that a run draws: what it trains on though it is evaluated, and what it has twice. */
+export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<readonly string[]> {
+  const trained = (await trainedOnEvaluated(deps, rows)).map(
+    ({ arm, message }) => `arm '${rows.arms[arm]?.id}': ${message}`,
+  );
+  const twice: string[] = [];
+  const parts = rows.arms.flatMap(({ id, spec }) => {
+    const part = partOf(deps.pools, spec);
+    return part === undefined ? [] : [{ id, part }];
+  });
+  for (const [i, one] of parts.entries())
+    for (const other of parts.slice(i + 1)) {
+      if (one.part.pool === other.part.pool) continue;
+      const { rows: shared, of, contradicting } = await overlapOf(one.part, other.part);
+      const apart = contradicting === 0 ? "" : `, ${contradicting} of them with another answer`;
+      if (shared > 0)
+        twice.push(`arms '${one.id}' and '${other.id}' share ${shared} problems, of the first one's ${of}${apart}`);
+    }
+  return [...trained, ...twice, ...shippedWarnings(deps, [...rows.arms, ...rows.evaluationArms])];
+}
+
+/** Arms that draw the rows that ship with an environment, though the server was given a pool of it with such rows. */
+function shippedWarnings({ pools }: RowDeps, arms: readonly DrawnArm[]): readonly string[] {
+  return arms.flatMap(({ id, spec }) => {
+    const { pool: own, level, split } = partOf(pools, spec) ?? {};
+    if (own === undefined || own.definition.rows?.defaultPool?.name !== own.name) return [];
+    const others = [...pools.values()].filter(
+      (pool) => pool !== own && pool.definition === own.definition && rowCount(pool, spec.level, spec.split) > 0,
+    );
+    if (others.length === 0) return [];
+    const names = others.map(({ name }) => `'${name}'`).join(", ");
+    const what = `arm '${id}' draws the rows of ${own.definition.id} that ship with Gradus, and this server has pool ${names}`;
+    return [`${what} with rows of level ${level} in split ${split}: set its pool (--pool ${own.definition.id}=NAME)`];
+  });
+}

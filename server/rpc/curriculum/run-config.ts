@@ -1,0 +1,276 @@
+/** RunConfig, both ways. */
+import { fromJsonString, toJsonString } from "@bufbuild/protobuf";
+import type { Environment } from "../../../envs/environment.ts";
+import { assertNever } from "../../../envs/lib/assert-never.ts";
+import { rowCount } from "../../../envs/pool.ts";
+import { resolveScheme } from "../../../envs/reward/schemes.ts";
+import { ARMS_MAX, configProblems, EVALUATION_ARMS_MAX } from "../../curriculum/check-config.ts";
+import {
+  type Arm,
+  type DynamicSampling,
+  type EvaluationArm,
+  type Lag,
+  type PromptTemplate,
+  type RunConfig,
+} from "../../curriculum/types.ts";
+import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { Split, type TaskSpec as WireSpec } from "../../../proto/gen/gradus/v1/task_pb.js";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import { teacherResource } from "../../outside/teacher/teacher.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkDuration,
+  checkId,
+  checkRange,
+  createReadings,
+  invalid,
+  required,
+  toCount,
+} from "../request-checks.ts";
+import { type Served, withFamilies } from "./arm-families.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { invalidAt } from "../refusals.ts";
+import { rowRuleFromWire } from "./row-handlers.ts";
+import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
+import { checkTrainer } from "./trainer-settings.ts";
+import { policyFromWire } from "./policy.ts";
+
+const RANK_GROUP_BYTES_MAX = 64;
+const DEFAULT_LAG = 1;
+const TEMPLATE_BYTES_MAX = 16 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Ten years: of a time-out and a time to live. */
+const TIME_MAX_MS = 3652 * DAY_MS;
+const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
+/** Of a run with an arm whose scores are waited for. */
+const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
+
+/** What a run's configuration is checked against. */
+type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
+  readonly isServed?: Served;
+  /** The run, where there is one of that id already: its pools may have lost rows since. */
+  readonly there?: RunConfig<TaskSpec> | undefined;
+};
+
+/** What is wrong is found in one go, as far as it can be: see RpcError.others. */
+export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
+  checkCount(asked.arms.length, ARMS_MAX, "config.arms", 1);
+  const config = { ...asked, arms: withFamilies(asked.arms, deps, ARMS_MAX, "config.arms") };
+  checkCount(config.evaluationArms.length, EVALUATION_ARMS_MAX, "config.evaluation_arms");
+  const { each, add, problem } = createReadings();
+  const timeOf = (name: "groupTimeout" | "timeToLive", field: string): number | undefined =>
+    each(() => config[name] && checkDuration(config[name], 1, TIME_MAX_MS, `config.${field}`), undefined);
+  each(() => checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations"), 0);
+  const arms = config.arms.map((arm, i) =>
+    each(() => armFromWire(arm, config, deps, `config.arms[${i}]`), unreadArm(arm)),
+  );
+  const evaluationArms = config.evaluationArms.map((arm, i) =>
+    each(() => evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`), unreadEvaluationArm(arm)),
+  );
+  const armIds = arms.map(({ id }) => id);
+  const policy = each(() => policyFromWire(config.policy, "config.", armIds), undefined);
+  each(() => config.trainer && checkTrainer(config.trainer, "config.trainer"), undefined);
+  const rest = {
+    arms,
+    seed: config.seed,
+    numGenerations: config.numGenerations,
+    length: each(() => toCount(config.length, "config.length"), 0),
+    promptsPerUpdate: config.promptsPerUpdate,
+    lag: lagFromWire(config.lag),
+    dynamicSampling: each(() => config.dynamicSampling && dynamicSamplingFromWire(config.dynamicSampling), undefined),
+    lateFeedback: config.lateFeedback && {
+      batchesMax: config.lateFeedback.batchesMax,
+      weight: config.lateFeedback.weight ?? 0,
+    },
+    promptTemplate: each(() => config.promptTemplate && templateFromWire(config.promptTemplate), undefined),
+    evaluationArms,
+    feedbackSource: each(() => feedbackSourceFromWire(config.feedbackSource), "step" as const),
+    ignoresRounding: true,
+    groupTimeoutMs: timeOf("groupTimeout", "group_timeout") ?? defaultTimeoutMs(arms),
+    timeToLiveMs: timeOf("timeToLive", "time_to_live") ?? DEFAULT_TIME_TO_LIVE_MS,
+    given: "",
+  };
+  // Nothing was refused, so nothing stands in for anything.
+  const refused = problem();
+  // Only now is there JSON of it: a duration that is none has no JSON.
+  if (refused === undefined)
+    return { ...rest, policy, given: toJsonString(wire.RunConfigSchema, config) } as RunConfig<TaskSpec>;
+  const weights = arms.map(({ weight }) => weight);
+  // Of a configuration that can be read the curriculum says this itself.
+  if (policy !== undefined) add(configProblems({ ...rest, policy }, weights).map((each) => invalidAt("config.", each)));
+  throw problem() ?? refused;
+}
+
+/** Stands in for an arm that could not be read, so that what is around it can be looked at. */
+function unreadArm({ id, weight = 1, hard, klCoefficient }: wire.Arm): Arm {
+  return {
+    id,
+    weight,
+    hard,
+    removed: false,
+    source: "synthetic",
+    resource: undefined,
+    spec: undefined,
+    rewardRange: { min: 0, max: 1 },
+    ...(klCoefficient !== undefined && { klCoefficient }),
+  };
+}
+
+function unreadEvaluationArm({ id, tasks, numGenerations }: wire.EvaluationArm): EvaluationArm {
+  return { id, tasks, numGenerations, source: "synthetic", spec: undefined };
+}
+
+/** As it was created: the contract's own form is kept beside ours. */
+export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfig {
+  return fromJsonString(wire.RunConfigSchema, config.given);
+}
+
+/** A judge that is down must not starve a run for ever. */
+export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
+  // A teacher is asked before the draw: no group waits for it.
+  return arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined)
+    ? DEFAULT_GROUP_TIMEOUT_MS
+    : undefined;
+}
+
+function dynamicSamplingFromWire({ oversampleMax, alike }: wire.DynamicSampling): DynamicSampling {
+  switch (alike) {
+    case wire.AlikeOutcomes.UNSPECIFIED:
+    case wire.AlikeOutcomes.REWARDS:
+      return { oversampleMax, alike: "rewards" };
+    case wire.AlikeOutcomes.SOLVED:
+      return { oversampleMax, alike: "solved" };
+    default:
+      throw invalid("config.dynamic_sampling.alike", `${alike as number} is not one of the contract's`);
+  }
+}
+
+function templateFromWire({ system, user }: wire.PromptTemplate): PromptTemplate {
+  checkBytes(system ?? "", TEMPLATE_BYTES_MAX, "config.prompt_template.system");
+  checkBytes(user, TEMPLATE_BYTES_MAX, "config.prompt_template.user");
+  return { system, user };
+}
+
+/** Arms that are added to a run: where they say nothing, what it was created with counts. */
+export function addedArms(
+  arms: readonly wire.Arm[],
+  created: Pick<RunConfig, "given">,
+  deps: RunDeps,
+): readonly Arm<TaskSpec>[] {
+  const config = runConfigToWire(created);
+  const all = withFamilies(arms, deps, ARMS_MAX, "add_arms");
+  return all.map((arm, i) => armFromWire(arm, config, deps, `add_arms[${i}]`));
+}
+
+function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
+  const spec = readSpec(inRun(required(arm.spec, `${field}.spec`), config), deps, `${field}.spec`);
+  if (spec.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
+    throw invalid(
+      `${field}.spec.split`,
+      "scores feed the policy from SPLIT_TRAIN only: set it, or FEEDBACK_SOURCE_REPORTED",
+    );
+  const environment = lookUpEnvironment(deps.registry, spec.environment, spec.version, field);
+  return {
+    id: arm.id,
+    spec,
+    source: spec.source,
+    weight: arm.weight ?? 1,
+    hard: arm.hard,
+    rewardRange: rangeOf(environment, spec, field),
+    resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
+    removed: false,
+    ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
+    ...(arm.rows && { rows: rowRuleFromWire(arm.rows, spec, deps, `${field}.rows`) }),
+    ...(arm.rankGroup !== "" && {
+      rankGroup: checkId(arm.rankGroup, RANK_GROUP_BYTES_MAX, `${field}.rank_group`, "/"),
+    }),
+  };
+}
+
+/** What is asked for: where the arm says nothing, the run's. */
+function inRun(given: WireSpec, config: wire.RunConfig): WireSpec {
+  return {
+    ...given,
+    answerFormat: given.answerFormat || config.answerFormat,
+    ...(given.rewardScheme === undefined && config.rewardScheme && { rewardScheme: config.rewardScheme }),
+  };
+}
+
+function evaluationArmFromWire(
+  { id, spec: given, tasks, numGenerations }: wire.EvaluationArm,
+  config: wire.RunConfig,
+  deps: RunDeps,
+  field: string,
+): EvaluationArm<TaskSpec> {
+  const asked = inRun(required(given, `${field}.spec`), config);
+  const split = asked.split === Split.UNSPECIFIED ? Split.EVAL : asked.split;
+  if (split === Split.TRAIN)
+    throw invalid(
+      `${field}.spec.split`,
+      "a run is not evaluated on what it may learn from: leave it out, or SPLIT_BENCH",
+    );
+  const spec = readSpec({ ...asked, split }, deps, `${field}.spec`);
+  const pool = deps.pools.get(spec.pool);
+  const rows = pool === undefined ? Infinity : rowCount(pool, spec.level, spec.split);
+  const isThere = deps.there?.evaluationArms.some((arm) => arm.id === id && arm.tasks === tasks) ?? false;
+  if (tasks > rows && !isThere)
+    throw invalid(`${field}.tasks`, `it is ${tasks}, and pool '${spec.pool}' has ${rows} rows of that level and split`);
+  checkRange(numGenerations, 0, deps.limits.completionsMax, `${field}.num_generations`);
+  return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
+}
+
+/** What an asynchronous environment asks to score its tasks. */
+function resourceOf({ resource }: Environment): string | undefined {
+  return resource?.name;
+}
+
+function rangeOf(environment: Environment, spec: TaskSpec, field: string): Arm["rewardRange"] {
+  const resolved = resolveScheme(environment, spec.rewardScheme, spec.rewardParameters);
+  if (resolved.kind === "invalid") throw invalid(field, resolved.message);
+  return resolved.scheme.scheme.range(resolved.scheme.parameters);
+}
+
+function lagFromWire(lag: wire.RunConfig["lag"]): Lag {
+  switch (lag.case) {
+    case "feedbackLag":
+      return { kind: "batches", count: lag.value };
+    case "feedbackUnbounded":
+      return lag.value ? { kind: "unbounded" } : { kind: "batches", count: DEFAULT_LAG };
+    case undefined:
+      return { kind: "batches", count: DEFAULT_LAG };
+    default:
+      return assertNever(lag);
+  }
+}
+
+function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported" {
+  switch (source) {
+    case wire.FeedbackSource.UNSPECIFIED:
+    case wire.FeedbackSource.STEP:
+      return "step";
+    case wire.FeedbackSource.REPORTED:
+      return "reported";
+    default:
+      throw invalid("config.feedback_source", `${source as number} is not one of the contract's`);
+  }
+}
+
+/** Arms as a run that is there has them, if they differ in a version alone whose tasks the newest version has, too. */
+export function keepVersions(
+  { registry }: Pick<ServiceDeps, "registry">,
+  config: RunConfig<TaskSpec>,
+  there: RunConfig<TaskSpec> | undefined,
+): RunConfig<TaskSpec> {
+  const kept = <Of extends Pick<Arm<TaskSpec>, "id" | "spec">>(arm: Of, before: readonly Of[] = []): Of => {
+    const version = before.find(({ id }) => id === arm.id)?.spec.version;
+    const found = registry.find(arm.spec.environment, arm.spec.version);
+    if (version === undefined || found.kind !== "found" || !found.environment.earlier?.includes(version)) return arm;
+    return { ...arm, spec: { ...arm.spec, version } };
+  };
+  return {
+    ...config,
+    arms: config.arms.map((arm) => kept(arm, there?.arms)),
+    evaluationArms: config.evaluationArms.map((arm) => kept(arm, there?.evaluationArms)),
+  };
+}

@@ -1,0 +1,26 @@
+/** SampleFilter: contract to domain. */
+import type { SampleFilter as WireFilter } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { SampleFilter } from "../../samples/sample-filter.ts";
+import { checkBytes, checkCount, invalid, required } from "../request-checks.ts";
+import { verdicts } from "../enums.ts";
+
+const VERDICTS_MAX = 8;
+const VIOLATION_BYTES_MAX = 256;
+const TEXT_BYTES_MAX = 1024;
+
+export function readFilter(filter: WireFilter | undefined): SampleFilter {
+  const { verdicts: asked = [], violation = "", text = "", ...others } = filter ?? {};
+  checkCount(asked.length, VERDICTS_MAX, "filter.verdicts");
+  const { rewardMin, rewardMax, solved, noReward }: Partial<WireFilter> = others;
+  for (const [field, value] of Object.entries({ reward_min: rewardMin, reward_max: rewardMax }))
+    if (Number.isNaN(value)) throw invalid(`filter.${field}`, "it is no number");
+  return {
+    verdicts: new Set(asked.map((verdict, i) => required(verdicts.fromWire(verdict), `filter.verdicts[${i}]`))),
+    violation: checkBytes(violation, VIOLATION_BYTES_MAX, "filter.violation").toLowerCase(),
+    text: checkBytes(text, TEXT_BYTES_MAX, "filter.text").toLowerCase(),
+    rewardMin,
+    rewardMax,
+    solved,
+    noReward,
+  };
+}

@@ -1,0 +1,180 @@
+/** Completions that runs keep: which are put down as they are scored, and how they are told of. */
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { GroupRef } from "../../curriculum/feedback.ts";
+import type { RunView } from "../../curriculum/run-view.ts";
+import {
+  type CurriculumService,
+  DeleteRunSamplesResponseSchema,
+  type ListRunSamplesRequest,
+  ListRunSamplesResponseSchema,
+  type RunSample as WireSample,
+  RunSampleSchema,
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { type Feedback, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { isMeant } from "../../samples/sample-filter.ts";
+import type { KeptSample } from "../../samples/kept-samples.ts";
+import type { CompletionGroup, ScoredGroup } from "../../tasks/scoring/score-group.ts";
+import type { OpenTask } from "../../tasks/scoring/scorer.ts";
+import { inStretches } from "../../base/stretches.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import type { ServiceHandlers } from "../../base/rpc.ts";
+import { checkBytes, pageToken, readPage, readPlace } from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { okOrThrow } from "../refusals.ts";
+import { GROUP_ID_BYTES_MAX, readRunId } from "../run-ids.ts";
+import { keptToWire } from "./write-tasks.ts";
+import { readFilter } from "./sample-filter.ts";
+import { outcomeToWire } from "../write-outcome.ts";
+
+/**
+ * Has a run keep what was recorded of a group, or where it records no scores, as with advantages that its trainer reports,
+ * what was scored.
+ */
+export function keepGroup(
+  { samples: kept }: Pick<ServiceDeps, "samples">,
+  { token, groupId }: OpenTask,
+  { taskId, completions }: CompletionGroup & { readonly taskId: string },
+  { samples }: ScoredGroup,
+  feedback: readonly Feedback[] | undefined,
+): void {
+  const { run } = token;
+  if (kept.bytesMax === 0 || run === undefined) return;
+  const { runId, incarnation, arm, cursor, evaluationRound } = run;
+  const isKept = (i: number): boolean => !run.feedback || feedback?.[i]?.status === FeedbackStatus.RECORDED;
+  const toKeep = samples.flatMap(({ sampleIndex: index, result }, i) => {
+    const completion = completions[i];
+    if (completion === undefined || !isKept(i)) return [];
+    const { text, policyVersion } = completion;
+    const place = { taskId, groupId, index, incarnation, arm, cursor, evaluationRound, policyVersion };
+    return [{ ...place, completion: text, result }];
+  });
+  kept.keep(runId, toKeep);
+}
+
+type Handlers = Pick<ServiceHandlers<typeof CurriculumService>, "listRunSamples" | "deleteRunSamples">;
+
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 1000;
+const ARM_ID_BYTES_MAX = 64;
+
+export function keptSampleHandlers(deps: ServiceDeps): Handlers {
+  const { runs, samples: kept } = deps;
+  return {
+    async listRunSamples(request, { signal }) {
+      const runId = readRunId(request);
+      const { size: limit, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const [below] = readPlace(after, 1);
+      const run = okOrThrow(await runs.get(runId));
+      const test = testOf(request, run, okOrThrow(await runs.incarnations(runId)));
+      const { samples, next } = await kept.list(runId, { below, limit, test });
+      const advantages = await advantagesOf(deps, runId, samples, signal);
+      return create(ListRunSamplesResponseSchema, {
+        samples: await Promise.all(
+          await inStretches(samples, (sample) => toWire(deps, run, sample, request, advantages)),
+        ),
+        nextPageToken: isWholeGroup(deps, request, samples) ? "" : pageToken(next),
+        kept: kept.bytesMax > 0,
+      });
+    },
+    async deleteRunSamples(request) {
+      const runId = readRunId(request);
+      okOrThrow(await runs.get(runId));
+      await kept.remove(runId);
+      return create(DeleteRunSamplesResponseSchema);
+    },
+  };
+}
+
+/** Those that are asked for, of the run as it is: one of the same id that was deleted had other incarnations. */
+function testOf(
+  request: ListRunSamplesRequest,
+  run: RunView<TaskSpec>,
+  ofRun: readonly string[],
+): (sample: KeptSample) => boolean {
+  const filter = readFilter(request.filter);
+  const armId = checkBytes(request.armId, ARM_ID_BYTES_MAX, "arm_id");
+  const groupId = checkBytes(request.groupId, GROUP_ID_BYTES_MAX, "group_id");
+  const incarnations = new Set(ofRun);
+  return (sample) =>
+    incarnations.has(sample.incarnation) &&
+    (armId === "" || armOf(run, sample)?.id === armId) &&
+    (groupId === "" || sample.groupId === groupId) &&
+    isMeant(filter, sample.completion, sample.result);
+}
+
+/** Whether these are all of the one group that is asked for: all else that is kept need not be looked through for more. */
+function isWholeGroup(
+  { scorer }: ServiceDeps,
+  { groupId }: ListRunSamplesRequest,
+  samples: readonly KeptSample[],
+): boolean {
+  const [first] = samples;
+  if (first === undefined || groupId === "") return false;
+  const task = scorer.open(first.taskId);
+  return task.kind !== "none" && new Set(samples.map(({ index }) => index)).size === task.token.run?.numGenerations;
+}
+
+function armOf({ configNow }: RunView<TaskSpec>, { arm, evaluationRound }: KeptSample) {
+  return evaluationRound === undefined ? configNow.arms[arm] : configNow.evaluationArms[arm];
+}
+
+interface Advantages {
+  readonly rloo: number | undefined;
+  readonly grpo: number | undefined;
+}
+
+/** After an import other tasks may stand at the same cursors. */
+const keyOf = ({ incarnation, cursor }: GroupRef, index: number): string => `${incarnation} ${cursor} ${index}`;
+
+/** By place and index, of the groups that are whole and that the run still knows. */
+async function advantagesOf(
+  { runs }: ServiceDeps,
+  runId: string,
+  samples: readonly KeptSample[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Advantages>> {
+  const refs = new Map<string, GroupRef>();
+  for (const { groupId, incarnation, cursor, evaluationRound } of samples)
+    if (evaluationRound === undefined) refs.set(groupId, { incarnation, cursor });
+  if (refs.size === 0) return new Map();
+  const wanted = { kind: "groups", refs: [...refs.values()] } as const;
+  const found = await runs.groups(runId, { wanted, from: 0, limit: refs.size, waitMs: 0, signal });
+  if (found.kind !== "ok") return new Map();
+  return new Map(
+    found.value.groups.flatMap(({ task, samples: all }) =>
+      all.map(({ index, rloo, grpo }) => [keyOf(task, index), { rloo, grpo }] as const),
+    ),
+  );
+}
+
+async function toWire(
+  deps: ServiceDeps,
+  run: RunView<TaskSpec>,
+  sample: KeptSample,
+  { brief, tasks }: ListRunSamplesRequest,
+  advantages: ReadonlyMap<string, Advantages>,
+): Promise<WireSample> {
+  const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
+  const outcome = outcomeToWire(index, result);
+  // Ordinals of evaluation arms are no cursors.
+  const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
+  if (rloo !== undefined) outcome.rlooAdvantage = rloo;
+  if (grpo !== undefined) outcome.grpoAdvantage = grpo;
+  const arm = armOf(run, sample);
+  const task = tasks && arm !== undefined ? await keptToWire(deps, taskId, arm, run.configNow) : undefined;
+  return create(RunSampleSchema, {
+    number: BigInt(number),
+    taskId,
+    groupId,
+    sampleIndex: index,
+    armId: arm?.id ?? "",
+    cursor: BigInt(cursor),
+    ...(evaluationRound !== undefined && { evaluationRound: BigInt(evaluationRound) }),
+    completion: brief ? "" : completion,
+    outcome,
+    ...(policyVersion !== undefined && { policyVersion }),
+    time: timestampFromMs(atMs),
+    ...(task && { task }),
+  });
+}

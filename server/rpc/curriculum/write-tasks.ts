@@ -1,0 +1,95 @@
+/** Tasks of a run in the contract's words: in its template, with their places in it. */
+import type { TaskKey } from "../../../envs/origin.ts";
+import type { EvaluationBatch } from "../../runs/next-evaluation.ts";
+import type { IssuedTask } from "../../curriculum/batches.ts";
+import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../../curriculum/types.ts";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { type ArmPlace, presentTask } from "../write-task.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import type { MadeTask } from "../../tasks/task.ts";
+import type { Kept } from "../../tasks/making/make.ts";
+import { inStretches } from "../../base/stretches.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { okOrThrow } from "../refusals.ts";
+
+/** Tasks that were drawn for training, in order. */
+export function issuedToWire(
+  deps: ServiceDeps,
+  runId: string,
+  tasks: readonly IssuedTask<TaskKey>[],
+  config: RunConfig<TaskSpec>,
+): Promise<Task[]> {
+  const { arms, feedbackSource } = config;
+  const places = tasks.map(({ arm: index, key, epoch, batch, probability, incarnation, cursor, numGenerations }) => {
+    const arm = arms[index];
+    if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
+    const { spec, klCoefficient } = arm;
+    const feedback = feedbackSource === "step" && spec.split === "train";
+    const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
+    return { spec, key, place: { ...token, armId: arm.id, epoch, batch, probability, klCoefficient } };
+  });
+  return shown(deps, places, config);
+}
+
+/** Tasks of an evaluation arm, in order. */
+export function evaluationToWire(
+  deps: ServiceDeps,
+  runId: string,
+  { tasks, config, arm: index, round, incarnation, epoch }: EvaluationBatch<TaskSpec, TaskKey>,
+): Promise<Task[]> {
+  const arm = config.evaluationArms[index];
+  if (arm === undefined) throw new Error(`a task is of evaluation arm ${index} of ${config.evaluationArms.length}`);
+  const { id: armId, spec, numGenerations } = arm;
+  const token = { runId, incarnation, arm: index, evaluationRound: round, feedback: true, numGenerations };
+  const place = { ...token, armId, epoch, batch: 0, probability: 0 };
+  return shown(
+    deps,
+    tasks.map(({ ordinal, key }) => ({ spec, key, place: { ...place, cursor: ordinal } })),
+    config,
+  );
+}
+
+/** Tasks that were given out before, as far as their ids tell of them; undefined: this server cannot make it. */
+export async function keptToWire(
+  deps: ServiceDeps,
+  taskId: string,
+  { id: armId, spec }: { readonly id: string; readonly spec: TaskSpec },
+  config: RunConfig<TaskSpec>,
+): Promise<Task | undefined> {
+  const task = deps.scorer.open(taskId);
+  if (task.kind === "none" || task.token.run === undefined) return undefined;
+  const { key, run } = task.token;
+  const place = { ...run, armId, epoch: 0, batch: 0, probability: 0 };
+  const [made] = await shown(deps, [{ spec, key, place }], config);
+  return made;
+}
+
+interface PlacedTask extends Kept {
+  readonly place: ArmPlace;
+}
+
+async function shown(
+  deps: ServiceDeps,
+  tasks: readonly PlacedTask[],
+  { promptTemplate }: RunConfig<TaskSpec>,
+): Promise<Task[]> {
+  const made = okOrThrow(await deps.maker.again(tasks));
+  return inStretches(tasks, ({ spec, place }, i) => {
+    const task = made[i] as MadeTask;
+    const { prompt } = task;
+    const templated = promptTemplate === undefined ? task : { ...task, prompt: inTemplate(prompt, promptTemplate) };
+    return presentTask(deps, spec, templated, place);
+  });
+}
+
+/** A prompt with the text around it that the run gives. */
+function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate): MadeTask["prompt"] {
+  // Not by `replace`, to which "$&" in a prompt would mean something.
+  const around = user === "" ? undefined : user.split(PROMPT_MARK);
+  const last = prompt.findLastIndex(({ role }) => role === "user");
+  const messages = prompt.map((message, i) =>
+    around !== undefined && i === last ? { ...message, content: around.join(message.content) } : message,
+  );
+  if (system === undefined) return messages;
+  return [{ role: "system", content: system }, ...messages.filter(({ role }) => role !== "system")];
+}

@@ -1,0 +1,12 @@
+/** The contract's numbers and the domain's words, both ways. */
+import * as environment from "../../proto/gen/gradus/v1/environment_pb.js";
+import * as outcome from "../../proto/gen/gradus/v1/outcome_pb.js";
+import * as task from "../../proto/gen/gradus/v1/task_pb.js";
+import { enumerated } from "../tasks/task-id-numbers.ts";
+
+export const splits = enumerated(task.Split);
+export const sources = enumerated(task.Source);
+export const answerFormats = enumerated(task.AnswerFormat);
+export const thinkings = enumerated(task.Thinking);
+export const goals = enumerated(environment.Goal);
+export const verdicts = enumerated(outcome.Verdict);

@@ -1,0 +1,301 @@
+/** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
+import { create } from "@bufbuild/protobuf";
+import { LRUCache } from "lru-cache";
+import type { Environment } from "../../../envs/environment.ts";
+import {
+  BatchResetResponseSchema,
+  type CompletionGroup,
+  type Environment as WireEnvironment,
+  type EnvironmentService,
+  FinishReason,
+  GetEnvironmentResponseSchema,
+  type ListEnvironmentsResponse,
+  ListEnvironmentsResponseSchema,
+  ResetResponseSchema,
+  ResetResultSchema,
+  type StepResponse,
+  type StreamStepsRequest,
+  type StreamStepsResponse,
+  StreamStepsResponseSchema,
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { GroupOutcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
+import type { Caller } from "../../tasks/scoring/async-scorer.ts";
+import { presentTask } from "../write-task.ts";
+import {
+  isLarge,
+  type ScoredGroup,
+  scoreGroup,
+  scoreGroupAsync,
+  scoreLargeGroup,
+} from "../../tasks/scoring/score-group.ts";
+import type { NoReward, OpenTask } from "../../tasks/scoring/scorer.ts";
+import type { TaskSpec } from "../../tasks/spec.ts";
+import { inStretches } from "../../base/stretches.ts";
+import type { MakeResult } from "../../tasks/task.ts";
+import { codes, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
+import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "../request-checks.ts";
+import { mapConcurrently } from "../map-concurrently.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { giveFeedback } from "../record-feedback.ts";
+import { keepGroup } from "../curriculum/samples.ts";
+import { makeError } from "../refusals.ts";
+import { serverInfo } from "./server-info.ts";
+import { askingOf, showingHandlers } from "./inspect-handlers.ts";
+import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
+import { groupToWire } from "../write-outcome.ts";
+import { environmentToWire } from "./write.ts";
+
+const CATEGORY_BYTES_MAX = 64;
+const REQUEST_ID_BYTES_MAX = 128;
+/** Further requests of a stream's message, and bytes of a message that has some. */
+const MORE_MAX = 63;
+const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
+const LISTS_KEPT = 64;
+
+/** A space comes before all that an id may hold: "a" stands before "a-b". */
+function keyOf({ id, version }: WireEnvironment): string {
+  return `${id} ${1e9 - version}`;
+}
+
+/** Which environments there are, and what each is. Both stay what they are but where a mount is mounted again. */
+function createDirectory(
+  deps: ServiceDeps,
+): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "listEnvironments" | "getEnvironment"> {
+  let known: readonly Environment[] = [];
+  let descriptions: readonly WireEnvironment[] = [];
+  /** All environments in their order, described once. */
+  const described = (): readonly WireEnvironment[] => {
+    const { environments } = deps.registry;
+    if (environments !== known) {
+      lists.clear();
+      known = environments;
+      descriptions = environments
+        .map((environment) => environmentToWire(environment, deps))
+        .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    }
+    return descriptions;
+  };
+  /** Lists that were asked for lately: what is frozen the transport writes only once, for which it takes 2 ms. */
+  const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
+  return {
+    getServerInfo: (_, context) => serverInfo(deps, context),
+    listEnvironments({ category, pageSize, pageToken }) {
+      checkBytes(category, CATEGORY_BYTES_MAX, "category");
+      const asked = readPage({ pageSize, pageToken }, 100, 1000);
+      const key = JSON.stringify([category, pageSize, pageToken]);
+      const all = described();
+      const list = lists.get(key);
+      if (list !== undefined) return list;
+      const wanted = all.filter((each) => category === "" || category === each.category);
+      const { items: environments, nextPageToken } = pageOf(wanted, keyOf, asked);
+      const made = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken });
+      lists.set(key, Object.freeze(made));
+      return made;
+    },
+    getEnvironment(request) {
+      const { id, version } = lookUpEnvironment(deps.registry, request.id, request.version, "id");
+      const environment = described().find((each) => each.id === id && each.version === version);
+      if (environment === undefined) throw new Error(`${id} ${version} is served, and not described`);
+      return create(GetEnvironmentResponseSchema, { environment });
+    },
+  };
+}
+
+export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
+  const { limits } = deps;
+  const toTask = (spec: TaskSpec, result: MakeResult | undefined): Task => {
+    if (result === undefined) throw new Error("a seed gave no result");
+    if (result.kind !== "made") throw makeError(result);
+    return presentTask(deps, spec, result.task);
+  };
+  return {
+    ...createDirectory(deps),
+    ...showingHandlers(deps),
+    async reset(request, context) {
+      const spec = readSpec(request.spec, deps, "spec");
+      const [result] = await deps.maker.make(spec, [request.seed], askingOf(context));
+      return create(ResetResponseSchema, { task: toTask(spec, result) });
+    },
+    async batchReset(request, context) {
+      const spec = readSpec(request.spec, deps, "spec");
+      checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
+      const results = await deps.maker.make(spec, request.seeds, askingOf(context));
+      const toResult = (result: MakeResult, i: number) => {
+        const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
+        if (result.kind === "made") wire.result = { case: "task", value: toTask(spec, result) };
+        else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", makeError(result)) };
+        return wire;
+      };
+      return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
+    },
+    step(request, context) {
+      const { taskId, groupId, sampleIndex, completion, finishReason, policyVersion } = request;
+      const version = policyVersion === undefined ? undefined : { policyVersion };
+      const group: CompletionGroup = {
+        $typeName: "gradus.v1.CompletionGroup",
+        taskId,
+        groupId,
+        numGenerations: 0,
+        completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion, finishReason, ...version }],
+      };
+      checkGroups([group], limits);
+      const task = deps.scorer.open(taskId);
+      // Of many tasks each is told so in its place (NoReward); here there is but one.
+      if (task.kind === "none" && task.reason === "failed_precondition")
+        throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
+      const scored = scoreAndFeed(deps, task, group, false, context);
+      return scored instanceof Promise ? scored.then(onlyOutcome) : onlyOutcome(scored);
+    },
+    async batchStep(request, context) {
+      checkGroups(request.groups, limits);
+      return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups, context) };
+    },
+    async *streamSteps(requests, context) {
+      const work = (request: StreamStepsRequest, stepAside: () => void) =>
+        streamStep(deps, request, context, stepAside);
+      let together = false;
+      const requestsOf = (message: StreamStepsRequest): readonly StreamStepsRequest[] => {
+        together ||= message.more.length > 0;
+        return [message, ...moreOf(message)];
+      };
+      for await (const replies of mapConcurrently(requests, requestsOf, limits.streamWindow, work))
+        yield* together ? joined(replies, limits.completionsMax) : replies;
+    },
+  };
+}
+
+/** The further requests of a message. */
+function moreOf({ more }: StreamStepsRequest): readonly StreamStepsRequest[] {
+  checkCount(more.length, MORE_MAX, "more");
+  for (const [i, { more: within }] of more.entries()) checkCount(within.length, 0, `more[${i}].more`);
+  return more;
+}
+
+/** Replies in as few messages as there may be, each of the outcomes that one group can have. */
+function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): Generator<StreamStepsResponse> {
+  let message: StreamStepsResponse | undefined;
+  let outcomes = 0;
+  for (const reply of replies) {
+    const count = reply.groups.reduce((sum, group) => sum + group.outcomes.length, 0);
+    if (message !== undefined && outcomes + count <= outcomesMax) {
+      reply.moreBytes = 0;
+      message.more.push(reply);
+      outcomes += count;
+      continue;
+    }
+    if (message !== undefined) yield message;
+    [message, outcomes] = [reply, count];
+  }
+  if (message !== undefined) yield message;
+}
+
+function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
+  if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
+  return { $typeName: "gradus.v1.StepResponse", outcome };
+}
+
+async function streamStep(
+  deps: ServiceDeps,
+  request: StreamStepsRequest,
+  caller: Caller,
+  stepAside: () => void,
+): Promise<StreamStepsResponse> {
+  const moreBytes = Math.min(MORE_BYTES_MAX, deps.limits.messageBytesMax);
+  const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreBytes });
+  try {
+    checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
+    if (request.requestId === "") throw invalid("request_id", "it is required");
+    checkGroups(request.groups, deps.limits);
+    response.groups = await scoreGroups(deps, request.groups, caller, stepAside);
+  } catch (error) {
+    // A request that is wrong is answered; the stream goes on. Anything else is a bug, and ends the stream.
+    if (!(error instanceof RpcError)) throw error;
+    response.failure = failureOf("gradus.v1.StreamStepsFailure", error);
+  }
+  return response;
+}
+
+/** `stepAside` is told when all that is left is waiting for resources, which have limits of their own. */
+async function scoreGroups(
+  deps: ServiceDeps,
+  groups: readonly CompletionGroup[],
+  caller: Caller,
+  stepAside?: () => void,
+): Promise<GroupOutcome[]> {
+  let waits = false;
+  const outcomes = await inStretches(groups, (group) => {
+    const task = deps.scorer.open(group.taskId);
+    waits ||= task.kind === "async";
+    return scoreAndFeed(deps, task, group, true, caller);
+  });
+  if (waits) stepAside?.();
+  if (outcomes.every(isAtOnce)) return outcomes;
+  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
+}
+
+function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is GroupOutcome {
+  return !(outcome instanceof Promise);
+}
+
+/** At once where nothing is asked of a resource or a run: without a promise. */
+function scoreAndFeed(
+  deps: ServiceDeps,
+  task: OpenTask | NoReward,
+  group: CompletionGroup,
+  statistics: boolean,
+  caller: Caller,
+): GroupOutcome | Promise<GroupOutcome> {
+  const done = (scored: ScoredGroup): GroupOutcome | Promise<GroupOutcome> => {
+    tally(deps, task, scored);
+    if (scored.feedback.kind === "none" || task.kind === "none") return groupToWire(group.groupId, scored);
+    return feed(deps, task, group, scored);
+  };
+  const isCut = (place: number): boolean => group.completions[place]?.finishReason === FinishReason.LENGTH;
+  const options = { statistics, isCut };
+  if (task.kind === "async") return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then(done);
+  if (isLarge(group)) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
+  return done(scoreGroup(deps.scorer, task, group, options));
+}
+
+async function feed(
+  deps: ServiceDeps,
+  task: OpenTask,
+  group: CompletionGroup,
+  scored: ScoredGroup,
+): Promise<GroupOutcome> {
+  const indices = scored.samples.map(({ sampleIndex }) => sampleIndex);
+  const feedback = await giveFeedback(deps, scored.feedback, indices);
+  keepGroup(deps, task, group, scored, feedback);
+  return groupToWire(group.groupId, scored, feedback);
+}
+
+function failureOf<Name extends string>($typeName: Name, error: RpcError) {
+  const { message, retryDelayMs = 0 } = error;
+  return { $typeName, code: codes[error.code], message, retryDelayMs };
+}
+
+// What the samples of a group came to, for the metrics.
+
+const sourceOf = { generated: "synthetic", row: "real", inline: "teacher" } as const;
+const unknown = Object.freeze({ environment: "", level: "", source: "" });
+
+function tally(
+  { meter, noRewards }: Pick<ServiceDeps, "meter" | "noRewards">,
+  task: OpenTask | NoReward,
+  { samples }: ScoredGroup,
+): void {
+  const counts = meter?.(task.kind === "none" ? unknown : kindOf(task));
+  for (const { result } of samples) {
+    if (result.kind === "score") {
+      counts?.scored(result.score.verdict, result.score.reward, result.score.solved);
+      continue;
+    }
+    noRewards.add(result);
+    counts?.noReward(result.reason, result.resource ?? "");
+  }
+}
+
+function kindOf({ token: { environment, level, key } }: OpenTask) {
+  return { environment, level, source: sourceOf[key.origin.kind] };
+}

@@ -1,0 +1,153 @@
+/** What people ask of one task: what an answer would be worth, a picture, a right answer. No run is told of any of it. */
+import { create } from "@bufbuild/protobuf";
+import { locateAnswers } from "../../../envs/answers/locate.ts";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import type { AsideOutcome, Asking } from "../../background/threads.ts";
+import type { AsideTask, Solved, Text } from "../../background/jobs.ts";
+import {
+  DrawTaskResponseSchema,
+  type EnvironmentService,
+  FinishReason,
+  SolveTaskResponseSchema,
+  type TryAnswerRequest,
+  TryAnswerResponseSchema,
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { callerName } from "../../base/fair-turns.ts";
+import { scoreAlone } from "../../tasks/scoring/score-alone.ts";
+import { asCut, type OpenTask } from "../../tasks/scoring/scorer.ts";
+import { type CallContext, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
+import { checkBytes, required } from "../request-checks.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { makeError } from "../refusals.ts";
+import { baselineToWire, outcomeToWire } from "../write-outcome.ts";
+
+type Handlers = Pick<ServiceHandlers<typeof EnvironmentService>, "tryAnswer" | "drawTask" | "solveTask">;
+
+export function showingHandlers(deps: ServiceDeps): Handlers {
+  const { aside } = deps;
+  return {
+    async tryAnswer(request, context) {
+      const task = openedTask(deps, request.taskId);
+      const completion = completionOf(deps, task, request);
+      const isCut = request.finishReason === FinishReason.LENGTH;
+      const result = await scoreAlone(deps, isCut ? asCut(task) : task, completion, context);
+      return create(TryAnswerResponseSchema, { completion, outcome: outcomeToWire(0, result) });
+    },
+    async drawTask({ taskId, text }, context) {
+      const task = openedTask(deps, taskId);
+      if (task.scoring.environment.asked !== undefined)
+        return create(DrawTaskResponseSchema, { svg: await askedDrawing(deps, task, textOf(deps, text), context) });
+      const job = { kind: "draw", task: asideTask(task), text: textOf(deps, text) } as const;
+      const svg = doneOr(await aside.run<"draw">(job, askingOf(context)));
+      if (svg === undefined) throw new RpcError("FAILED_PRECONDITION", `${task.token.environment} draws no pictures`);
+      return create(DrawTaskResponseSchema, { svg });
+    },
+    async solveTask({ taskId, draw, beside }, context) {
+      const task = openedTask(deps, taskId);
+      const { environment, split } = task.token;
+      if (split === "bench")
+        throw new RpcError("FAILED_PRECONDITION", "the task is of the split bench, whose answers nobody is given");
+      const drawBeside = draw ? textOf(deps, beside) : undefined;
+      const job = { kind: "solve", task: asideTask(task), drawBeside } as const;
+      const solved =
+        task.scoring.environment.asked === undefined
+          ? doneOr(await aside.run<"solve">(job, askingOf(context)))
+          : await askedSolution(deps, task, draw, context);
+      if (solved === undefined)
+        throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and the task no reference answer`);
+      const { answer, completion, baseline, nodes, svg = "" } = solved;
+      return create(SolveTaskResponseSchema, {
+        answer,
+        completion,
+        ...(baseline && { baseline: baselineToWire(baseline) }),
+        nodes: BigInt(nodes),
+        svg,
+      });
+    },
+  };
+}
+
+/** A task id that is not opened here is refused, for there is no outcome that could say so. */
+function openedTask({ scorer }: ServiceDeps, taskId: string): OpenTask {
+  const task = scorer.open(taskId);
+  if (task.kind === "none") throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
+  return task;
+}
+
+function asideTask({ token, scoring: { instance, format, thinking = "required", baseline } }: OpenTask): AsideTask {
+  const { environment, version } = token;
+  return { environment, version, instance, format, thinking, baseline };
+}
+
+/** The reference answer of something outside, drawn alone if it is to be drawn; undefined: it has none. */
+async function askedSolution(
+  deps: ServiceDeps,
+  task: OpenTask,
+  isDrawn: boolean,
+  context: CallContext,
+): Promise<Solved | undefined> {
+  const { environment, format, thinking, baseline } = task.scoring;
+  const found = await deps.maker.reference(environment, task.token.key, askingOf(context));
+  if (found.kind !== "reference") throw makeError(found);
+  const { answer: text } = found;
+  if (text === undefined) return undefined;
+  const svg =
+    isDrawn && environment.asked?.draw !== undefined
+      ? await askedDrawing(deps, task, { kind: "answer", text }, context)
+      : undefined;
+  return { answer: text, completion: wrapAnswer(text, format, "", thinking), baseline, nodes: 0, svg };
+}
+
+/** A picture that something outside draws, of the answer that a completion marks, if it marks one. */
+async function askedDrawing(
+  { maker }: Pick<ServiceDeps, "maker">,
+  { scoring: { environment, instance, format, thinking } }: OpenTask,
+  text: Text,
+  context: CallContext,
+): Promise<string> {
+  const located = text.kind === "completion" ? locateAnswers(text.text, format, thinking) : undefined;
+  const marked = located?.problem === undefined ? located?.answer : undefined;
+  const answer = text.kind === "answer" ? text.text : marked;
+  const drawing = await maker.draw(environment, instance, answer, askingOf(context));
+  if (drawing.kind === "svg") return drawing.svg;
+  if (drawing.kind === "undrawn") throw new RpcError("FAILED_PRECONDITION", drawing.why);
+  throw makeError(drawing);
+}
+
+/** What a person wrote: a oneof of an answer and a completion. */
+type WireText =
+  | { readonly case: "answer" | "completion"; readonly value: string }
+  | { readonly case: undefined; readonly value?: undefined };
+
+function textOf({ facts }: ServiceDeps, { case: kind, value }: WireText): Text {
+  if (kind === undefined) return { kind: "none" };
+  return { kind, text: checkBytes(value, facts.completionBytesMax, kind) };
+}
+
+function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text }: TryAnswerRequest): string {
+  const { value, case: kind } = text;
+  const written = required(value, "text");
+  if (kind === "completion") return written;
+  return wrapAnswer(checkBytes(written, deps.facts.completionBytesMax, "answer"), scoring.format, "", scoring.thinking);
+}
+
+export function askingOf({ caller, peer, signal }: CallContext): Asking {
+  return { caller: callerName(caller, peer), signal };
+}
+
+/** The value, or why there is none as a gRPC status. */
+export function doneOr<Value>(outcome: AsideOutcome<Value>): Value {
+  switch (outcome.kind) {
+    case "done":
+      return outcome.value;
+    case "timeout":
+      throw new RpcError("DEADLINE_EXCEEDED", `it takes longer than ${outcome.limitMs} ms, the limit here`);
+    case "overloaded": {
+      const { waitingMax, retryDelayMs } = outcome;
+      const message = `pictures, solutions and simulations wait already: ${waitingMax} may in all, and a quarter of them of one caller`;
+      throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
+    }
+    case "cancelled":
+      throw new RpcError("CANCELLED", "the caller is gone");
+  }
+}

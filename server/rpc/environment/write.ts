@@ -1,0 +1,66 @@
+/** Domain to contract: environments. */
+import { create } from "@bufbuild/protobuf";
+import type { Environment } from "../../../envs/environment.ts";
+import { groupCounts, type Pool, rowCounts } from "../../../envs/pool.ts";
+import { schemeNamed } from "../../../envs/reward/schemes.ts";
+import { sharesRows } from "../../../envs/splits.ts";
+import { type Environment as WireEnvironment, EnvironmentSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { Source } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { poolDigest } from "../../rows/digest.ts";
+import { takesTeachers } from "../../outside/teacher/examine.ts";
+import { answerFormats, goals, splits } from "../enums.ts";
+import type { ServiceDeps } from "../deps.ts";
+
+type EnvironmentDeps = Pick<ServiceDeps, "pools" | "teacher">;
+
+export function environmentToWire(environment: Environment, { pools, teacher }: EnvironmentDeps): WireEnvironment {
+  const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
+  const first = environment.rows?.defaultPool?.name;
+  own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
+  return create(EnvironmentSchema, {
+    id: environment.id,
+    version: environment.version,
+    earlierVersions: [...(environment.earlier ?? [])],
+    description: environment.description,
+    category: environment.id.split("/")[0] ?? "",
+    goal: goals.toWire[environment.goal],
+    levels: environment.levels.map(({ name, description, parameters, evaluationOnly, small }) => ({
+      name,
+      description,
+      evaluationOnly: evaluationOnly ?? false,
+      small: small ?? false,
+      parameters: { values: { ...parameters } },
+    })),
+    parameters: ((environment.generator ?? environment.asked)?.parameters ?? []).map((info) => ({ ...info })),
+    answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
+    rewardSchemes: environment.rewardSchemes.map((name) => schemeToWire(environment, name)),
+    sources: [
+      ...((environment.generator ?? environment.asked) === undefined ? [] : [Source.SYNTHETIC]),
+      ...(environment.rows === undefined ? [] : [Source.REAL]),
+      ...(teacher !== undefined && takesTeachers(environment) ? [Source.TEACHER] : []),
+    ],
+    pools: own.map((pool) => poolToWire(pool, pool.name === first)),
+  });
+}
+
+function poolToWire(pool: Pool, shipped: boolean) {
+  const { name, rejected, leftOut, unchecked, ranking } = pool;
+  const { source: rankedBy = "", measure: rankMeasure = "" } = ranking;
+  const groups = groupCounts(pool).map(({ level, split, rows }) => ({ level, split: splits.toWire[split], rows }));
+  const counts = { rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked };
+  return { name, ...counts, shipped, rankedBy, rankMeasure, digest: poolDigest(pool) };
+}
+
+function schemeToWire(environment: Environment, name: string) {
+  const scheme = schemeNamed(environment, name);
+  if (scheme === undefined) throw new Error(`an environment names a reward scheme that is not there: ${name}`);
+  const defaults = Object.fromEntries(scheme.parameters.map((info) => [info.name, info.defaultValue]));
+  const { min, max } = scheme.range(defaults);
+  return {
+    name,
+    description: scheme.description,
+    rewardMin: min,
+    rewardMax: max,
+    parameters: scheme.parameters.map((info) => ({ ...info })),
+  };
+}

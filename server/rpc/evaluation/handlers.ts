@@ -1,0 +1,203 @@
+/** EvaluationService: contract in, domain, contract out. */
+import { create } from "@bufbuild/protobuf";
+import { once } from "node:events";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
+import type { Submitted } from "../../evaluation/evaluation-samples.ts";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import * as wire from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import { FeedbackSchema, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { presentTask } from "../write-task.ts";
+import type { Caller } from "../../tasks/scoring/async-scorer.ts";
+import { answerFormats, thinkings } from "../enums.ts";
+import { outcomeToWire } from "../write-outcome.ts";
+import { type CallContext, codes, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkId,
+  checkRange,
+  invalid,
+  pageOf,
+  pageToken,
+  readPage,
+  readPlace,
+  required,
+} from "../request-checks.ts";
+import { mapConcurrently } from "../map-concurrently.ts";
+import type { ServiceDeps } from "../deps.ts";
+import { okOrThrow } from "../refusals.ts";
+import { readFilter } from "../curriculum/sample-filter.ts";
+import { inStretches } from "../../base/stretches.ts";
+import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
+
+const ID_BYTES_MAX = 128;
+const SUITE_BYTES_MAX = 128;
+const MODEL_BYTES_MAX = 256;
+const PART_BYTES_MAX = 128;
+const HASH_BYTES_MAX = 64;
+const SAMPLES_PER_TASK_MAX = 1024;
+const SUBMISSIONS_MAX = 1024;
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 1000;
+
+type Handlers = ServiceHandlers<typeof wire.EvaluationService>;
+
+export function createEvaluationService(deps: ServiceDeps): Handlers {
+  return { ...evaluationHandlers(deps), ...sampleHandlers(deps) };
+}
+
+function readId({ evaluationId }: { readonly evaluationId: string }): string {
+  return checkId(evaluationId, ID_BYTES_MAX, "evaluation_id");
+}
+
+function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
+  return {
+    async listSuites(request) {
+      const suites = evaluations.suites().map(suiteToWire);
+      // A space comes before all that an id may hold: "a" stands before "a-b".
+      const keyOf = ({ id, version }: wire.Suite): string => `${id} ${1e9 - version}`;
+      suites.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, PAGE_DEFAULT, PAGE_MAX));
+      return create(wire.ListSuitesResponseSchema, { suites: items, nextPageToken });
+    },
+    async createEvaluation(request) {
+      const id = readId(request);
+      if (request.suite === "") throw invalid("suite", "it is required");
+      const answerFormat = readFormat(request.answerFormat);
+      const choice = {
+        suite: checkBytes(request.suite, SUITE_BYTES_MAX, "suite"),
+        suiteVersion: request.suiteVersion,
+        samplesPerTask: checkRange(request.samplesPerTask || 1, 1, SAMPLES_PER_TASK_MAX, "samples_per_task"),
+        model: checkBytes(request.model, MODEL_BYTES_MAX, "model"),
+        ...(answerFormat && { answerFormat }),
+        ...(request.thinking && { thinking: required(thinkings.fromWire(request.thinking), "thinking") }),
+      };
+      const evaluation = evaluationToWire(okOrThrow(await evaluations.create(id, choice)));
+      return create(wire.CreateEvaluationResponseSchema, { evaluation });
+    },
+    async getEvaluation(request) {
+      const evaluation = evaluationToWire(okOrThrow(await evaluations.get(readId(request))));
+      return create(wire.GetEvaluationResponseSchema, { evaluation });
+    },
+    async listEvaluations(request) {
+      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const suite = checkBytes(request.suite, SUITE_BYTES_MAX, "suite");
+      const { items, next } = await evaluations.list(after ?? "", size, suite);
+      const page = { evaluations: items.map(listedToWire), nextPageToken: pageToken(next) };
+      return create(wire.ListEvaluationsResponseSchema, page);
+    },
+    async deleteEvaluation(request) {
+      okOrThrow(await evaluations.remove(readId(request)));
+      return create(wire.DeleteEvaluationResponseSchema);
+    },
+    holdEvaluation: (request, context) => hold(evaluations, readId(request), context),
+    async getReport(request) {
+      const report = reportToWire(okOrThrow(await evaluations.report(readId(request))));
+      return create(wire.GetReportResponseSchema, { report });
+    },
+  };
+}
+
+function sampleHandlers(deps: ServiceDeps): Handlers {
+  const { evaluations, limits } = deps;
+  return {
+    async listPendingTasks(request, { signal }) {
+      const id = readId(request);
+      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const [ordinal = -1] = readPlace(after, 1);
+      const { tasks, next } = okOrThrow(await evaluations.pending(id, ordinal, size, signal));
+      return create(wire.ListPendingTasksResponseSchema, {
+        tasks: tasks.map(({ spec, task, indices }) => ({
+          task: presentTask(deps, spec, task),
+          sampleIndices: [...indices],
+        })),
+        nextPageToken: pageToken(next),
+      });
+    },
+    async *submitCompletions(requests, context) {
+      const work = (request: wire.SubmitCompletionsRequest, stepAside: () => void) =>
+        submitOne(deps, request, context, stepAside);
+      for await (const replies of mapConcurrently(requests, (each) => [each], limits.streamWindow, work))
+        yield* replies;
+    },
+    async batchSubmitCompletions({ completions }, context) {
+      checkCount(completions.length, SUBMISSIONS_MAX, "completions", 1);
+      const results = await Promise.all(completions.map((request) => submitOne(deps, request, context, nothing)));
+      return create(wire.BatchSubmitCompletionsResponseSchema, { results });
+    },
+    async listSamples(request) {
+      const id = readId(request);
+      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const [ordinal = -1, index = -1] = readPlace(after, 2);
+      const { samples, next } = okOrThrow(
+        await evaluations.samples(id, {
+          after: { ordinal, index },
+          limit: size,
+          filter: readFilter(request.filter),
+          part: checkBytes(request.part, PART_BYTES_MAX, "part"),
+          category: checkBytes(request.category, PART_BYTES_MAX, "category"),
+          instanceHash: checkBytes(request.instanceHash, HASH_BYTES_MAX, "instance_hash"),
+        }),
+      );
+      return create(wire.ListSamplesResponseSchema, {
+        samples: await inStretches(samples, (sample) => sampleToWire(deps, sample, request.brief)),
+        nextPageToken: pageToken(next && `${next.ordinal} ${next.index}`),
+      });
+    },
+  };
+}
+
+/** Held until the caller leaves: it has no end of its own, so that a shutdown breaks it off. */
+async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
+  const lost = new AbortController();
+  const release = okOrThrow(await evaluations.hold(id, () => lost.abort()));
+  const ended = AbortSignal.any([signal, draining, lost.signal]);
+  try {
+    yield create(wire.HoldEvaluationResponseSchema);
+    if (!ended.aborted) await once(ended, "abort");
+  } finally {
+    release();
+  }
+  if (draining.aborted) throw shuttingDown();
+  // A client that asks again holds it again, or is told who does.
+  if (lost.signal.aborted)
+    throw new RpcError("UNAVAILABLE", `evaluation "${id}" is no longer held: this server could not renew its hold`);
+}
+
+function readFormat(format: number): AnswerFormat | undefined {
+  return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
+}
+
+/** A batch has no window to step out of. */
+const nothing = (): void => undefined;
+
+const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
+  recorded: FeedbackStatus.RECORDED,
+  duplicate: FeedbackStatus.DUPLICATE,
+  conflicting_completion: FeedbackStatus.CONFLICTING_COMPLETION,
+  not_recorded: FeedbackStatus.NOT_RECORDED,
+};
+
+/** A completion that is wrong is answered, and harms no other. Anything else is a bug, and ends the call. */
+async function submitOne(
+  { evaluations }: ServiceDeps,
+  request: wire.SubmitCompletionsRequest,
+  caller: Caller,
+  stepAside: () => void,
+): Promise<wire.SubmitCompletionsResponse> {
+  const { taskId, sampleIndex: index, completion, finishReason } = request;
+  const truncated = finishReason === FinishReason.LENGTH;
+  const response = create(wire.SubmitCompletionsResponseSchema, { taskId, sampleIndex: index });
+  try {
+    const submission = { evaluationId: readId(request), taskId, index, completion, truncated };
+    const { result, status } = okOrThrow(await evaluations.submit(submission, caller, stepAside));
+    response.outcome = outcomeToWire(index, result);
+    const detail = status === "not_recorded" ? "it has no reward yet: send it again" : "";
+    response.feedback = create(FeedbackSchema, { status: statuses[status], detail });
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { message, retryDelayMs = 0 } = error;
+    response.failure = create(wire.SubmitFailureSchema, { code: codes[error.code], message, retryDelayMs });
+  }
+  return response;
+}

@@ -1,0 +1,68 @@
+/** Tells runs what was scored. Scoring always answers: what a run or its store cannot take is said in the feedback. */
+import { assertNever } from "../../envs/lib/assert-never.ts";
+import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
+import type { Feedback } from "../../proto/gen/gradus/v1/outcome_pb.js";
+import type { RunFeedback } from "../tasks/scoring/score-group.ts";
+import { feedbackToWire } from "./write-outcome.ts";
+import type { ServiceDeps } from "./deps.ts";
+
+interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
+  readonly runs: Pick<ServiceDeps["runs"], "recordFeedback">;
+}
+
+const noReward = notRecorded("it has no reward yet: send it again");
+
+/** What each sample of a group did to its run, in order; undefined: no run issued its task. */
+export async function giveFeedback(
+  deps: FeedbackDeps,
+  feedback: RunFeedback,
+  sampleIndices: readonly number[],
+): Promise<readonly Feedback[] | undefined> {
+  switch (feedback.kind) {
+    case "none":
+      return undefined;
+    case "refused": {
+      const refused = feedbackToWire(notRecorded(feedback.detail));
+      return sampleIndices.map(() => refused);
+    }
+    case "recorded":
+      return feedback.statuses.map((status) => feedbackToWire(status ?? noReward));
+    case "items": {
+      const { runId, items } = feedback;
+      const statuses = await recordItems(deps, runId, items);
+      // As nearly always: every sample has a result.
+      if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
+      const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
+      return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
+    }
+    default:
+      return assertNever(feedback);
+  }
+}
+
+/** The status of each item, in order. */
+async function recordItems(
+  { runs, onFailure }: FeedbackDeps,
+  runId: string,
+  items: readonly FeedbackItem[],
+): Promise<readonly FeedbackStatus[]> {
+  if (items.length === 0) return [];
+  const all = (detail: string) => items.map(() => notRecorded(detail));
+  try {
+    const recorded = await runs.recordFeedback(runId, items);
+    return recorded.kind === "ok" ? recorded.value : all(recorded.message);
+  } catch (error) {
+    onFailure(error, "feedback was not recorded");
+    return all("the run's store failed: send it again");
+  }
+}
+
+/** The same for one item. */
+export async function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
+  const [status] = await recordItems(deps, runId, [item]);
+  return status ?? noReward;
+}
+
+function notRecorded(detail: string): FeedbackStatus {
+  return { kind: "not_recorded", detail };
+}

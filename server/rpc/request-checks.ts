@@ -1,0 +1,188 @@
+/** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
+import { RpcError } from "../base/rpc.ts";
+
+export function invalid(field: string, problem: string): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
+}
+
+/** The first of several errors, with the others beside it. */
+export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): RpcError {
+  const others = [...first.others, ...rest.flatMap((error) => [error, ...error.others])];
+  if (rest.length === 0) return first;
+  const { code, message, retryDelayMs, wait, field } = first;
+  return new RpcError(code, message, {
+    others,
+    ...(retryDelayMs !== undefined && { retryDelayMs }),
+    ...(wait && { wait }),
+    ...(field !== undefined && { field }),
+  });
+}
+
+/** Throws what is wrong, if anything is. */
+export function throwAll([first, ...others]: readonly RpcError[]): void {
+  if (first !== undefined) throw several([first, ...others]);
+}
+
+/** Reads parts of a request each by itself, so that all that is wrong is found and not only the first of it. */
+export function createReadings() {
+  const errors: RpcError[] = [];
+  return {
+    /** Gives what a reader gives, or what stands in for it where the reader refuses the part. */
+    each: <T, S>(read: () => T, standIn: S): T | S => {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        errors.push(error);
+        return standIn;
+      }
+    },
+    /** Notes what was refused elsewhere, of fields that nothing is known of. */
+    add: (more: readonly RpcError[]): void => {
+      const fields = new Set(errors.flatMap((error) => [error, ...error.others]).map(({ field }) => field));
+      errors.push(...more.filter(({ field }) => !fields.has(field)));
+    },
+    /** Undefined: no part was refused. */
+    problem: (): RpcError | undefined => {
+      const [first, ...rest] = errors;
+      return first && several([first, ...rest]);
+    },
+  };
+}
+
+export function required<T>(value: T | undefined, field: string): T {
+  if (value === undefined) throw invalid(field, "it is required");
+  return value;
+}
+
+/** UTF-8 bytes; longer strings are not repeated in the message. */
+export function checkBytes(text: string, max: number, field: string): string {
+  const bytes = text.length * 3 <= max ? 0 : Buffer.byteLength(text);
+  if (bytes > max) throw invalid(field, `it has ${bytes} bytes, and the limit is ${max}`);
+  return text;
+}
+
+export function checkCount(count: number, max: number, field: string, min = 0): number {
+  if (count > max) throw invalid(field, `there are ${count}, and the limit is ${max}`);
+  if (count < min) throw invalid(field, `there are ${count}, and at least ${min} is needed`);
+  return count;
+}
+
+export function checkRange(value: number, min: number, max: number, field: string): number {
+  // NaN is in no range.
+  if (!(value >= min && value <= max)) throw invalid(field, `it is ${value}, and must be from ${min} to ${max}`);
+  return value;
+}
+
+/** A client-chosen id. */
+export function checkId(id: string, bytesMax: number, field: string, extra = ""): string {
+  if (id === "") throw invalid(field, "it is required");
+  checkBytes(id, bytesMax, field);
+  const allowed = `a-z A-Z 0-9 . _ -${extra === "" ? "" : ` ${extra}`}`;
+  for (const character of id)
+    if (!/[a-zA-Z0-9._-]/.test(character) && !extra.includes(character))
+      throw invalid(field, `it may hold ${allowed}, and '${character}' is none of these`);
+  return id;
+}
+
+/** A fixed64 or uint64 that counts something, as a number. */
+export function toCount(value: bigint, field: string): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
+  return Number(value);
+}
+
+/** The largest seconds that protobuf's Duration may hold: about 10,000 years. */
+const DURATION_SECONDS_MAX = 315_576_000_000n;
+const NANOS_MAX = 999_999_999;
+
+/** Milliseconds of a duration that is one: binary messages can hold others, which have no JSON. */
+export function checkDuration(duration: Duration, minMs: number, maxMs: number, field: string): number {
+  const { seconds, nanos } = duration;
+  const inRange = seconds >= 0n && seconds <= DURATION_SECONDS_MAX && nanos >= 0 && nanos <= NANOS_MAX;
+  if (!inRange)
+    throw invalid(field, `its seconds must be from 0 to ${DURATION_SECONDS_MAX} and its nanos from 0 to ${NANOS_MAX}`);
+  const ms = durationMs(duration);
+  if (ms < minMs || ms > maxMs) throw invalid(field, `it is ${ms} ms, and must be from ${minMs} to ${maxMs} ms`);
+  return ms;
+}
+
+// Completions.
+
+export interface GroupLimits {
+  /** Groups in a BatchStep or StreamSteps message. */
+  readonly groupsMax: number;
+  /** Completions in a group; num_generations of a run. */
+  readonly completionsMax: number;
+}
+
+const GROUP_ID_BYTES_MAX = 256;
+
+/** INVALID_ARGUMENT for what only a client's mistake explains; the rest is answered for each completion. */
+export function checkGroups(groups: readonly CompletionGroup[], limits: GroupLimits): void {
+  checkCount(groups.length, limits.groupsMax, "groups", 1);
+  for (const [i, group] of groups.entries()) {
+    checkBytes(group.groupId, GROUP_ID_BYTES_MAX, `groups[${i}].group_id`);
+    checkCount(group.completions.length, limits.completionsMax, `groups[${i}].completions`, 1);
+    checkDistinct(group.completions, `groups[${i}]`);
+  }
+}
+
+function checkDistinct(completions: readonly Completion[], group: string): void {
+  const seen = new Set<number>();
+  for (const [j, { sampleIndex }] of completions.entries()) {
+    if (seen.has(sampleIndex))
+      throw invalid(`${group}.completions[${j}].sample_index`, `${sampleIndex} stands there twice`);
+    seen.add(sampleIndex);
+  }
+}
+
+// Pages of lists: the token is the key after which the next page begins.
+
+export interface PageRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+
+export interface Page {
+  readonly size: number;
+  /** Undefined: from the start. */
+  readonly after: string | undefined;
+}
+
+const TOKEN_BYTES_MAX = 512;
+
+export function readPage(request: PageRequest, defaultSize: number, max: number): Page {
+  checkBytes(request.pageToken, TOKEN_BYTES_MAX, "page_token");
+  const size = request.pageSize === 0 ? defaultSize : checkRange(request.pageSize, 1, max, "page_size");
+  if (request.pageToken === "") return { size, after: undefined };
+  const after = Buffer.from(request.pageToken, "base64url").toString();
+  if (pageToken(after) !== request.pageToken) throw invalid("page_token", "it is not one that this server gave");
+  return { size, after };
+}
+
+/** The whole numbers of a page token; none: from the start. */
+export function readPlace(after: string | undefined, length: number): readonly number[] {
+  if (after === undefined) return [];
+  const numbers = after.split(" ").map(Number);
+  if (numbers.length === length && numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) return numbers;
+  throw invalid("page_token", "it is not one that this server gave");
+}
+
+/** Undefined, after the last page: empty. */
+export function pageToken(after: string | number | undefined): string {
+  return after === undefined ? "" : Buffer.from(String(after)).toString("base64url");
+}
+
+/** A page of items that are sorted by their keys. */
+export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page: Page) {
+  const start = page.after === undefined ? 0 : items.findIndex((item) => keyOf(item) > (page.after ?? ""));
+  const rest = start < 0 ? [] : items.slice(start);
+  const shown = rest.slice(0, page.size);
+  const last = shown.at(-1);
+  return {
+    items: shown,
+    nextPageToken: pageToken(rest.length > shown.length && last !== undefined ? keyOf(last) : undefined),
+  };
+}

@@ -1,0 +1,140 @@
+/** Domain to contract: outcomes. On the hot path, so messages are built once and plainly. */
+import { create } from "@bufbuild/protobuf";
+import type { Baseline } from "../../envs/environment.ts";
+import { escaped } from "../../envs/lib/words.ts";
+import type { RewardComponent } from "../../envs/reward/scheme.ts";
+import type { Score, ScoredSpan } from "../../envs/score.ts";
+import type { FeedbackStatus as DomainStatus } from "../curriculum/feedback.ts";
+import type { MalformedShare } from "../curriculum/malformed.ts";
+import {
+  type AnswerSpan as WireSpan,
+  type ContrastPair as WirePair,
+  type Baseline as WireBaseline,
+  type Feedback as WireFeedback,
+  FeedbackStatus,
+  FormatWarningSchema,
+  type GroupOutcome,
+  type NoReward as WireNoReward,
+  NoRewardReason as WireReason,
+  type Outcome,
+  Proof,
+  type RewardComponent as WireComponent,
+  type Score as WireScore,
+} from "../../proto/gen/gradus/v1/outcome_pb.js";
+import type { ScoredGroup } from "../tasks/scoring/score-group.ts";
+import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scoring/scorer.ts";
+import { verdicts } from "./enums.ts";
+
+export const noRewardReasons: Readonly<Record<NoRewardReason, WireReason>> = {
+  invalid_task_id: WireReason.INVALID_TASK_ID,
+  too_large: WireReason.TOO_LARGE,
+  timeout: WireReason.TIMEOUT,
+  resource_unavailable: WireReason.RESOURCE_UNAVAILABLE,
+  overloaded: WireReason.OVERLOADED,
+  internal: WireReason.INTERNAL,
+  failed_precondition: WireReason.FAILED_PRECONDITION,
+};
+
+const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
+  recorded: FeedbackStatus.RECORDED,
+  duplicate: FeedbackStatus.DUPLICATE,
+  conflicting_completion: FeedbackStatus.CONFLICTING_COMPLETION,
+  stale_epoch: FeedbackStatus.STALE_EPOCH,
+  not_recorded: FeedbackStatus.NOT_RECORDED,
+};
+
+/** What most samples come to, made once: whoever writes it does not change it. */
+const recorded: WireFeedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.RECORDED, detail: "" };
+
+export function feedbackToWire(status: DomainStatus): WireFeedback {
+  if (status.kind === "recorded") return recorded;
+  const detail = status.kind === "not_recorded" ? status.detail : "";
+  return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail };
+}
+
+// Plain literals from here on: `create` costs more than the scoring.
+
+function noRewardToWire({ reason, resource = "", detail, retryDelayMs }: NoReward): WireNoReward {
+  return { $typeName: "gradus.v1.NoReward", reason: noRewardReasons[reason], resource, detail, retryDelayMs };
+}
+
+function componentToWire({ name, value, weight, reason = "" }: RewardComponent): WireComponent {
+  const component: WireComponent = { $typeName: "gradus.v1.RewardComponent", name, weight, reason: escaped(reason) };
+  if (value !== undefined) component.value = value;
+  return component;
+}
+
+function spanToWire({ start, end, verdict, solved, markedEnd = 0 }: ScoredSpan): WireSpan {
+  return { $typeName: "gradus.v1.AnswerSpan", start, end, verdict: verdicts.toWire[verdict], solved, markedEnd };
+}
+
+export function baselineToWire({ value, bound, proven }: Baseline): WireBaseline {
+  return { $typeName: "gradus.v1.Baseline", value, bound, proof: proven ? Proof.OPTIMAL : Proof.BOUNDED };
+}
+
+function scoreToWire(score: Score): WireScore {
+  const { reward, solved, violation, terminated, truncated, objective, baseline, ratio } = score;
+  const wire: WireScore = {
+    $typeName: "gradus.v1.Score",
+    reward,
+    components: score.components.map(componentToWire),
+    verdict: verdicts.toWire[score.verdict],
+    solved,
+    violation,
+    terminated,
+    truncated,
+    spans: score.spans.map(spanToWire),
+    info: score.info,
+    answers: score.scan?.answers ?? 0,
+  };
+  const commit = score.scan?.commit;
+  if (commit !== undefined) {
+    const { answer, span, end } = commit;
+    wire.commit = { $typeName: "gradus.v1.Commit", answer, span, end };
+  }
+  if (objective !== undefined) wire.objective = objective;
+  if (baseline !== undefined) wire.baseline = baselineToWire(baseline);
+  if (ratio !== undefined) wire.ratio = ratio;
+  return wire;
+}
+
+/** Without feedback and advantages. */
+export function warningToWire({ samples, malformed, violation }: MalformedShare) {
+  return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
+}
+
+export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcome {
+  return {
+    $typeName: "gradus.v1.Outcome",
+    sampleIndex,
+    result:
+      result.kind === "score"
+        ? { case: "score", value: scoreToWire(result.score) }
+        : { case: "noReward", value: noRewardToWire(result) },
+    nextTaskId: "",
+  };
+}
+
+/** Without feedback where none is given, which is of each sample in order. */
+export function groupToWire(
+  groupId: string,
+  { samples, whole }: ScoredGroup,
+  feedback?: readonly WireFeedback[],
+): GroupOutcome {
+  const statistics = whole?.statistics;
+  const outcomes = samples.map(({ sampleIndex, result }, i) => {
+    const outcome = outcomeToWire(sampleIndex, result);
+    if (statistics?.rloo[i] !== undefined) outcome.rlooAdvantage = statistics.rloo[i];
+    if (statistics?.grpo[i] !== undefined) outcome.grpoAdvantage = statistics.grpo[i];
+    if (feedback !== undefined) outcome.feedback = feedback[i];
+    return outcome;
+  });
+  const contrastPairs =
+    whole?.contrastPairs.map((pair): WirePair => ({ $typeName: "gradus.v1.ContrastPair", ...pair })) ?? [];
+  const group: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs };
+  if (statistics !== undefined) {
+    const { count, mean, std } = statistics;
+    group.statistics = { $typeName: "gradus.v1.GroupStatistics", count, mean, std };
+  }
+  return group;
+}

@@ -1,0 +1,112 @@
+/** A task as the contract has it: what a trainer is shown. */
+import { stopStrings } from "../../envs/answers/wording.ts";
+import type { Registry } from "../../envs/registry.ts";
+import { schemeNamed } from "../../envs/reward/schemes.ts";
+import type { Task } from "../../proto/gen/gradus/v1/task_pb.js";
+import type { Keyring } from "../tasks/keyring.ts";
+import type { Scorer } from "../tasks/scoring/scorer.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import type { MadeTask } from "../tasks/task.ts";
+import { mintTaskId, type RunPlace, type TaskToken } from "../tasks/task-id.ts";
+import { answerFormats, sources, splits, thinkings } from "./enums.ts";
+
+export interface PresentDeps {
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+  readonly scorer: Pick<Scorer, "expect">;
+}
+
+/** A task's place in a run, with its arm by name. */
+export interface ArmPlace extends RunPlace {
+  readonly armId: string;
+  /** The update batch's index. */
+  readonly batch: number;
+  /** The run's, when the task was given out. */
+  readonly epoch: number;
+  /** The arm's, in the draw. */
+  readonly probability: number;
+  /** The arm's. */
+  readonly klCoefficient?: number | undefined;
+}
+
+/** The same task has the same id, however often it is shown. Plain literals, for `create` costs more than the rest. */
+export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, run?: ArmPlace): Task {
+  const token = tokenOf(deps.registry, spec, made, run);
+  const { taskId, groupId } = mintTaskId(deps.keyring, token);
+  deps.scorer.expect(taskId, groupId, token);
+  return {
+    $typeName: "gradus.v1.Task",
+    taskId,
+    groupId,
+    prompt: made.prompt.map(({ role, content }) => ({ $typeName: "gradus.v1.ChatMessage", role, content })),
+    environment: spec.environment,
+    version: spec.version,
+    level: spec.level,
+    split: splits.toWire[spec.split],
+    source: sources.toWire[spec.source],
+    answerFormat: answerFormats.toWire[spec.answerFormat],
+    thinking: thinkings.toWire[spec.thinking],
+    hints: {
+      $typeName: "gradus.v1.TaskHints",
+      stop: scansForCommits(deps.registry, spec) ? [] : [...stopStrings(spec.answerFormat)],
+      ...(run?.klCoefficient !== undefined && { klCoefficient: run.klCoefficient }),
+      metadata: { ...made.metadata },
+    },
+    runId: run?.runId ?? "",
+    armId: run?.armId ?? "",
+    cursor: BigInt(run?.cursor ?? 0),
+    instanceHash: made.key.hash,
+    poolEpoch: made.key.epoch ?? 0,
+    updateBatch: BigInt(run?.batch ?? 0),
+    epoch: run?.epoch ?? 0,
+    armProbability: run?.probability ?? 0,
+    inEverySplit: made.inEverySplit ?? false,
+    ...(run?.evaluationRound !== undefined && { evaluationRound: BigInt(run.evaluationRound) }),
+  };
+}
+
+function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
+  const { environment, version, split, answerFormat, thinking, rewardScheme, digest } = spec;
+  return {
+    environment,
+    version,
+    split,
+    answerFormat,
+    thinking,
+    rewardScheme,
+    key,
+    rewardParameters: givenParameters(registry, spec),
+    level: key.origin.kind === "generated" ? spec.level : "",
+    ...(run && { run }),
+    ...(digest !== undefined && { digest }),
+    ...(inline !== undefined && { inline: bytesOf(inline) }),
+  };
+}
+
+/** In a buffer of its own: Node's small ones are views of large ones, and would keep them. */
+function bytesOf(inline: string): Uint8Array {
+  const bytes = new Uint8Array(inline.length);
+  for (let i = 0; i < inline.length; i++) bytes[i] = inline.charCodeAt(i);
+  return bytes;
+}
+
+/** Whether completions are to go on past their first answer. */
+function scansForCommits(registry: Registry, { environment, version, rewardScheme }: TaskSpec): boolean {
+  const found = registry.find(environment, version);
+  return found.kind === "found" && schemeNamed(found.environment, rewardScheme)?.scan !== undefined;
+}
+
+/** Those that are not the scheme's defaults, so that ids stay short. Made once for each spec of a run. */
+const given = new WeakMap<TaskSpec, TaskSpec["rewardParameters"]>();
+
+function givenParameters(registry: Registry, spec: TaskSpec): TaskSpec["rewardParameters"] {
+  const known = given.get(spec);
+  if (known !== undefined) return known;
+  const found = registry.find(spec.environment, spec.version);
+  const scheme = found.kind === "found" ? schemeNamed(found.environment, spec.rewardScheme) : undefined;
+  const defaults = new Map(scheme?.parameters.map(({ name, defaultValue }) => [name, defaultValue]));
+  const others = Object.entries(spec.rewardParameters).filter(([name, value]) => defaults.get(name) !== value);
+  const parameters = Object.fromEntries(others);
+  given.set(spec, parameters);
+  return parameters;
+}

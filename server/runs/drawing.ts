@@ -1,0 +1,193 @@
+/** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
+import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
+import { drawnEvent, DRY_ORDINALS, fillSlots } from "../curriculum/fill-slots.ts";
+import type { RunEvent } from "../curriculum/events.ts";
+import type { DrawnTask } from "../curriculum/batches.ts";
+import type { RunState } from "../curriculum/state.ts";
+import type { InstanceKey, Refusal } from "../curriculum/types.ts";
+import type { Gone, LiveRun } from "./live-run.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Ports } from "./dependencies.ts";
+import { createStock, makeAhead, type Stock } from "./stock.ts";
+
+/** How often a draw is planned again because control changes came in between. */
+const PLANS_MAX = 32;
+
+/** "done": a batch was drawn, the run is no longer ready for one, or the caller left: look again. */
+export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
+
+/** What is written with a draw, on the state that it leads to; must be pure. */
+type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
+
+export interface Drawing<Spec, Key extends InstanceKey> {
+  /**
+   * Draws the next update batch, or joins the draw that is going on, with which only what its first caller gave is
+   * written. Once all who asked for it have left it ends, and what was made is kept for the next one.
+   */
+  draw(signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome>;
+  /** Makes no more tasks ahead. */
+  stop(): void;
+}
+
+/** Of why an arm was masked, characters. */
+const REASON_LENGTH_MAX = 512;
+
+/** An arm that gives no more tasks. */
+interface Dry {
+  readonly kind: "dry";
+  readonly arm: number;
+  readonly reason: string;
+}
+
+function dryArm(arm: number, why: string): Dry {
+  const reason = `it gave no task ${DRY_ORDINALS} times in a row: ${why}`;
+  return { kind: "dry", arm, reason: reason.slice(0, REASON_LENGTH_MAX) };
+}
+
+/** Makes what a plan wants until its slots are filled; "cancelled": the plan no longer holds, or nobody waits. */
+async function fill<Spec, Key extends InstanceKey>(
+  { stock }: Draw<Spec, Key>,
+  { config }: RunState<Spec, Key>,
+  plan: DrawPlan,
+  signal: AbortSignal,
+): Promise<readonly DrawnTask<Key>[] | Dry | Refusal | "cancelled"> {
+  for (;;) {
+    const filled = fillSlots(plan, stock.lookup);
+    if (filled.kind === "filled") return filled.tasks;
+    if (filled.kind === "dry") return dryArm(filled.arm, stock.reason(filled.arm, filled.ordinal));
+    if (filled.kind === "barren") {
+      const id = config.arms[filled.arm]?.id;
+      const message = `arm "${id}" gave no task that its policy accepts in ${filled.tries} tries`;
+      return { kind: "failed_precondition", message };
+    }
+    const failed = await stock.make(filled.wanted, signal);
+    if (failed !== undefined) return failed;
+  }
+}
+
+function eventsOf<Spec, Key extends InstanceKey>(
+  plan: DrawPlan,
+  tasks: readonly DrawnTask<Key>[],
+  atMs: number,
+): readonly RunEvent<Spec, Key>[] {
+  const drawn = drawnEvent(plan, tasks, atMs);
+  if (plan.closes.length === 0) return [drawn];
+  return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups" }, drawn];
+}
+
+/** Aborted once a plan no longer holds, the run is gone or nobody waits; `end` stops watching. */
+function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, plan: DrawPlan, abandoned: AbortSignal) {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  const forget = run.onChange(() => {
+    if (run.isGone() || !isCurrent(plan, run.state())) abort();
+  });
+  abandoned.addEventListener("abort", abort);
+  const end = (): void => {
+    forget();
+    abandoned.removeEventListener("abort", abort);
+  };
+  return { signal: controller.signal, end };
+}
+
+/** A draw that is going on, and what it works with. */
+interface Draw<Spec, Key extends InstanceKey> {
+  readonly run: LiveRun<Spec, Key>;
+  readonly clock: Clock;
+  readonly stock: Stock<Key>;
+  /** Aborted when nobody waits for it any more. */
+  readonly abandoned: AbortSignal;
+  readonly withDraw: WithDraw<Spec, Key>;
+}
+
+/** Where no arm can be drawn, and none of those that are masked comes back, waiting does not help. */
+function refusalFor({ config, masks }: RunState, refusal: Refusal): Refusal {
+  const returns = config.arms.some(({ resource }, arm) => masks[arm] !== null && resource !== undefined);
+  if (refusal.kind !== "unavailable" || returns) return refusal;
+  return { kind: "failed_precondition", message: refusal.message };
+}
+
+/** Takes an arm out that gives no tasks, so that the others go on. */
+function maskArm<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  plan: DrawPlan,
+  { arm, reason }: Dry,
+): Promise<null | Gone | Refusal> {
+  return run.commit((now) => ({
+    events: isCurrent(plan, now) ? [{ kind: "armMasked", arm, reason }] : [],
+    value: null,
+  }));
+}
+
+type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
+
+async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): Promise<DrawOutcome> {
+  const { run, clock, stock, abandoned, withDraw } = draw;
+  // Each arm may be masked once.
+  const plansMax = PLANS_MAX + run.state().config.arms.length;
+  for (let plans = 0; plans < plansMax; plans++) {
+    const state = run.state();
+    if (abandoned.aborted || run.isGone() || drawReadiness(state).kind !== "ready") return { kind: "done" };
+    stock.follow(state);
+    const plan = planDraw(state);
+    if (plan.kind !== "plan") return refusalFor(state, plan);
+    const watching = whilePlanned(run, plan, abandoned);
+    const tasks = await fill(draw, state, plan, watching.signal).finally(watching.end);
+    if (tasks === "cancelled") continue;
+    if ("kind" in tasks) {
+      if (tasks.kind !== "dry") return tasks;
+      const masked = await maskArm(run, plan, tasks);
+      if (masked !== null) return masked;
+      continue;
+    }
+    const outcome = await run.commit<Written>((now) => {
+      if (!isCurrent(plan, now)) return { events: [], value: { kind: "outdated" } };
+      const events = eventsOf<Spec, Key>(plan, tasks, clock.now());
+      return { events, following: withDraw, value: { kind: "done" } };
+    });
+    if (outcome.kind === "outdated") continue;
+    stock.follow(run.state());
+    return outcome;
+  }
+  return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
+}
+
+export function drawing<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
+): Drawing<Spec, Key> {
+  const { source, clock, log, aheadMax = 0 } = ports;
+  const stock = createStock(run, source);
+  const stopped = new AbortController();
+  const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
+    const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw }).finally(() => {
+      current = undefined;
+    });
+    // Nothing is lost where this fails: the draw makes what it wants. But it is a fault of ours.
+    makeAhead(run, stock, aheadMax, stopped.signal).catch((err: unknown) =>
+      log?.warn({ err, run: run.id }, "tasks were not made ahead"),
+    );
+    return outcome;
+  };
+  const begin = (withDraw: WithDraw<Spec, Key>) => {
+    const leaving = new AbortController();
+    return { outcome: draw(leaving.signal, withDraw), leaving, waiting: 0 };
+  };
+  let current: ReturnType<typeof begin> | undefined;
+  return {
+    draw: (signal, withDraw) => {
+      if (signal.aborted) return Promise.resolve({ kind: "done" });
+      const going = (current ??= begin(withDraw));
+      going.waiting++;
+      return new Promise((resolve, reject) => {
+        const leave = (): void => {
+          if (--going.waiting === 0) going.leaving.abort();
+          resolve({ kind: "done" });
+        };
+        signal.addEventListener("abort", leave);
+        going.outcome.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+      });
+    },
+    stop: () => stopped.abort(),
+  };
+}

@@ -1,0 +1,79 @@
+/** GetGroups: what is known of groups, at once or when they are closed. */
+import { cursorsOf, groupViews, type GroupView, type Wanted } from "../curriculum/groups.ts";
+import { groupAt, type RunState } from "../curriculum/state.ts";
+import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../curriculum/types.ts";
+import type { Gone, LiveRun } from "./live-run.ts";
+import type { Clock } from "../base/clock.ts";
+import { changeOf, POLL_MS } from "./watch.ts";
+
+export interface GroupsRequest {
+  readonly wanted: Wanted;
+  /** The page begins with the group at this place of those that are meant. */
+  readonly from: number;
+  /** Groups of a page at most. */
+  readonly limit: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Groups<Spec, Key extends InstanceKey> {
+  /** The run's, that the tasks are of. */
+  readonly config: RunConfig<Spec>;
+  readonly groups: readonly GroupView<Key>[];
+  /** Where the next page begins; undefined: this is the last. */
+  readonly next: number | undefined;
+}
+
+/** Samples of a page: about two megabytes of them. */
+const SAMPLES_MAX = 2 ** 15;
+
+function refused(state: RunState, wanted: Wanted): Refusal | undefined {
+  if (wanted.kind !== "batch") return undefined;
+  const { batch } = wanted;
+  if (batch >= state.batchesDrawn)
+    return {
+      kind: "out_of_range",
+      message: `update batch ${batch} is not drawn: the run has drawn ${state.batchesDrawn}, counted from 0`,
+    };
+  if (state.batches.some(({ index }) => index === batch)) return undefined;
+  return { kind: "out_of_range", message: `update batch ${batch} was closed long ago` };
+}
+
+/** The cursors of a page, and where the next one begins. */
+function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
+  const all = cursorsOf(state, wanted);
+  const cursors: number[] = [];
+  let samples = 0;
+  for (const cursor of all.slice(from, from + limit)) {
+    // Groups from before a change of shape may have more samples than those after it.
+    samples += groupAt(state, cursor)?.results.length ?? 0;
+    if (cursors.length > 0 && samples > SAMPLES_MAX) break;
+    cursors.push(cursor);
+  }
+  const next = from + cursors.length;
+  return { cursors, next: next < all.length ? next : undefined };
+}
+
+export async function getGroups<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  clock: Clock,
+  request: GroupsRequest,
+): Promise<Result<Groups<Spec, Key>> | Gone> {
+  const { wanted, waitMs, signal } = request;
+  const deadlineMs = clock.now() + waitMs;
+  for (;;) {
+    const here = await run.refresh();
+    if (here !== "fresh") return here;
+    const state = run.state();
+    const refusal = refused(state, wanted);
+    if (refusal !== undefined) return refusal;
+    const { cursors, next } = pageOf(state, request);
+    const leftMs = deadlineMs - clock.now();
+    // Of the open groups there is nothing to wait for: a closed one is none of them.
+    const waits = wanted.kind !== "open" && cursors.some((cursor) => groupAt(state, cursor)?.kind === "open");
+    // Only what is answered is worked out: the run may change a thousand times while a call waits.
+    if (!waits || leftMs <= 0 || signal.aborted)
+      return ok({ config: state.config, groups: groupViews(state, cursors), next });
+    if (run.state() === state) await changeOf(run, clock, Math.min(leftMs, POLL_MS), signal);
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * How records of a run's history are written, and read in order: where a run has many arms, an update batch's says what has
+ * changed since the one before (core/by-arm.ts).
+ */
+import type { Store, StoredRecord } from "../stores/store.ts";
+import { changed, changesOf, type Told } from "../curriculum/by-arm.ts";
+import { FormatError, isList, type Json, parseJson, readNumber, readNumbers, readObject } from "../curriculum/json.ts";
+import { FORMAT } from "../curriculum/event-codec.ts";
+import type { HistoryRecord, PlacedRecord } from "../curriculum/history.ts";
+import { policyCodec } from "../curriculum/policies/registry.ts";
+
+/** Of a number that is told among changes: a history is looked at, and no draw goes by it. */
+const DIGITS = 5;
+
+/** A list where they are told whole, else `{scale, at, to}`. */
+function encodeByArm(before: readonly number[] | null, now: readonly number[]): Json {
+  const { all, scale, at, to } = changesOf(before, now);
+  return all.length > 0 ? all : { scale, at, to: to.map((number) => Number(number.toPrecision(DIGITS))) };
+}
+
+function decodeByArm(before: readonly number[] | null, json: Json | undefined): readonly number[] {
+  if (isList(json)) return readNumbers(json);
+  const { scale, at, to } = readObject(json);
+  const changes = { all: [], scale: readNumber(scale), at: readNumbers(at), to: readNumbers(to) };
+  const numbers = changed(before, changes);
+  if (numbers === undefined) throw new FormatError("a record of the run's history goes on from one that is not there");
+  return numbers;
+}
+
+/** As many zeros as there are numbers; those of before, where they are as many. */
+function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
+  return before.length === length ? before : Array.from({ length }, () => 0);
+}
+
+export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "seq">): string {
+  if (record.kind === "control" && record.policy)
+    return JSON.stringify({ format: FORMAT, ...record, policy: policyCodec.encode(record.policy) });
+  if (record.kind !== "batch") return JSON.stringify({ format: FORMAT, ...record });
+  return JSON.stringify({
+    format: FORMAT,
+    ...record,
+    probabilities: encodeByArm(toldBefore && toldBefore.probabilities, record.probabilities),
+    values: encodeByArm(toldBefore && toldBefore.values, record.values),
+    counts: encodeByArm(toldBefore && noneOf(record.counts), record.counts),
+  });
+}
+
+/** What a record's text says, but for numbers by arm that go on from another's. */
+function parse(text: string): { readonly [name: string]: Json } {
+  const { format, ...record } = readObject(parseJson(text));
+  if (format !== FORMAT)
+    throw new FormatError("a record of the run's history is of a format that this server does not read");
+  return record;
+}
+
+export type RecordReader = (text: string) => HistoryRecord;
+
+/** Where reading of a history goes on, and with what. */
+export interface HistoryPlace {
+  /** The run's key. */
+  readonly key: number;
+  /** The next record. */
+  readonly next: number;
+  readonly isByArm: boolean;
+  readonly readRecord: RecordReader;
+}
+
+/**
+ * Reads records one after the other, from one on that goes on from none. `isByArm` false: without what update batches have
+ * by arm, from any one on.
+ */
+export function recordReader(isByArm = true): RecordReader {
+  let told: Told | null = null;
+  let none: readonly number[] = [];
+  return (text) => {
+    const { policy, ...record } = parse(text);
+    if (record["kind"] !== "batch") {
+      const read = record as unknown as HistoryRecord;
+      return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
+    }
+    if (!isByArm) return { ...record, probabilities: [], values: [], counts: [] } as unknown as HistoryRecord;
+    const probabilities = decodeByArm(told && told.probabilities, record["probabilities"]);
+    const values = decodeByArm(told && told.values, record["values"]);
+    none = noneOf(probabilities, none);
+    const counts = decodeByArm(none, record["counts"]);
+    told = { probabilities, values };
+    return { ...(record as unknown as HistoryRecord & { readonly kind: "batch" }), probabilities, values, counts };
+  };
+}
+
+/** How a record tells of a draw: whole, or as it differs from the one before; "nothing": it is none of an update batch. */
+function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
+  const { kind, probabilities } = parse(body);
+  if (kind !== "batch") return "nothing";
+  return isList(probabilities) ? "whole" : "changes";
+}
+
+/** Whether the first update batch among some goes on from one that is not among them. */
+function isLoose(records: readonly StoredRecord[]): boolean {
+  const first = records.find((record) => tells(record) !== "nothing");
+  return first !== undefined && tells(first) === "changes";
+}
+
+/** Records that are read at a time on the way back. */
+const BACK = 96;
+
+/** The records before some that these go on from: none, where their first update batch is told whole. */
+export async function leadingTo(
+  records: readonly StoredRecord[],
+  store: Pick<Store, "records">,
+  key: number,
+): Promise<readonly StoredRecord[]> {
+  let leading: readonly StoredRecord[] = [];
+  if (!isLoose(records)) return leading;
+  for (let to = records[0]?.seq ?? 0; to > 0;) {
+    const from = Math.max(0, to - BACK);
+    const part = (await store.records(key, from, to - from)).filter(({ seq }) => seq < to);
+    leading = [...part, ...leading];
+    const whole = part.findLastIndex((record) => tells(record) === "whole");
+    if (whole >= 0) return leading.slice(whole);
+    to = from;
+  }
+  return leading;
+}
+
+/** Without those at their beginning that go on from a record that is not among them. */
+export function withoutLoose(records: readonly StoredRecord[]): readonly StoredRecord[] {
+  if (!isLoose(records)) return records;
+  const whole = records.findIndex((record) => tells(record) === "whole");
+  return whole < 0 ? [] : records.slice(whole);
+}

@@ -1,0 +1,289 @@
+/** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
+import { nextTimeoutAtMs, timedOut } from "../curriculum/feedback.ts";
+import type { RunEvent } from "../curriculum/events.ts";
+import type { RunState } from "../curriculum/state.ts";
+import { type InstanceKey, notFound, ok, type Refusal, type Result } from "../curriculum/types.ts";
+import { createDamages, type Damages } from "./damaged-runs.ts";
+import { keptMs, sweepExpired } from "./expiry.ts";
+import { drawing, type Drawing } from "./drawing.ts";
+import { readState } from "./journal.ts";
+import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
+import { createMasks, type Masks } from "./masks.ts";
+import type { Ports } from "./dependencies.ts";
+
+/** How long to wait after the store failed. */
+const RETRY_MS = 1000;
+
+/** Closes groups of a run as they time out. What it returns ends that. */
+function watchTimeouts<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  { clock, log }: Ports<Spec, Key>,
+): () => void {
+  let dueAtMs: number | undefined;
+  let cancel = (): void => undefined;
+  let ended = false;
+
+  const schedule = (atMs: number | undefined): void => {
+    // What is being closed as it ends comes back here.
+    if (ended || atMs === dueAtMs) return;
+    cancel();
+    cancel = (): void => undefined;
+    dueAtMs = atMs;
+    if (atMs !== undefined) cancel = clock.setTimer(Math.max(0, atMs - clock.now()), () => void close());
+  };
+  const look = (): void => schedule(run.isGone() ? undefined : nextTimeoutAtMs(run.state()));
+  const close = async (): Promise<void> => {
+    try {
+      const refused = await run.commit((state) => {
+        const cursors = timedOut(state, clock.now());
+        const event = { kind: "closed", cursors, reason: "timeout" } as const;
+        return { events: cursors.length > 0 ? [event] : [], value: null };
+      });
+      dueAtMs = undefined;
+      if (refused === null) look();
+      else schedule(clock.now() + RETRY_MS);
+    } catch (err) {
+      log?.warn({ err, run: run.id }, "groups that timed out could not be closed");
+      schedule(clock.now() + RETRY_MS);
+    }
+  };
+
+  const unsubscribe = run.onChange(look);
+  look();
+  return () => {
+    ended = true;
+    unsubscribe();
+    cancel();
+  };
+}
+
+/** A run that nothing was asked of for this long leaves memory; the store has it all. */
+const IDLE_MS = 10 * 60_000;
+
+/** A run in memory with what works on it. */
+export interface OpenRun<Spec, Key extends InstanceKey> {
+  readonly run: LiveRun<Spec, Key>;
+  readonly drawing: Drawing<Spec, Key>;
+}
+
+interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
+  askedAtMs: number;
+  /** It was asked for since its expiry was last put off in the store. */
+  isAsked: boolean;
+  /** Calls that are working on it. */
+  users: number;
+  readonly stop: () => void;
+}
+
+/** What is kept of runs beside their journals. */
+interface Marks {
+  readonly masks: Masks;
+  readonly damages: Damages;
+}
+
+type Loading<Spec, Key extends InstanceKey> = Promise<Entry<Spec, Key> | undefined>;
+
+export interface Registry<Spec, Key extends InstanceKey> {
+  /** Works on a run; where it turns out to be deleted, works once more on what its id is now. */
+  withRun<T>(id: string, work: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal>;
+  /** The run of an id that is in memory, if one is. Not asked for by that: it may leave. */
+  inMemory(id: string): Promise<LiveRun<Spec, Key> | undefined>;
+  /** So many runs of those in memory, the one that was asked for last first. They may leave. */
+  recent(limit: number): Promise<readonly LiveRun<Spec, Key>[]>;
+  /** Masks the arms that depend on a resource, in runs in memory and those loaded later; undefined: it is up again. */
+  maskArms(resource: string, reason: string | undefined): Promise<void>;
+  /** What is damaged in runs. */
+  readonly damages: Damages;
+  /** Drops a run that was deleted. */
+  forget(key: number): Promise<void>;
+  /** Stops all timers. */
+  close(): void;
+}
+
+async function load<Spec, Key extends InstanceKey>(
+  ports: Ports<Spec, Key>,
+  { masks, damages }: Marks,
+  id: string,
+): Loading<Spec, Key> {
+  const { store, source, clock } = ports;
+  const row = await store.find(id);
+  const state = row && (await readState(store, row, source, clock));
+  damages.forget(id);
+  if (row === undefined || state === undefined) return undefined;
+  const run = liveRun(ports, row, state);
+  await Promise.all([touch(ports, run), masks.bring(run)]);
+  const endTimeouts = watchTimeouts(run, ports);
+  const draws = drawing(run, ports);
+  const stop = (): void => {
+    endTimeouts();
+    draws.stop();
+  };
+  return { run, drawing: draws, stop, askedAtMs: clock.now(), isAsked: false, users: 0 };
+}
+
+/** Puts off a run's expiry in the store. */
+function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: LiveRun<Spec, Key>): Promise<void> {
+  return store.touch(run.key, keptMs(run.state().config.timeToLiveMs));
+}
+
+/** Loaded runs by id. */
+function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Marks) {
+  type Run = Entry<Spec, Key>;
+  const entries = new Map<string, Promise<Run | undefined>>();
+  const drop = (id: string, loading: Promise<Run | undefined>, entry?: Run): void => {
+    entry?.stop();
+    if (entries.get(id) === loading) entries.delete(id);
+  };
+  const loaded = async (): Promise<readonly Run[]> => {
+    const all = await Promise.all([...entries.values()].map((loading) => loading.catch(() => undefined)));
+    return all.filter((entry) => entry !== undefined);
+  };
+  return {
+    /** Loads a run, or joins its loading; undefined: there is none. */
+    get: async (id: string): Promise<Run | undefined> => {
+      for (;;) {
+        const joined = entries.get(id);
+        const loading = joined ?? load(ports, marks, id);
+        entries.set(id, loading);
+        const entry = await loading.catch((error: unknown) => {
+          drop(id, loading);
+          throw error;
+        });
+        if (entry !== undefined && !entry.run.isGone()) return entry;
+        // Of a deleted run nothing is kept: where another has its id by now, that one is loaded.
+        drop(id, loading, entry);
+        // Whoever began to look before the run was created may not have found it.
+        if (entry === undefined && joined === undefined) return undefined;
+      }
+    },
+    peek: async (id: string): Promise<LiveRun<Spec, Key> | undefined> =>
+      (await entries.get(id)?.catch(() => undefined))?.run,
+    dropWhere: async (which: (entry: Run) => boolean): Promise<void> => {
+      for (const [id, loading] of [...entries]) {
+        const entry = await loading.catch(() => undefined);
+        if (entry !== undefined && which(entry)) drop(id, loading, entry);
+      }
+    },
+    loaded,
+  };
+}
+
+export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Registry<Spec, Key> {
+  const { clock, log, store } = ports;
+  const masks = createMasks(log);
+  const damages = createDamages(store, log);
+  const runs = cache(ports, { masks, damages });
+
+  const forget = (key: number): Promise<void> =>
+    runs.dropWhere(({ run }) => {
+      if (run.key === key) run.forget();
+      return run.key === key;
+    });
+  /** Puts off the expiry of the runs that were asked for, masks what could not be, and drops those long unasked for. */
+  const onSweep = async (): Promise<void> => {
+    const all = await runs.loaded();
+    for (const entry of all.filter(({ isAsked, users }) => isAsked || users > 0)) {
+      await touch(ports, entry.run);
+      entry.isAsked = false;
+    }
+    await masks.retry(all.map(({ run }) => run));
+    await damages.sweep();
+    const nowMs = clock.now();
+    await runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
+  };
+  const work = async <T>(
+    entry: Entry<Spec, Key>,
+    task: (open: OpenRun<Spec, Key>) => Promise<T | Gone>,
+  ): Promise<T | Gone> => {
+    entry.users++;
+    try {
+      return await task(entry);
+    } finally {
+      entry.users--;
+      entry.askedAtMs = clock.now();
+      entry.isAsked = true;
+    }
+  };
+
+  const endSweeps = sweepExpired(ports, onSweep, forget);
+  return {
+    withRun: async (id, task) => {
+      try {
+        for (let tries = 0; tries < 2; tries++) {
+          const entry = await runs.get(id);
+          if (entry === undefined) break;
+          const outcome = await work(entry, task);
+          if (!isGone(outcome)) return outcome;
+        }
+      } catch (error) {
+        return damages.refusal(id, error);
+      }
+      return notFound(id);
+    },
+    damages,
+    inMemory: runs.peek,
+    recent: async (limit) => {
+      const all = (await runs.loaded()).filter(({ run }) => !run.isGone());
+      all.sort((a, b) => b.askedAtMs - a.askedAtMs || (a.run.id < b.run.id ? -1 : 1));
+      return all.slice(0, limit).map(({ run }) => run);
+    },
+    maskArms: (resource, reason) =>
+      masks.set(resource, reason, async () => (await runs.loaded()).map(({ run }) => run)),
+    forget,
+    close: () => {
+      endSweeps();
+      void runs.dropWhere(() => true);
+    },
+  };
+}
+
+function isGone<T>(outcome: T | Gone): outcome is Gone {
+  return typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "gone";
+}
+
+/** Works on a run; `work` answers a value, or a refusal. */
+export function within<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  work: (open: OpenRun<Spec, Key>) => Promise<Result<T> | Gone>,
+): Promise<Result<T>> {
+  return registry.withRun<Result<T>>(runId, work);
+}
+
+/** Reads a run as it is now, whoever changed it last. */
+export function read<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  look: (state: RunState<Spec, Key>, open: OpenRun<Spec, Key>) => T | Promise<T>,
+): Promise<Result<T>> {
+  return within(registry, runId, async (open) => {
+    const here = await open.run.refresh();
+    return here === "fresh" ? ok(await look(open.run.state(), open)) : here;
+  });
+}
+
+/** What a change would do. */
+type Decide<T, Spec, Key extends InstanceKey> = (
+  state: RunState<Spec, Key>,
+) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal;
+
+/** Changes a run; `by`: who asked for it. `validateOnly`: only says what the change would do. */
+export async function change<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  decide: Decide<T, Spec, Key>,
+  by?: string,
+  validateOnly = false,
+): Promise<Result<T>> {
+  if (validateOnly) {
+    const decided = await read(registry, runId, decide);
+    if (decided.kind !== "ok") return decided;
+    return "kind" in decided.value ? decided.value : ok(decided.value.value);
+  }
+  return within(registry, runId, ({ run }) =>
+    run.commit<Result<T>>((state) => {
+      const decision = decide(state);
+      return "kind" in decision ? { events: [], value: decision } : { ...decision, by, value: ok(decision.value) };
+    }),
+  );
+}

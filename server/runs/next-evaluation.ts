@@ -1,0 +1,167 @@
+/** NextEvaluation: opens rounds of evaluation arms, and gives their tasks. */
+import { LRUCache } from "lru-cache";
+import { DRY_ORDINALS } from "../curriculum/fill-slots.ts";
+import { findRound, roundsOf } from "../curriculum/evaluation-rounds.ts";
+import { leftOutOf } from "../curriculum/row-lists.ts";
+import { incarnationOf, type RunState } from "../curriculum/state.ts";
+import {
+  placeOf,
+  type EvaluationArm,
+  type InstanceKey,
+  invalid,
+  ok,
+  type Refusal,
+  type Result,
+  type RunConfig,
+} from "../curriculum/types.ts";
+import type { Gone, LiveRun } from "./live-run.ts";
+import type { Ports } from "./dependencies.ts";
+
+export interface EvaluationRequest {
+  readonly armId: string;
+  readonly round: number;
+  /** Of the first task. */
+  readonly cursor: number;
+  /** At least 1. */
+  readonly count: number;
+  readonly signal: AbortSignal;
+}
+
+/** The tasks of a stretch of an evaluation arm's set. */
+export interface EvaluationBatch<Spec, Key extends InstanceKey> {
+  readonly config: RunConfig<Spec>;
+  /** The arm's index among the run's evaluation arms. */
+  readonly arm: number;
+  readonly round: number;
+  /** The run's, as the epoch. */
+  readonly incarnation: string;
+  readonly epoch: number;
+  readonly tasks: readonly { readonly ordinal: number; readonly key: Key }[];
+  readonly nextCursor: number;
+  readonly done: boolean;
+}
+
+/** Tasks that were made, by arm and ordinal: a round has those of the round before it, and solving them again is dear. */
+export interface EvaluationKeys<Key extends InstanceKey> {
+  of(arm: EvaluationArm): Map<number, Key>;
+}
+
+/** Tasks whose keys are kept, of all arms of all runs: some tens of megabytes. */
+const KEYS_KEPT_MAX = 2 ** 17;
+
+export function evaluationKeys<Key extends InstanceKey>(): EvaluationKeys<Key> {
+  // An arm's object is its run's alone, for as long as the run is in memory.
+  const kept = new LRUCache<EvaluationArm, Map<number, Key>>({
+    maxSize: KEYS_KEPT_MAX,
+    sizeCalculation: (_, { tasks }) => tasks,
+  });
+  return {
+    of(arm) {
+      const known = kept.get(arm) ?? new Map<number, Key>();
+      kept.set(arm, known);
+      return known;
+    },
+  };
+}
+
+interface Opened<Spec, Key extends InstanceKey> {
+  readonly kind: "opened";
+  readonly arm: number;
+  readonly state: RunState<Spec, Key>;
+}
+
+/** Opens the round that is asked for if it is a new one; a refusal where it cannot be given. */
+function openRound<Spec, Key extends InstanceKey>(
+  { run, clock }: Pick<Evaluating<Spec, Key>, "run" | "clock">,
+  { armId, round }: EvaluationRequest,
+): Promise<Opened<Spec, Key> | Gone | Refusal> {
+  return run.commit<Opened<Spec, Key> | Refusal>((state) => {
+    const { evaluationArms } = state.config;
+    const arm = evaluationArms.findIndex(({ id }) => id === armId);
+    if (arm < 0) return { events: [], value: notAnArm(evaluationArms, armId) };
+    const value = { kind: "opened", arm, state } as const;
+    if (findRound(state, { arm, round }) !== undefined) return { events: [], value };
+    const kept = roundsOf(state, arm).map((one) => one.round);
+    if (round < (kept.at(-1) ?? 0)) return { events: [], value: notKept(armId, round, kept) };
+    return { events: [{ kind: "evaluationOpened", arm, round, atMs: clock.now() }], value };
+  });
+}
+
+function notAnArm(arms: readonly EvaluationArm[], armId: string): Refusal {
+  const there = arms.length === 0 ? "it has none" : `they are ${arms.map(({ id }) => `"${id}"`).join(", ")}`;
+  return invalid("arm_id", `"${armId}" is not an evaluation arm of the run: ${there}`);
+}
+
+function notKept(armId: string, round: number, kept: readonly number[]): Refusal {
+  const message = `round ${round} of evaluation arm "${armId}" is not kept: rounds go up, and kept are ${kept.join(" and ")}`;
+  return { kind: "out_of_range", message };
+}
+
+interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key>, "source" | "clock"> {
+  readonly run: LiveRun<Spec, Key>;
+}
+
+/** Where the run's tasks are told by. */
+type Told = Pick<RunState, "config" | "lists">;
+
+/**
+ * Makes the tasks of some ordinals that are not known. An ordinal without an instance has that of the next one that is
+ * no other's: so many tasks further on.
+ */
+async function makeTasks<Spec, Key extends InstanceKey>(
+  { run, source }: Evaluating<Spec, Key>,
+  arm: EvaluationArm<Spec>,
+  { config: { seed }, lists }: Told,
+  ordinals: readonly number[],
+  known: Map<number, Key>,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  let missing = ordinals.filter((ordinal) => !known.has(ordinal));
+  let why = "";
+  for (let attempt = 0; attempt < DRY_ORDINALS && missing.length > 0; attempt++) {
+    const places = missing.map((ordinal) => placeOf(arm, ordinal + attempt * arm.tasks, seed, undefined, lists));
+    const made = await source.make(places, signal, run.id);
+    for (const [i, result] of made.entries()) {
+      if (result.kind === "unavailable") return result;
+      if (result.kind === "cancelled") return { kind: "cancelled", message: "the caller went away" };
+      if (result.kind === "task") known.set(missing[i] ?? -1, result.key);
+      else why = result.message;
+    }
+    missing = missing.filter((ordinal) => !known.has(ordinal));
+  }
+  if (missing.length === 0) return undefined;
+  const message = `evaluation arm "${arm.id}" gave no task at ${missing[0]} in ${DRY_ORDINALS} tries: ${why}`;
+  return { kind: "failed_precondition", message };
+}
+
+export async function nextEvaluation<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  { source, clock }: Pick<Ports<Spec, Key>, "source" | "clock">,
+  keys: EvaluationKeys<Key>,
+  request: EvaluationRequest,
+): Promise<Result<EvaluationBatch<Spec, Key>> | Gone> {
+  const { round, cursor, count, signal } = request;
+  const opened = await openRound({ run, clock }, request);
+  if (opened.kind !== "opened") return opened;
+  const { arm: index, state } = opened;
+  const { config, epoch } = state;
+  const arm = config.evaluationArms[index] as EvaluationArm<Spec>;
+  const from = Math.min(cursor, arm.tasks);
+  const to = Math.min(from + count, arm.tasks);
+  // One less in the set is no other in its place: figures of two rounds are of the same tasks, but for those that are gone.
+  const leftOut = leftOutOf(state, index);
+  const ordinals = Array.from({ length: to - from }, (_, i) => from + i).filter((ordinal) => !leftOut.has(ordinal));
+  const known = keys.of(arm);
+  const refused = await makeTasks({ run, source, clock }, arm, state, ordinals, known, signal);
+  if (refused !== undefined) return refused;
+  return ok({
+    config,
+    arm: index,
+    round,
+    incarnation: incarnationOf(state),
+    epoch,
+    tasks: ordinals.map((ordinal) => ({ ordinal, key: known.get(ordinal) as Key })),
+    nextCursor: to,
+    done: to === arm.tasks,
+  });
+}

@@ -1,0 +1,65 @@
+/** Options as they are given: by flags and by environment variables, of which flags win. */
+import { didYouMean } from "../../envs/lib/text.ts";
+import { configOptions, variableOf } from "./options.ts";
+import { ConfigProblem, type OptionSpec } from "./option-values.ts";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** A flag's value from commander: a text, texts, or true for a switch. */
+export function asTexts(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === "string" || typeof value === "boolean" ? [String(value)] : [];
+}
+
+/** An option's value. Throws ConfigProblem, which names the flag, what it takes and what came. */
+export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables): unknown {
+  const name = variableOf(spec);
+  const variable = ofService(env[name]) ? "" : (env[name] ?? "");
+  if (flag === undefined && variable === "") return spec.defaultValue;
+  const texts = flag === undefined ? textsIn(spec, variable) : asTexts(flag);
+  const parsed = spec.parse(texts);
+  if (parsed.kind === "value") return parsed.value;
+  const came = spec.secret ? "" : `; got '${texts.join(",").slice(0, 200)}'`;
+  const cut = spec.repeatable && texts.length > 1 ? ", cut at its commas: what has commas itself goes on a line" : "";
+  const source = flag === undefined ? ` (from ${name}${cut})` : "";
+  throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
+}
+
+/** Of an option that may be given several times: a line each, or in one line with commas between them. */
+function textsIn({ repeatable }: OptionSpec<unknown>, variable: string): readonly string[] {
+  if (!repeatable) return [variable];
+  if (!variable.includes("\n")) return variable.split(",");
+  const lines = variable.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "");
+}
+
+/**
+ * Where there is a Service called gradus Kubernetes gives the pods beside it GRADUS_PORT, its address as tcp://10.0.0.1:50051:
+ * no option takes such a value, and nobody gave it.
+ */
+function ofService(value: string | undefined): boolean {
+  return /^(?:tcp|udp|sctp):\/\//.test(value ?? "");
+}
+
+/** The others of such variables. */
+const OF_SERVICE = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/;
+
+/** Other programs' than the server: the command line's, the clients', the compose file's. */
+const OTHERS: readonly string[] = ["GRADUS_SERVER", "GRADUS_TLS_CA", "GRADUS_IMAGE"];
+
+/** Variables that look as if the server read them, a warning each: a misspelled one would do nothing, and nobody would see. */
+export function unknownVariables(env: Variables): readonly string[] {
+  const known = [...Object.values(configOptions).map(variableOf), ...OTHERS];
+  return Object.entries(env).flatMap(([name, value = ""]) => {
+    const isOurs = name.startsWith("GRADUS_") && value !== "" && !ofService(value) && !OF_SERVICE.test(name);
+    return isOurs && !known.includes(name)
+      ? [`there is no variable ${name}, and it does nothing${didYouMean(name, known)}`]
+      : [];
+  });
+}
+
+/** A flag that says the token wins over both variables that may: one is often exported for the clients of another server. */
+export function withoutToken(flags: Readonly<Record<string, unknown>>, env: Variables): Variables {
+  if (flags["token"] === undefined && flags["tokenFile"] === undefined) return env;
+  return { ...env, GRADUS_TOKEN: undefined, GRADUS_TOKEN_FILE: undefined };
+}

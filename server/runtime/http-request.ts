@@ -1,0 +1,39 @@
+/**
+ * Requests to models, by Node's own: its `fetch` gives up after 300 s without a byte, whatever it is told, and a long
+ * completion comes later. They go to no other address.
+ */
+import { type IncomingMessage, request as overHttp } from "node:http";
+import { request as overHttps } from "node:https";
+import { addAbortSignal } from "node:stream";
+import { noteRequest } from "./waiting-requests.ts";
+
+/**
+ * Resolves when the reply begins. An aborted request rejects as `fetch` does, and so does reading the rest of its reply.
+ * `limitMs` is how long the caller waits for the whole reply; the caller's signal keeps that limit.
+ */
+export function send(
+  url: URL,
+  { method = "GET", headers, body, signal }: RequestInit,
+  limitMs: number,
+): Promise<IncomingMessage> {
+  const request = url.protocol === "https:" ? overHttps : overHttp;
+  const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal ? { signal } : {}) };
+  return new Promise((resolve, reject) => {
+    let replied = false;
+    const sent = request(url, options, (reply) => {
+      reply.once("end", () => (replied = true));
+      resolve(signal ? addAbortSignal(signal, reply) : reply);
+    });
+    const noteEnd = noteRequest(url.origin, limitMs);
+    sent.on("error", reject).on("close", () => noteEnd(replied));
+    sent.end(body as string | undefined);
+  });
+}
+
+export function headersOf({ headers }: Pick<IncomingMessage, "headers">): Headers {
+  return new Headers(Object.entries(headers).map(([name, value = ""]) => [name, String(value)]));
+}
+
+export function addressOf(input: Parameters<typeof fetch>[0]): URL {
+  return new URL(input instanceof Request ? input.url : input);
+}

@@ -1,0 +1,46 @@
+/** Which completions are meant. Pure. */
+import type { Verdict } from "../../envs/score.ts";
+import type { SampleResult } from "../tasks/scoring/scorer.ts";
+
+/** All that is set must hold. */
+export interface SampleFilter {
+  /** Any of these; empty: all. Without a reward there is none. */
+  readonly verdicts: ReadonlySet<Verdict>;
+  /** Part of the violation, in small letters; "": any. */
+  readonly violation: string;
+  readonly rewardMin: number | undefined;
+  readonly rewardMax: number | undefined;
+  readonly solved: boolean | undefined;
+  readonly noReward: boolean | undefined;
+  /** Part of the completion, in small letters; "": any. */
+  readonly text: string;
+}
+
+/** Whether a filter leaves nothing out. */
+export function isOpen({ verdicts, violation, text, ...others }: SampleFilter): boolean {
+  const { rewardMin, rewardMax, solved, noReward } = others;
+  const isUnset = [rewardMin, rewardMax, solved, noReward].every((value) => value === undefined);
+  return isUnset && verdicts.size === 0 && violation === "" && text === "";
+}
+
+export function isMeant(filter: SampleFilter, completion: string, result: SampleResult): boolean {
+  return isMeantByResult(filter, result) && (filter.text === "" || completion.toLowerCase().includes(filter.text));
+}
+
+function isMeantByResult(filter: SampleFilter, result: SampleResult): boolean {
+  const { verdicts, violation, rewardMin, rewardMax, solved, noReward } = filter;
+  const isScored = result.kind === "score";
+  if (noReward !== undefined && noReward === isScored) return false;
+  if (!isScored) {
+    const wantsScore = verdicts.size > 0 || violation !== "" || rewardMin !== undefined || rewardMax !== undefined;
+    return !wantsScore && solved !== true;
+  }
+  const { score } = result;
+  return (
+    (verdicts.size === 0 || verdicts.has(score.verdict)) &&
+    (violation === "" || score.violation.toLowerCase().includes(violation)) &&
+    score.reward >= (rewardMin ?? -Infinity) &&
+    score.reward <= (rewardMax ?? Infinity) &&
+    (solved === undefined || score.solved === solved)
+  );
+}

@@ -1,0 +1,112 @@
+/**
+ * The law that our students share. An arm c has an ability a(c), in logits. A task of rank u is solved with chance
+ *
+ *     p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u)))))
+ *
+ * so within an arm difficulties are logistic with scale w. A group of K samples of which k are solved, q = k / K, is
+ * worth 4 q (1 − q): the variance of its rewards over the greatest there can be, which is what the expected length of a
+ * REINFORCE step with a baseline goes with, and 0 where all or none are solved. An update batch with groups x of arms
+ * c(x) does
+ *
+ *     a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x))                 learning, with transfer
+ *     a(d) −= f (a(d) − a0(d)), where no group is of d and a(d) > a0(d)   forgetting, towards where it began
+ *
+ * T(c, c) is 1; T(c, d) is what practice of c does for d.
+ */
+import type { Rng } from "../../envs/lib/rng.ts";
+import type { Place, Practice, Student } from "./student.ts";
+
+/** Ability of each arm, in logits. */
+export type Abilities = readonly number[];
+
+export interface Law {
+  readonly start: Abilities;
+  /** What a group of the arm is worth at most, in logits; 0: practice of it teaches nothing. */
+  readonly rates: readonly number[];
+  /** transfer[c][d] is T(c, d). */
+  readonly transfer: readonly (readonly number[])[];
+  /** f, for each update batch without the arm, in [0, 1). */
+  readonly forgetting: number;
+  /** w, how much tasks of an arm differ. */
+  readonly spread: number;
+  readonly learnable: readonly boolean[];
+  readonly target: number;
+}
+
+/** Ranks at which success is averaged. */
+const RANKS: readonly number[] = Array.from({ length: 16 }, (_, i) => (i + 0.5) / 16);
+
+const offsets: readonly number[] = RANKS.map(offsetOf);
+
+function offsetOf(rank: number): number {
+  return Math.log(rank / (1 - rank));
+}
+
+function logistic(logit: number): number {
+  return 1 / (1 + Math.exp(-logit));
+}
+
+function taught({ rates, transfer }: Law, abilities: Abilities, groups: readonly Practice[]): number[] {
+  const next = [...abilities];
+  for (const { arm, solved, samples, weight = 1 } of groups) {
+    const q = solved / samples;
+    const gain = weight * (rates[arm] ?? 0) * 4 * q * (1 - q);
+    if (gain === 0) continue;
+    for (const [to, share] of (transfer[arm] ?? []).entries()) next[to] = (next[to] ?? 0) + gain * share;
+  }
+  return next;
+}
+
+export function studentOf(law: Law): Student<Abilities> {
+  const { start, forgetting, spread, learnable, target } = law;
+  return {
+    learnable,
+    target,
+    initial: start,
+    chance: (abilities, arm, rank) => logistic((abilities[arm] ?? 0) - spread * offsetOf(rank)),
+    success: (abilities) =>
+      abilities.map((ability) => {
+        let sum = 0;
+        for (const offset of offsets) sum += logistic(ability - spread * offset);
+        return sum / offsets.length;
+      }),
+    learn(abilities, groups) {
+      const next = taught(law, abilities, groups);
+      if (forgetting === 0) return next;
+      const practised = new Set(groups.map(({ arm }) => arm));
+      return next.map((ability, arm) => {
+        const begun = start[arm] ?? 0;
+        return practised.has(arm) || ability <= begun ? ability : ability - forgetting * (ability - begun);
+      });
+    },
+  };
+}
+
+// What the parameters of students are drawn with.
+
+export function between(rng: Rng, min: number, max: number): number {
+  return min + (max - min) * rng.float();
+}
+
+/** Transfer that halves, thirds … with each level between two arms of a family, and is weaker between families. */
+export function ladderTransfer(
+  places: readonly Place[],
+  { within, across }: { readonly within: number; readonly across: number },
+): readonly (readonly number[])[] {
+  return places.map((from) =>
+    places.map((to) => {
+      if (from === to) return 1;
+      const distance = Math.abs(from.level - to.level);
+      return from.family === to.family ? within ** Math.max(1, distance) : across * within ** distance;
+    }),
+  );
+}
+
+/** Abilities that fall from level to level, and differ a little from arm to arm. */
+export function ladderStart(
+  places: readonly Place[],
+  rng: Rng,
+  { easiest, step, jitter }: { readonly easiest: number; readonly step: number; readonly jitter: number },
+): Abilities {
+  return places.map(({ level }) => easiest - step * level + between(rng, -jitter, jitter));
+}

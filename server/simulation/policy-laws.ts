@@ -1,0 +1,280 @@
+/**
+ * What holds for every policy, ours and others': a law is a function of the policy's definition that says how it is
+ * broken, so that `gradus policies check` can hold it against a module's, and tests against broken ones. Cases are drawn by
+ * a seed: the same ones each time.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { type Rng, rngFor } from "../../envs/lib/rng.ts";
+import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../curriculum/constraints.ts";
+import type { Json } from "../curriculum/json.ts";
+import type { Arm, Constraints, Policy, Source } from "../curriculum/types.ts";
+import type { ObservedGroup, PolicyDefinition, Progress, View } from "../curriculum/policies/policy.ts";
+
+export interface Subject {
+  readonly policy: Policy;
+  readonly definition: PolicyDefinition;
+}
+
+export interface PolicyLaw {
+  readonly title: string;
+  /** How it is broken, in words; undefined: it holds. */
+  readonly broken: (subject: Subject) => string | undefined;
+}
+
+/** The arms that policies are tried with: those of ADSC, real and synthetic, of which T2 and T3 are hard. */
+export const lawArms: readonly Arm<null>[] = (["real", "synthetic"] as const).flatMap((source: Source) =>
+  ["T0", "T1", "T2", "T3"].map((tier, i) => ({
+    id: `${source}/${tier}`,
+    spec: null,
+    source,
+    weight: 1,
+    hard: i >= 2,
+    rewardRange: { min: 0, max: 1 },
+    resource: undefined,
+    removed: false,
+  })),
+);
+
+const constraints: Constraints = Object.freeze({
+  realShareMin: 0.3,
+  syntheticShareMax: 0.5,
+  hardShareMin: 0.1,
+  hardWarmupBatches: 2,
+});
+
+/** Tasks in an update batch, and of a run. */
+export const LAW_PROMPTS = 16;
+export const LAW_LENGTH = 10 * LAW_PROMPTS;
+
+const CASES = 60;
+const UPDATES_MAX = 10;
+const GROUPS_MAX = 20;
+const TOLERANCE = 1e-9;
+const COUNT = lawArms.length;
+const ones = lawArms.map(() => 1);
+const unmasked = lawArms.map(() => null);
+
+const close = (a: number, b: number): boolean => Math.abs(a - b) <= TOLERANCE;
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+export const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
+const shown = (value: unknown): string => (JSON.stringify(value) ?? "undefined").slice(0, 200);
+
+/** What happens between two draws. */
+export interface Update {
+  readonly groups: readonly ObservedGroup[];
+  readonly advances: boolean;
+}
+
+/** k of n: shares as samples make them. */
+function shareBy(rng: Rng): number {
+  const n = rng.int(1, 16);
+  return rng.int(0, n) / n;
+}
+
+function groupBy(rng: Rng, facts: readonly string[]): ObservedGroup {
+  const arm = rng.int(0, COUNT - 1);
+  const mean = shareBy(rng);
+  return {
+    arm,
+    armId: lawArms[arm]?.id ?? "",
+    probability: shareBy(rng),
+    weight: rng.pick([1, 1, 0.5]),
+    hash: String(rng.int(0, 99)),
+    rank: rng.pick([undefined, shareBy(rng)]),
+    rewardMean: mean,
+    rewardDeviation: Math.sqrt(mean * (1 - mean)),
+    solvedShare: mean,
+    signal: rng.pick([undefined, shareBy(rng), shareBy(rng)]),
+    ...(facts.length > 0 &&
+      rng.int(0, 3) > 0 && { facts: Object.fromEntries(facts.map((name) => [name, shareBy(rng)])) }),
+  };
+}
+
+function updatesBy(rng: Rng, { policy, definition }: Subject): readonly Update[] {
+  const facts = definition.reads?.(policy.config) ?? [];
+  return Array.from({ length: rng.int(0, UPDATES_MAX) }, () => ({
+    groups: Array.from({ length: rng.int(0, GROUPS_MAX) }, () => groupBy(rng, facts)),
+    advances: rng.int(0, 1) === 1,
+  }));
+}
+
+/** Some arms are out, and some are not. */
+function weightsBy(rng: Rng): readonly number[] {
+  const weights = lawArms.map(() => rng.pick([0, 1e-3, 1, 1e6]));
+  return weights.some((weight) => weight > 0) ? weights : ones;
+}
+
+function progressAt(batch: number): Progress {
+  return { batch, cursor: batch * LAW_PROMPTS, length: LAW_LENGTH, size: LAW_PROMPTS, promptsPerUpdate: LAW_PROMPTS };
+}
+
+function viewAt(batch: number, weights: readonly number[]): View {
+  const known = { issued: 0, groups: 0, rewardMean: undefined, solvedShare: undefined };
+  return {
+    progress: progressAt(batch),
+    rng: () => rngFor("policy", batch),
+    arms: lawArms.map(({ id, source, hard }, i) => ({ id, source, hard, weight: weights[i] ?? 0, ...known })),
+  };
+}
+
+/** The state with which batch `batch` is drawn: after an update, and where a pass over instances begins with it. */
+function after({ policy, definition }: Subject, state: unknown, { groups, advances }: Update, batch: number): unknown {
+  const observed = definition.observe?.(policy.config, state, groups) ?? state;
+  const advance = advances ? definition.advance?.(policy.config, observed, progressAt(batch)) : undefined;
+  const advanced = advance?.kind === "advanced" ? advance.state : observed;
+  return definition.pass?.(policy.config, advanced, progressAt(batch))?.state ?? advanced;
+}
+
+/** The policy's state and what it draws before any update, and after each. */
+export function course(subject: Subject, weights: readonly number[], all: readonly Update[]) {
+  const { definition, policy } = subject;
+  let state = definition.initial(policy.config, COUNT, 0);
+  const states = [state, ...all.map((update, i) => (state = after(subject, state, update, i + 1)))];
+  return states.map((now, batch) => ({
+    state: now,
+    encoded: definition.state.encode(now),
+    probabilities: definition.probabilities(policy.config, now, viewAt(batch, weights)),
+    values: definition.values?.(policy.config, now) ?? [],
+  }));
+}
+
+/** The first of the cases in which something is found. */
+function inCases(
+  subject: Subject,
+  look: (updates: readonly Update[], rng: Rng) => string | undefined,
+): string | undefined {
+  for (let i = 0; i < CASES; i++) {
+    const rng = rngFor("policy law", i);
+    const found = look(updatesBy(rng, subject), rng);
+    if (found !== undefined) return `case ${i}: ${found}`;
+  }
+  return undefined;
+}
+
+function brokenCodec(subject: Subject): string | undefined {
+  const { state: codec } = subject.definition;
+  return inCases(subject, (all) => {
+    const states = course(subject, ones, all);
+    for (const [i, { state, encoded }] of states.entries()) {
+      const read = codec.decode(plain(encoded));
+      if (!isDeepStrictEqual(read, state)) return `the state ${shown(state)} is read as ${shown(read)}`;
+      if (!isDeepStrictEqual(codec.encode(read), encoded)) return `the state ${shown(state)} is written in two ways`;
+      const update = all[i];
+      if (update === undefined) continue;
+      const next = after(subject, read, update, i + 1);
+      if (!isDeepStrictEqual(next, states[i + 1]?.state)) return `what was read goes on to ${shown(next)}`;
+    }
+    return undefined;
+  });
+}
+
+function brokenShares(subject: Subject): string | undefined {
+  return inCases(subject, (all) => {
+    for (const { probabilities: p } of course(subject, ones, all)) {
+      if (p.length !== COUNT) return `there are ${p.length} for ${COUNT} arms`;
+      if (!p.every((share) => share >= 0 && share <= 1 + TOLERANCE)) return `not all are shares: ${shown(p)}`;
+      if (!close(sumOf(p), 1)) return `they sum to ${sumOf(p)}`;
+    }
+    return undefined;
+  });
+}
+
+function brokenProportions(subject: Subject): string | undefined {
+  return inCases(subject, (all, rng) => {
+    const weights = weightsBy(rng);
+    const masks = lawArms.map(() => rng.pick(["down", null]));
+    for (const { probabilities: p } of course(subject, weights, all)) {
+      const drawable = drawableProbabilities(subject.policy, p, weights, masks);
+      const out = p.map((_, i) => weights[i] === 0 || masks[i] !== null);
+      if (drawable === undefined) {
+        if (p.some((share, i) => !out[i] && share > 0)) return "an arm could be drawn, and none is";
+        continue;
+      }
+      const { probabilities: drawn, possible } = drawable;
+      if (!close(sumOf(drawn), 1)) return `what can be drawn sums to ${sumOf(drawn)}`;
+      if (drawn.some((share, i) => out[i] && share > 0)) return `an arm that is out is drawn: ${shown(drawn)}`;
+      const left = sumOf(p.filter((_, i) => possible[i]));
+      if (left < TOLERANCE) continue;
+      if (drawn.some((share, i) => possible[i] && !close(share, (p[i] ?? 0) / left))) return "proportions change";
+    }
+    return undefined;
+  });
+}
+
+function brokenConstraints(subject: Subject): string | undefined {
+  return inCases(subject, (all, rng) => {
+    for (const [batch, { probabilities: p }] of course(subject, ones, all).entries()) {
+      const drawable = drawableProbabilities(subject.policy, p, ones, unmasked);
+      if (drawable === undefined) return "no arm can be drawn";
+      const quotas = quotasOf(constraints, batch, LAW_PROMPTS);
+      const classes = armClasses(lawArms, drawable.possible);
+      if (!classes.some((one) => one.possible && one.real && one.hard)) continue;
+      const seed = rng.int(0, 2 ** 31);
+      const slots = assignSlots(classes, drawable.probabilities, quotas, LAW_PROMPTS, rngFor("slots", seed));
+      const count = (want: "real" | "hard"): number => slots.filter((slot) => classes[slot]?.[want]).length;
+      if (slots.some((slot) => !drawable.possible[slot])) return "a slot has an arm that cannot be drawn";
+      if (count("real") < quotas.real || count("hard") < quotas.hard) return "a quota is missed";
+    }
+    return undefined;
+  });
+}
+
+function brokenPurity(subject: Subject): string | undefined {
+  return inCases(subject, (all) => {
+    for (const { groups } of all) {
+      for (const each of groups) Object.freeze(each);
+      Object.freeze(groups);
+    }
+    const [once, again] = [course(subject, ones, all), course(subject, ones, all)];
+    return isDeepStrictEqual(once, again) ? undefined : "the same updates give two courses";
+  });
+}
+
+function brokenConfig({ policy: { config }, definition }: Subject): string | undefined {
+  const found = definition.check(config, { armIds: lawArms.map(({ id }) => id), length: LAW_LENGTH });
+  if (found !== undefined) return `${found.field}: ${found.message}`;
+  const read = definition.read(plain(definition.write(config)));
+  return isDeepStrictEqual(read, config) ? undefined : `${shown(config)} is read as ${shown(read)}`;
+}
+
+function brokenBeginning({ policy: { config }, definition }: Subject): string | undefined {
+  const state = definition.initial(config, COUNT, 0);
+  const values = definition.values?.(config, state) ?? [];
+  if (values.some((value) => value !== 0)) return `its values at first are ${shown(values)}`;
+  const unmoved = definition.observe?.(config, state, []) ?? state;
+  return isDeepStrictEqual(unmoved, state) ? undefined : `no groups move it to ${shown(unmoved)}`;
+}
+
+/** With more arms behind those there are, it goes on. */
+function brokenGrowth({ policy: { config }, definition }: Subject): string | undefined {
+  if (definition.resize === undefined) return undefined;
+  const state = definition.initial(config, COUNT - 1, 0);
+  const p = definition.probabilities(config, definition.resize(config, state, COUNT, 0), viewAt(0, ones));
+  return p.length === COUNT && close(sumOf(p), 1) ? undefined : `with an arm more its shares are ${shown(p)}`;
+}
+
+export const policyLaws: readonly PolicyLaw[] = [
+  { title: "its configuration is one that it takes, and goes through its parameters unchanged", broken: brokenConfig },
+  { title: "a state that was written down is read as it was, and goes on in the same way", broken: brokenCodec },
+  { title: "gives probabilities that are at least 0 and sum to 1", broken: brokenShares },
+  {
+    title: "never draws an arm of weight 0 or one that is masked, and the others keep their proportions",
+    broken: brokenProportions,
+  },
+  { title: "meets the constraints in every update batch whose arms can", broken: brokenConstraints },
+  { title: "is pure: the same updates give the same course, and inputs stay as they are", broken: brokenPurity },
+  {
+    title: "has a value of 0 for each arm before anything was fed back, and is not moved by no groups",
+    broken: brokenBeginning,
+  },
+  { title: "goes on where arms are added behind those there are", broken: brokenGrowth },
+];
+
+/** How a law is broken, also where the policy throws. */
+export function brokenBy({ broken }: PolicyLaw, subject: Subject): string | undefined {
+  try {
+    return broken(subject);
+  } catch (error) {
+    return `it throws: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,33 @@
+/** What most students have in common: a ladder of levels in each family, from mostly solved to hardly ever. */
+import type { Rng } from "../../../envs/lib/rng.ts";
+import { between, ladderStart, ladderTransfer, type Law } from "../law.ts";
+import type { Place } from "../student.ts";
+
+/** The mean success over what can be learnt that counts as arrived. */
+export const TARGET = 0.75;
+
+/** With an arm whose success stays as it starts, in logits, and of which no practice teaches anything. */
+export function unlearnable(law: Law, arm: number, start: number): Law {
+  return {
+    ...law,
+    start: law.start.with(arm, start),
+    rates: law.rates.with(arm, 0),
+    transfer: law.transfer.map((row) => row.with(arm, 0)),
+    learnable: law.learnable.with(arm, false),
+  };
+}
+
+export function ladder(places: readonly Place[], rng: Rng): Law {
+  const [easiest, step] = [between(rng, 0.2, 1.2), between(rng, 2, 2.6)];
+  const start = ladderStart(places, rng, { easiest, step, jitter: 0.4 });
+  const rate = between(rng, 0.03, 0.04);
+  return {
+    start,
+    rates: places.map(() => rate),
+    transfer: ladderTransfer(places, { within: between(rng, 0.35, 0.5), across: between(rng, 0, 0.1) }),
+    forgetting: between(rng, 0.001, 0.003),
+    spread: between(rng, 0.5, 0.9),
+    learnable: places.map(() => true),
+    target: TARGET,
+  };
+}

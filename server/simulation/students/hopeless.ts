@@ -1,0 +1,20 @@
+/** Cannot learn one of the hardest arms, whatever it practises. */
+import { rngFor } from "../../../envs/lib/rng.ts";
+import { studentOf, type Abilities } from "../law.ts";
+import type { Family } from "../student.ts";
+import { ladder, unlearnable } from "./base.ts";
+
+/** In logits: solved once in some thousand times, by chance. */
+const NEVER = -8;
+
+export const student: Family<Abilities> = {
+  name: "hopeless arm",
+  models: "one of the hardest arms is out of reach: almost never solved, and no practice of any arm changes that",
+  create(seed, places) {
+    const rng = rngFor("student", "hopeless", seed);
+    const law = ladder(places, rng);
+    const top = Math.max(...places.map(({ level }) => level));
+    const arm = rng.pick(places.flatMap(({ level }, i) => (level === top ? [i] : [])));
+    return studentOf(unlearnable(law, arm, NEVER));
+  },
+};

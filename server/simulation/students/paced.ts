@@ -1,0 +1,41 @@
+/** Learns quickly or slowly, and much or little of it carries over to the levels beside. */
+import { rngFor } from "../../../envs/lib/rng.ts";
+import { between, ladderTransfer, studentOf, type Abilities } from "../law.ts";
+import type { Family } from "../student.ts";
+import { ladder } from "./base.ts";
+
+/** From the least to the most. */
+type Span = readonly [number, number];
+
+interface Pace {
+  /** By how much more than usual a group teaches. */
+  readonly times: number;
+  /** How much carries over within a family of levels, and across families. */
+  readonly within: Span;
+  readonly across: Span;
+}
+
+function paced(name: string, models: string, { times, within, across }: Pace): Family<Abilities> {
+  return {
+    name,
+    models,
+    create(seed, places) {
+      const rng = rngFor("student", name, seed);
+      const law = ladder(places, rng);
+      const transfer = ladderTransfer(places, { within: between(rng, ...within), across: between(rng, ...across) });
+      return studentOf({ ...law, rates: law.rates.map((rate) => times * rate), transfer });
+    },
+  };
+}
+
+export const fast = paced(
+  "fast",
+  "a large model: each group teaches twice as much, and more of it carries over to the next level",
+  { times: 2, within: [0.55, 0.65], across: [0.05, 0.15] },
+);
+
+export const slow = paced(
+  "slow",
+  "a small model: each group teaches three quarters as much, and less of it carries over to the next level",
+  { times: 0.75, within: [0.3, 0.4], across: [0, 0.05] },
+);

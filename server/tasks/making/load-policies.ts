@@ -1,0 +1,62 @@
+/** Policies of the operator's own, of modules that --policies names. */
+import type { Json } from "../../curriculum/json.ts";
+import type { PolicyDefinition } from "../../curriculum/policies/policy.ts";
+import { ownKinds, registerPolicy } from "../../curriculum/policies/registry.ts";
+import { loadItems } from "./load-modules.ts";
+
+/** A policy of a module: a definition as ours are, with parameters that it is to be tried with. */
+export type OwnPolicy = PolicyDefinition & {
+  /** Of `gradus policies check`, whose runs have the arms real/T0 to real/T3 and synthetic/T0 to synthetic/T3. Left out: the defaults. */
+  readonly examples?: readonly Json[];
+};
+
+export type PoliciesResult =
+  | { readonly kind: "ok"; readonly policies: readonly OwnPolicy[] }
+  | { readonly kind: "invalid"; readonly message: string };
+
+const KIND = /^[a-z][a-z0-9_-]{0,63}$/;
+const FUNCTIONS = ["read", "write", "check", "initial", "probabilities"] as const;
+const OPTIONAL = [
+  ...(["signal", "reads", "needsSolved", "inherit", "resize", "phases", "sharing", "observe", "pass"] as const),
+  ...(["values", "accepts", "ranked", "advance", "place"] as const),
+];
+
+/** What is wrong with one item of a module's list; undefined: nothing. */
+function problemOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return "is no object";
+  const of = value as Partial<Record<keyof OwnPolicy, unknown>>;
+  if (typeof of.kind !== "string" || !KIND.test(of.kind)) return `has a kind that is not of the form ${KIND.source}`;
+  const missing = FUNCTIONS.find((name) => typeof of[name] !== "function");
+  if (missing !== undefined) return `("${of.kind}") has no function ${missing}`;
+  const wrong = OPTIONAL.find((name) => of[name] !== undefined && typeof of[name] !== "function");
+  if (wrong !== undefined) return `("${of.kind}") has a ${wrong} that is no function`;
+  if (of.advance !== undefined && of.place === undefined)
+    return `("${of.kind}") has advance and no place: an import needs it to keep what advance reached`;
+  const { encode, decode } = (of.state ?? {}) as Record<string, unknown>;
+  if (typeof encode !== "function" || typeof decode !== "function") return `("${of.kind}") has no state codec`;
+  if (typeof of.takesFeedback !== "boolean") return `("${of.kind}") does not say whether it takesFeedback`;
+  return of.examples === undefined || Array.isArray(of.examples)
+    ? undefined
+    : `("${of.kind}") has examples that are no list`;
+}
+
+/** The policies of a module's default export, or what is wrong with it. */
+function read(list: unknown): readonly OwnPolicy[] | string {
+  if (!Array.isArray(list) || list.length === 0)
+    return "its default export must be a list of policies' definitions (server/curriculum/policies/policy.ts)";
+  for (const [i, item] of list.entries()) {
+    const problem = problemOf(item);
+    if (problem !== undefined) return `policy ${i + 1} of its default export ${problem}`;
+  }
+  return list as readonly OwnPolicy[];
+}
+
+/** Loads modules, and registers their policies for all of this process. */
+export async function loadPolicies(paths: readonly string[]): Promise<PoliciesResult> {
+  const nameOf = ({ kind }: Pick<OwnPolicy, "kind">): string => `policy "${kind}"`;
+  const taken = ownKinds.map((kind) => nameOf({ kind }));
+  const loaded = await loadItems(paths, { flag: "--policies", taken, read, nameOf, another: "kind" });
+  if (loaded.kind === "invalid") return loaded;
+  for (const policy of loaded.items) registerPolicy(policy);
+  return { kind: "ok", policies: loaded.items };
+}

@@ -1,0 +1,197 @@
+/** Makes tasks: rows here and now, generated ones in the workers; each once. */
+import { LRUCache } from "lru-cache";
+import { askingOf } from "../../../envs/asked.ts";
+import type { Environment } from "../../../envs/environment.ts";
+import { restore } from "../../../envs/instances.ts";
+import type { MakeResult as Instantiated, TaskKey } from "../../../envs/origin.ts";
+import { pickRow, type Pool, rowAt, rowOfHash } from "../../../envs/pool.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { type Party, callerName } from "../../base/fair-turns.ts";
+import { inStretches } from "../../base/stretches.ts";
+import type { ListedRow } from "../../curriculum/row-lists.ts";
+import { ok, type Refusal, type Result } from "../../curriculum/types.ts";
+import type { Resources } from "../../outside/gate/resources.ts";
+import type { TaskSpec } from "../spec.ts";
+import type { Teacher, WantedOfTeacher } from "../../outside/teacher/teacher.ts";
+import { teacher as teacherKind } from "../../outside/teacher/kind.ts";
+import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../task.ts";
+import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Wanting } from "./outside-tasks.ts";
+import type { WorkerPool } from "./workers.ts";
+
+/** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
+const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
+/** About what a task takes beside its prompt. */
+const TASK_CHARACTERS = 2048;
+
+// Names of shares of the workers, beside a token's and an address's (callerName). A run has a share of its own, and so has
+// the making of a suite. If one piece of work takes long, a share is shared once more, by run or by connection.
+
+export function runCaller(runId: string): string {
+  return `run ${runId}`;
+}
+
+export function suiteCaller(digest: string): string {
+  return `suite ${digest}`;
+}
+
+/** The party of a run's sample that a call brought: its token's, so that nobody has a share for each of many runs. */
+export function runParty(runId: string, token: string): Party {
+  const run = runCaller(runId);
+  return { caller: token === "" ? run : callerName(token, ""), connection: run };
+}
+
+interface Walk {
+  readonly seed: bigint;
+  readonly ordinal: number;
+  /** The row that a run has there, whatever the file's order is by now; left out: the walk says it. */
+  readonly listed?: ListedRow;
+  /** Left out: it has none. */
+  readonly rankAt?: ((place: number) => number) | undefined;
+}
+
+/** What is kept of a task: enough to have it again. */
+export interface Kept {
+  readonly spec: TaskSpec;
+  readonly key: TaskKey;
+}
+
+export interface Maker {
+  /** One result for each seed, in order. */
+  make(spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
+  /** The ordinal-th row of a walk through the rows of a spec; `rankAt` gives the rank of the row at a place of its pool. */
+  makeRow(spec: TaskSpec, walk: Walk): MakeResult;
+  /** One result for each place, in order: see Teacher. */
+  fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
+  /** A picture of an instance of an environment that is asked, and of an answer to it if there is one. */
+  draw(environment: Environment, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
+  /** The reference answer of a task of an environment that is asked. */
+  reference(environment: Environment, key: TaskKey, wanting: Wanting): Promise<ReferenceResult>;
+  /** Remembers a task that will be shown by its key, for a while. */
+  keep(task: MadeTask): void;
+  /** The tasks of keys, in order: kept, or rendered again. Refused only where something outside makes them. */
+  again(wanted: readonly Kept[]): Promise<Result<readonly MadeTask[]>>;
+}
+
+export interface MakerDeps {
+  readonly workers: WorkerPool;
+  readonly registry: Registry;
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** What environments that are not in this process are asked through; left out: there are none. */
+  readonly resources?: Pick<Resources, "run" | "retire">;
+  /** Undefined: the server has none. */
+  readonly teacher?: Teacher | undefined;
+}
+
+export function createMaker({ workers, registry, pools, resources, teacher }: MakerDeps): Maker {
+  const asker = resources && createAsker(resources);
+  const kept = new LRUCache<TaskKey, MadeTask>({ maxSize: KEPT_CHARACTERS_MAX, sizeCalculation: charactersOf });
+  const environmentOf = ({ environment, version }: TaskSpec): Environment => {
+    const found = registry.find(environment, version);
+    if (found.kind !== "found") throw new Error(found.message);
+    return found.environment;
+  };
+  const poolOf = ({ pool: name }: TaskSpec): Pool => {
+    const pool = pools.get(name);
+    if (pool === undefined) throw new Error(`a task's spec names a pool that is not loaded: ${name}`);
+    return pool;
+  };
+  const rendered = (spec: TaskSpec, result: Instantiated): MadeResult => {
+    if (result.kind === "exhausted") return result;
+    const { key, instance } = result;
+    return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
+  };
+  const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
+    // A run of a server that had one: its arm is masked, and the others go on.
+    teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
+
+  const againOne = ({ spec, key }: Kept): MakeResult | Promise<MakeResult> => {
+    const known = kept.get(key);
+    if (known !== undefined) return { kind: "made", task: known };
+    const environment = environmentOf(spec);
+    const asking = environment.asked && askingOf(environment);
+    if (asking !== undefined && asker !== undefined) return asker.again(asking, spec, key);
+    const restored = restore(environment, key.origin, pools);
+    if (restored.kind === "invalid") return { kind: "exhausted", message: restored.message };
+    return { kind: "made", task: renderTask(environment, spec.answerFormat, key, restored.instance) };
+  };
+
+  return {
+    fromTeacher,
+    async make(spec, seeds, wanting) {
+      const { caller, signal, heuristic } = wanting;
+      const made = environmentOf(spec);
+      const asking = made.asked && askingOf(made);
+      if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, wanting);
+      const { environment, version, parameters, level, split, source, answerFormat } = spec;
+      if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
+      if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
+      const wanted = { environment, version, parameters, split, answerFormat, ...(heuristic && { heuristic }) };
+      return workers.run({ spec: wanted, seeds, caller }, signal);
+    },
+    makeRow(spec, { seed, ordinal, rankAt, listed }) {
+      const { level, split, pool: name } = spec;
+      const pool = pools.get(name);
+      // The run may be of a server that had it.
+      if (pool === undefined)
+        return { kind: "unavailable", message: missingPool(name), retryDelayMs: TIMEOUT_RETRY_MS };
+      const walked = (): Instantiated => rowAt(pool, level, split, seed, ordinal, rankAt);
+      return rendered(spec, listed === undefined ? walked() : rowOfHash(pool, listed, rankAt));
+    },
+    ...asks(asker),
+    keep: (task) => void kept.set(task.key, task),
+    async again(wanted) {
+      const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);
+      const results = await Promise.all(begun.map((each) => Promise.resolve(each)));
+      const refused = results.find((result) => result.kind !== "made");
+      if (refused !== undefined) return refusalOf(refused);
+      return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));
+    },
+  };
+}
+
+/** Draws, and gives reference answers, if an environment is asked for them. */
+function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
+  return {
+    draw: async (environment, instance, answer, wanting) => {
+      const asking = askingOf(environment);
+      if (asking === undefined || asker === undefined)
+        return { kind: "undrawn", why: `${environment.id} is not asked for pictures here` };
+      return asker.draw(asking, instance, answer, wanting);
+    },
+    reference: async (environment, key, wanting) => {
+      const asking = askingOf(environment);
+      if (asking === undefined || asker === undefined)
+        return { kind: "exhausted", message: `${environment.id} is not asked for answers here` };
+      return asker.reference(asking, key, wanting);
+    },
+  };
+}
+
+/** How long a client waits before it asks again for tasks that took too long, or whose pool is missing. */
+const TIMEOUT_RETRY_MS = 1000;
+
+function missingPool(name: string): string {
+  return `this server has no pool '${name}', which the run draws from: start it with --pool ${name}=FILE`;
+}
+
+/** Why there is no task, as a caller is told. */
+export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>): Refusal {
+  switch (result.kind) {
+    case "exhausted":
+      return { kind: "failed_precondition", message: result.message };
+    case "overloaded": {
+      const { retryDelayMs } = result;
+      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+    }
+    case "timeout":
+      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+    case "unavailable":
+      return result;
+    case "cancelled":
+      return { kind: "cancelled", message: "the caller is gone" };
+  }
+}
+
+function charactersOf({ prompt }: MadeTask): number {
+  return TASK_CHARACTERS + prompt.reduce((sum, { content }) => sum + content.length, 256);
+}

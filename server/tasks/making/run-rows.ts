@@ -1,0 +1,193 @@
+/**
+ * Holds what a run knows of the rows of its pools against the pools of this server. Where they differ, the pools that were
+ * read last count: the run takes over the rows of a server that read them after the one that told of the run's, and a
+ * server whose pools are older refuses the run.
+ */
+import { placeOfHalves, placeOfHash, placesOf, type Pool } from "../../../envs/pool.ts";
+import type { TaskKey } from "../../../envs/origin.ts";
+import type { RowsSeen, RunEvent } from "../../curriculum/events.ts";
+import { isList, listOf, placesIn, type RowList, type RowsChanged } from "../../curriculum/row-lists.ts";
+import { openGroups, type Range, type RunState, toRanges } from "../../curriculum/state.ts";
+import { rankUsesOf, withRankRanges } from "../../curriculum/policies/registry.ts";
+import type { RowsLook, RunRows } from "../../runs/dependencies.ts";
+import type { Policy } from "../../curriculum/types.ts";
+import { poolDigest } from "../../rows/digest.ts";
+import type { TaskSpec } from "../spec.ts";
+import type { RunRanks } from "./run-ranks.ts";
+
+type State = RunState<TaskSpec, TaskKey>;
+
+/** The rows of a level and split, and the ids of the arms that draw from them. */
+interface Part {
+  readonly pool: Pool;
+  readonly level: string;
+  readonly split: TaskSpec["split"];
+  readonly arms: readonly string[];
+}
+
+export interface RunRowsDeps {
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly ranks: RunRanks;
+  /** When the pools were read, by the store's clock. */
+  readonly loadedAtMs: number;
+}
+
+export function createRunRows({ pools, ranks, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
+  /** Lists that are as this server has the rows, with the arms that they were looked at for. */
+  const same = new WeakMap<State["lists"], State["config"]["arms"]>();
+  const has = (key: TaskKey): boolean => hasRow(pools, key);
+  return {
+    has,
+    look(state) {
+      const { lists, config } = state;
+      if (same.get(lists) === config.arms) return lateGone(state, pools);
+      const changes: RowsSeen[] = [];
+      for (const [pool, parts] of Map.groupBy(partsOf(state, pools), (part) => part.pool)) {
+        const newest = lists.find((list) => list.pool === pool.name);
+        const digest = poolDigest(pool);
+        const isSame = newest?.digest === digest;
+        if (isSame && parts.every(({ arms }) => arms.every((id) => listOf(lists, id) !== undefined))) continue;
+        if (newest !== undefined && !isSame && isNewer(newest, { digest, loadedAtMs }))
+          return { kind: "stale", message: staleText(state.runId, newest, digest) };
+        const changed = parts.flatMap((part) => changedPart(state, part) ?? []);
+        const reason = newest === undefined ? adopted(state, pool, digest) : changeText(newest, digest, changed);
+        const policy = recounted(state, ranks);
+        changes.push({ kind: "rowsSeen", pool: pool.name, digest, loadedAtMs, reason, lists: changed, policy });
+      }
+      if (changes.length > 0) {
+        const message = changes.flatMap(({ reason }) => (reason === "" ? [] : [reason])).join("; ");
+        return { kind: "changed", events: [...changes, ...closing(goneGroups(state, pools))], message };
+      }
+      same.set(lists, config.arms);
+      return lateGone(state, pools);
+    },
+  };
+}
+
+/** Why a group is closed whose row the pool has no longer; documented in ControlRecord.reason. */
+const ROW_GONE = "row_gone: the pool has the group's row no longer";
+
+function closing(cursors: readonly number[]): readonly RunEvent<never, never>[] {
+  return cursors.length === 0 ? [] : [{ kind: "closed", cursors, reason: ROW_GONE }];
+}
+
+function isNewer(list: RowList, own: Pick<RowList, "digest" | "loadedAtMs">): boolean {
+  return list.loadedAtMs > own.loadedAtMs || (list.loadedAtMs === own.loadedAtMs && list.digest > own.digest);
+}
+
+function staleText(runId: string, { pool, digest }: RowList, own: string): string {
+  return `run "${runId}" draws from pool "${pool}" with the digest ${digest}, and this server read an older one with the digest ${own}: start this server again with the newer file; to go back to the older one, start it again as it is`;
+}
+
+/** The parts that the arms of a run draw from. A pool that this server lacks is told of when a task of it is made. */
+function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly Part[] {
+  const parts = new Map<string, Part>();
+  for (const { id, spec, ...arm } of [...config.arms, ...config.evaluationArms]) {
+    const pool = spec.source === "real" ? pools.get(spec.pool) : undefined;
+    if (pool === undefined || ("removed" in arm && arm.removed)) continue;
+    const { level, split } = spec;
+    const key = JSON.stringify([pool.name, level, split]);
+    parts.set(key, { pool, level, split, arms: [...(parts.get(key)?.arms ?? []), id] });
+  }
+  return [...parts.values()];
+}
+
+/** The rows of a part in the file's order, 8 bytes each; `places`: which of them, by their places in the pool. */
+function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.length): Uint8Array {
+  const bytes = new Uint8Array(8 * rows);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < places.length; i++) {
+    view.setUint32(8 * i, columns.hashes[2 * places[i]!]!);
+    view.setUint32(8 * i + 4, columns.hashes[2 * places[i]! + 1]!);
+  }
+  return bytes;
+}
+
+/** How a list differs from the rows of this server; undefined: it does not. */
+function changedPart({ lists, config }: State, { pool, level, split, arms }: Part): RowsChanged | undefined {
+  const name = { environment: pool.environment, level, split };
+  const list = lists.find((each) => isList(each, name, pool.name));
+  const members = placesOf(pool, level, split);
+  const fresh = arms.filter((id) => list?.walks.has(id) !== true);
+  if (list === undefined) {
+    // A table of an older server may have more rows than there are by now: their places stay, and nothing is drawn there.
+    const tables = config.arms.flatMap(({ id, rows }) => (arms.includes(id) ? (rows?.rows ?? 0) : 0));
+    const rows = Math.max(members.length, ...tables);
+    const gone: readonly Range[] = rows > members.length ? [[members.length, rows - 1]] : [];
+    return { ...name, arms: fresh, added: hashesOf(pool, members, rows), gone, back: [] };
+  }
+  const listed = new DataView(list.hashes.buffer, list.hashes.byteOffset);
+  const isListed = new Uint8Array(pool.size);
+  const [gone, back]: [number[], number[]] = [[], []];
+  const own = new Uint8Array(pool.size);
+  for (const place of members) own[place] = 1;
+  for (let place = 0; place < placesIn(list); place++) {
+    const at = placeOfHalves(pool, listed.getUint32(8 * place), listed.getUint32(8 * place + 4));
+    const isThere = at >= 0 && own[at] === 1;
+    if (isThere) isListed[at] = 1;
+    if (isThere === list.gone.has(place)) (isThere ? back : gone).push(place);
+  }
+  const added = members.filter((place) => isListed[place] === 0);
+  if (fresh.length + added.length + gone.length + back.length === 0) return undefined;
+  return { ...name, arms: fresh, added: hashesOf(pool, added), gone: toRanges(gone), back: toRanges(back) };
+}
+
+const countIn = (ranges: readonly Range[]): number => ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+
+function changeText({ pool, digest: before }: RowList, digest: string, lists: readonly RowsChanged[]): string {
+  if (before === digest) return "";
+  const sum = (of: (list: RowsChanged) => number): number => lists.reduce((all, list) => all + of(list), 0);
+  const counts = [
+    `${sum(({ added }) => added.length / 8)} new`,
+    `${sum(({ gone }) => countIn(gone))} gone`,
+    `${sum(({ back }) => countIn(back))} back`,
+  ];
+  return `pool "${pool}" changed from the digest ${before} to ${digest}: of the rows that the run draws from ${counts.join(", ")}; the others keep their places`;
+}
+
+/** What is to be said where the run was made by a server that recorded no rows: nothing, if those it drew are where they were. */
+function adopted({ batches, config, arms }: State, pool: Pool, digest: string): string {
+  const drawn = batches.flatMap(({ groups }) => groups.map(({ task }) => task.key.origin));
+  const rows = drawn.flatMap((origin) => (origin.kind === "row" && origin.pool === pool.name ? [origin] : []));
+  const moved = rows.filter(({ row, contentHash }) => {
+    const place = placeOfHash(pool, contentHash);
+    return place < 0 || pool.columns.rows[place] !== row;
+  }).length;
+  const others = config.arms.filter(({ spec, rows: rule }, i) => {
+    const isDrawn = spec.source === "real" && spec.pool === pool.name && (arms[i]?.issued ?? 0) > 0;
+    return isDrawn && rule !== undefined && rule.rows !== placesOf(pool, spec.level, spec.split).length;
+  });
+  if (moved === 0 && others.length === 0) return "";
+  return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other places, so what it knows of rows may be of others`;
+}
+
+/** The run's policy with the rows of its ranges of ranks counted again; null: it is as it was. */
+function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
+  const staying = config.arms.filter(({ removed }) => !removed);
+  const uses = rankUsesOf(policy);
+  const ranges = uses.map(({ range, draws }) => {
+    const drawn = staying.flatMap((arm) => (draws(arm.id) ? [[arm.id, ranks.of(arm, staying)] as const] : []));
+    const rows = drawn.flatMap(([id, of]) => (of === undefined ? [] : [[id, of.within(range)] as const]));
+    return { ...range, rows: Object.fromEntries(rows) };
+  });
+  const isSame = uses.every(({ range }, i) => JSON.stringify(range.rows) === JSON.stringify(ranges[i]?.rows));
+  return isSame ? null : withRankRanges(policy, ranges);
+}
+
+/** Open groups whose rows the pools have no longer: nobody can be given their tasks. */
+function goneGroups(state: State, pools: RunRowsDeps["pools"]): readonly number[] {
+  return openGroups(state).flatMap(({ group: { task } }) => (hasRow(pools, task.key) ? [] : [task.cursor]));
+}
+
+function hasRow(pools: RunRowsDeps["pools"], { origin, hash }: TaskKey): boolean {
+  const pool = origin.kind === "row" ? pools.get(origin.pool) : undefined;
+  return pool === undefined || placeOfHash(pool, hash) >= 0;
+}
+
+/** A reserve may let out tasks of rows that were gone before. */
+function lateGone(state: State, pools: RunRowsDeps["pools"]): RowsLook {
+  const mayBe = state.config.dynamicSampling !== undefined && state.lists.some(({ gone }) => gone.size > 0);
+  const cursors = mayBe ? goneGroups(state, pools) : [];
+  if (cursors.length === 0) return { kind: "same" };
+  return { kind: "changed", events: closing(cursors), message: "" };
+}

@@ -1,0 +1,174 @@
+/** Where runs get their tasks from, and how an arm's spec and a task's key are written in their journals. */
+import { assertNever } from "../../../envs/lib/assert-never.ts";
+import { deriveSeed } from "../../../envs/lib/rng.ts";
+import type { Baseline } from "../../../envs/environment.ts";
+import type { Origin, TaskKey } from "../../../envs/origin.ts";
+import {
+  type Codec,
+  FormatError,
+  type Json,
+  readList,
+  readNumber,
+  readObject,
+  readText,
+} from "../../curriculum/json.ts";
+import type { Made, TaskSource } from "../../runs/dependencies.ts";
+import { type Maker, runCaller } from "./make.ts";
+import type { RunRanks } from "./run-ranks.ts";
+import type { MakeResult } from "../task.ts";
+import type { TaskSpec } from "../spec.ts";
+import { formatNumbers, splitNumbers, thinkingNumbers } from "../task-id-numbers.ts";
+
+function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(readObject(json)).map(([name, value]) => [name, readNumber(value)]));
+}
+
+function readName<Name extends string>(json: Json | undefined, names: Readonly<Record<Name, unknown>>): Name {
+  const isName = (text: string): text is Name => Object.hasOwn(names, text);
+  const text = readText(json);
+  if (isName(text)) return text;
+  throw new FormatError(`expected one of ${Object.keys(names).join(", ")}, found "${text}"`);
+}
+
+const SOURCES = { synthetic: true, real: true, teacher: true } satisfies Record<TaskSpec["source"], boolean>;
+
+const specs: Codec<TaskSpec> = {
+  encode: (spec) => ({ ...spec }),
+  decode(json) {
+    const from = readObject(json);
+    return {
+      environment: readText(from["environment"]),
+      version: readNumber(from["version"]),
+      level: readText(from["level"]),
+      parameters: readNumberMap(from["parameters"]),
+      split: readName(from["split"], splitNumbers.toWire),
+      source: readName(from["source"], SOURCES),
+      pool: readText(from["pool"]),
+      answerFormat: readName(from["answerFormat"], formatNumbers.toWire),
+      thinking: readName(from["thinking"], thinkingNumbers.toWire),
+      ...(from["digest"] !== undefined && { digest: readText(from["digest"]) }),
+      rewardScheme: readText(from["rewardScheme"]),
+      rewardParameters: readNumberMap(from["rewardParameters"]),
+    };
+  },
+};
+
+// A key is [hash, n]: n the attempt of a generated task, the row of a real one; [row, rank, epoch] where these are known,
+// the epoch only after the first; of a teacher's task the instance's bytes, for nothing else has it. With a baseline: its value, and if that is not proven, its bound.
+
+/** A key as JSON. */
+export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {
+  const short = Buffer.from(hash, "hex").toString("base64url");
+  const key: Json[] = [short, encodeOrigin(origin, rank, epoch)];
+  if (baseline === undefined) return key;
+  return baseline.proven ? [...key, baseline.value] : [...key, baseline.value, baseline.bound];
+}
+
+function encodeOrigin(origin: Origin, rank: number | undefined, epoch: number | undefined): Json {
+  switch (origin.kind) {
+    case "generated":
+      return origin.attempt;
+    case "row":
+      return encodeRow(origin.row, rank, epoch);
+    case "inline":
+      return Buffer.from(origin.instance).toString("base64url");
+    default:
+      return assertNever(origin);
+  }
+}
+
+function encodeRow(row: number, rank: number | undefined, epoch: number | undefined): Json {
+  if (epoch !== undefined) return [row, rank ?? null, epoch];
+  return rank === undefined ? row : [row, rank];
+}
+
+function decodeRow(json: Json | undefined): { readonly row: number } & Pick<TaskKey, "rank" | "epoch"> {
+  if (typeof json === "number") return { row: json };
+  const [row, rank, epoch] = readList(json);
+  return {
+    row: readNumber(row),
+    ...(typeof rank === "number" && { rank }),
+    ...(epoch !== undefined && { epoch: readNumber(epoch) }),
+  };
+}
+
+/** Reads what encodeKey wrote of the task that a spec has for a seed. */
+export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint): TaskKey {
+  const [short, n, value, bound] = readList(json);
+  const hash = Buffer.from(readText(short), "base64url").toString("hex");
+  const baseline = decodeBaseline(value, bound);
+  const known = baseline === undefined ? { hash } : { hash, baseline };
+  if (spec.source === "real") {
+    const { row, ...place } = decodeRow(n);
+    return { origin: { kind: "row", pool: spec.pool, row, contentHash: hash }, ...known, ...place };
+  }
+  if (spec.source === "teacher") {
+    const instance = new Uint8Array(Buffer.from(readText(n), "base64url"));
+    return { origin: { kind: "inline", instance }, ...known };
+  }
+  return { origin: { kind: "generated", parameters: spec.parameters, seed, attempt: readNumber(n) }, ...known };
+}
+
+function decodeBaseline(value: Json | undefined, bound: Json | undefined): Baseline | undefined {
+  if (value === undefined) return undefined;
+  const known = readNumber(value);
+  return bound === undefined
+    ? { value: known, bound: known, proven: true }
+    : { value: known, bound: readNumber(bound), proven: false };
+}
+
+/** How long a draw waits before it tries again what took too long. */
+const TIMEOUT_RETRY_MS = 1000;
+
+/** Without `ranks` no row has one. */
+export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<TaskSpec, TaskKey> {
+  const madeOf = (result: MakeResult): Made<TaskKey> => {
+    switch (result.kind) {
+      case "made":
+        // It is shown when the run hands it out: soon, and by its key.
+        maker.keep(result.task);
+        return { kind: "task", key: result.task.key };
+      case "exhausted":
+        return { kind: "none", message: result.message };
+      case "timeout":
+        return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+      case "overloaded": {
+        const { retryDelayMs } = result;
+        return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+      }
+      case "unavailable":
+        return result;
+      case "cancelled":
+        return { kind: "cancelled" };
+      default:
+        return assertNever(result);
+    }
+  };
+  return {
+    specs,
+    keys: { encode: encodeKey, decode: (json, { arm, seed }) => decodeKey(json, arm.spec, seed) },
+    async make(places, signal, runId) {
+      const [first] = places;
+      if (first === undefined) return [];
+      const { arm, runSeed, among = [] } = first;
+      const { spec } = arm;
+      if (spec.source === "real") {
+        const seed = deriveSeed("arm", runSeed, arm.id);
+        // Rows that are chosen by their pass rates are not told their ranks.
+        const rankAt = first.row === undefined ? ranks?.of(arm, among)?.at : undefined;
+        return places.map(({ ordinal, listed }) => {
+          if (listed !== undefined && listed.row === undefined)
+            return { kind: "none", message: `pool "${spec.pool}" has the row no longer` };
+          return madeOf(maker.makeRow(spec, { seed, ordinal, rankAt, listed: listed?.row }));
+        });
+      }
+      if (spec.source === "teacher") {
+        // Not the seeds: of these a run that is changed has the same again.
+        const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
+        return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
+      }
+      const seeds = places.map(({ seed }) => seed);
+      return (await maker.make(spec, seeds, { caller: runCaller(runId), signal })).map(madeOf);
+    },
+  };
+}

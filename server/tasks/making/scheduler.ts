@@ -1,0 +1,255 @@
+/**
+ * Shares worker threads between callers. Work is done in slices of a few milliseconds, or of one task where that takes
+ * longer; who has more to do waits for a turn again, behind others. Tasks that are dear never have all of the threads, so
+ * that cheap ones do not wait for them. None of this changes which task a seed has.
+ */
+import { type FairQueue, fairQueue } from "../../base/fair-queue.ts";
+import type { Slice } from "./jobs.ts";
+import type { MakeResult } from "../task.ts";
+import {
+  type Costs,
+  type Kind,
+  type MakeJob,
+  type SliceOutcome,
+  sliceSize,
+  takeIn,
+  takeTurn,
+  type Work,
+} from "./work.ts";
+
+/** A slice that a thread is on. */
+export interface Running {
+  readonly outcome: Promise<SliceOutcome>;
+  /** Resolves when the thread can take another slice. Never rejects. */
+  readonly free: Promise<void>;
+}
+
+export interface SchedulerOptions {
+  readonly threads: number;
+  /** Tasks that may wait; of one caller a quarter of them, of the dear and of the cheap ones each. */
+  readonly queueMax: number;
+  readonly costs: Costs;
+  readonly begin: (slice: Slice) => Running;
+}
+
+export interface Scheduler {
+  /** One result for each seed, in order. Rejects for a bug of the environment. */
+  run(job: MakeJob, signal?: AbortSignal): Promise<readonly MakeResult[]>;
+  /** Keeps one thread from work until a promise has settled. */
+  occupy(until: Promise<unknown>): void;
+  /** Tasks that wait, and slices that run. */
+  load(): { readonly waiting: number; readonly running: number };
+  /** Cancels what waits. */
+  clear(): void;
+}
+
+/** A slice whose tasks are dearer than those before ends after so long, milliseconds. */
+const SLICE_MS_MAX = 20;
+/** A task is dear if others would wait longer than this for one to be made, milliseconds of CPU. */
+const CHEAP_MS_MAX = 25;
+/** The part of the queue that one caller may fill. */
+const CALLER_SHARE = 1 / 4;
+/** What a waiting task costs that none is known of, milliseconds. */
+const UNKNOWN_MS = 20;
+const RETRY_MS_MIN = 100;
+const RETRY_MS_MAX = 30_000;
+
+/** One is dear until it is known to be cheap: a set of parameters may be anything. */
+function isDear({ leastMs, recentMs }: Kind): boolean {
+  return leastMs === undefined || recentMs > CHEAP_MS_MAX;
+}
+
+/** Work that waits, the dear apart from the cheap. */
+function createLanes() {
+  const cheap = fairQueue<Work>();
+  const dear = fairQueue<Work>();
+  const both = [cheap, dear];
+  const of = ({ kind }: Work): FairQueue<Work> => (isDear(kind) ? dear : cheap);
+  const add = (work: Work): void => {
+    if (work.isQueued || work.settled || work.pending.length === 0) return;
+    work.isQueued = true;
+    of(work).add(work.job.caller, work, work.pending.length);
+  };
+  const takeWhere = (test: (work: Work) => boolean): readonly Work[] => {
+    const taken = both.flatMap((lane) => lane.removeWhere(test));
+    for (const work of taken) work.isQueued = false;
+    return taken;
+  };
+  return {
+    cheap,
+    dear,
+    of,
+    add,
+    takeWhere,
+    waiting: () => cheap.waiting() + dear.waiting(),
+    leave(work: Work): void {
+      for (const lane of both) lane.remove(work.job.caller, work);
+      work.isQueued = false;
+    },
+    /** A kind has become dear, or cheap. */
+    move(kind: Kind): void {
+      for (const work of takeWhere((each) => each.kind === kind)) add(work);
+    },
+  };
+}
+
+type Lanes = ReturnType<typeof createLanes>;
+
+/** Which thread is on what. One is kept for cheap tasks, where there are several; where there is one, both take turns. */
+function createThreads(count: number, { cheap, dear }: Lanes) {
+  const dearMax = Math.max(1, count - 1);
+  let free = count;
+  let running = 0;
+  let dearRunning = 0;
+  let lastWasDear = false;
+  return {
+    free: () => free,
+    running: () => running,
+    /** What a free thread does next. */
+    next(): Work | undefined {
+      if (free === 0) return undefined;
+      const mustWait = dearRunning >= dearMax || (count === 1 && lastWasDear && cheap.waiting() > 0);
+      return dear.waiting() > 0 && !mustWait ? dear.next() : cheap.next();
+    },
+    /** Takes a thread, without work or for some; what it returns gives the thread back, once. */
+    take(work?: { readonly wasDear: boolean }): () => void {
+      const isDearWork = work?.wasDear === true;
+      const change = (by: 1 | -1): void => {
+        free -= by;
+        if (work !== undefined) running += by;
+        if (isDearWork) dearRunning += by;
+      };
+      change(1);
+      lastWasDear = isDearWork;
+      let held = true;
+      return () => {
+        if (held) change(-1);
+        held = false;
+      };
+    },
+  };
+}
+
+export function createScheduler({ threads: count, queueMax, costs, begin }: SchedulerOptions): Scheduler {
+  const lanes = createLanes();
+  const threads = createThreads(count, lanes);
+  const callerMax = Math.max(1, Math.ceil(queueMax * CALLER_SHARE));
+
+  const dispatch = (): void => {
+    for (let work = threads.next(); work !== undefined; work = threads.next()) start(work);
+  };
+
+  const start = (work: Work): void => {
+    const { job, kind } = work;
+    work.isQueued = false;
+    const wasDear = isDear(kind);
+    const lane = lanes.of(work);
+    const turn = takeTurn(work);
+    const { seeds } = turn;
+    const expectedMs = seeds.length * (kind.leastMs ?? UNKNOWN_MS);
+    lane.charge(job.caller, expectedMs);
+    lanes.add(work);
+    const release = threads.take({ wasDear });
+    const going = begin({ spec: job.spec, seeds, progress: turn.begun?.progress, sliceMs: SLICE_MS_MAX });
+    const finish = (outcome: SliceOutcome): void => {
+      // After a time-out the thread is replaced first. It was taken from others for all of that time.
+      if (outcome.kind === "done") release();
+      const tookMs = outcome.kind === "done" ? outcome.cpuMs : outcome.limitMs;
+      lane.charge(job.caller, tookMs - expectedMs);
+      takeIn(work, costs, turn, outcome);
+      // It is queued anew at its size.
+      lanes.leave(work);
+      if (work.left === 0) work.settle();
+      lanes.add(work);
+      if (isDear(kind) !== wasDear) lanes.move(kind);
+    };
+    const failed = (error: unknown): void => {
+      lanes.leave(work);
+      work.fail(error);
+    };
+    void going.outcome.then(finish).catch(failed).then(dispatch);
+    void going.free.then(release).then(dispatch);
+  };
+
+  /** How many more tasks of a caller are taken: those that may wait, and a slice for a thread that is free. */
+  const roomFor = (work: Work): number => {
+    const left = Math.min(callerMax - lanes.of(work).waiting(work.job.caller), queueMax - lanes.waiting());
+    return Math.max(0, left) + (threads.free() > 0 ? sliceSize(work) : 0);
+  };
+
+  return {
+    run(job, signal) {
+      if (signal?.aborted === true) return Promise.resolve(job.seeds.map(() => CANCELLED));
+      const leave = (left: Work): void => lanes.leave(left);
+      const { work, promise } = createWork(job, costs.of(job.spec), signal, leave);
+      admit(work, roomFor(work), lanes.of(work).waiting(job.caller));
+      lanes.add(work);
+      dispatch();
+      return promise;
+    },
+    occupy(until) {
+      const release = threads.take();
+      const freed = (): void => {
+        release();
+        dispatch();
+      };
+      until.then(freed, freed);
+    },
+    load: () => ({ waiting: lanes.waiting(), running: threads.running() }),
+    clear() {
+      for (const work of lanes.takeWhere(() => true)) work.settle();
+    },
+  };
+}
+
+const CANCELLED: MakeResult = { kind: "cancelled" };
+
+/** A call's work, of which nothing is pending yet, and its answer. */
+function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, leave: (work: Work) => void) {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly MakeResult[]>();
+  const close = (): boolean => {
+    const wasOpen = !work.settled;
+    work.settled = true;
+    signal?.removeEventListener("abort", abandon);
+    return wasOpen;
+  };
+  const abandon = (): void => {
+    leave(work);
+    work.settle();
+  };
+  const work: Work = {
+    job,
+    kind,
+    pending: [],
+    begun: new Map(),
+    alone: false,
+    left: job.seeds.length,
+    results: job.seeds.map(() => undefined),
+    isQueued: false,
+    settled: false,
+    settle: () => {
+      if (close()) resolve(work.results.map((result) => result ?? CANCELLED));
+    },
+    fail: (error) => {
+      if (close()) reject(error instanceof Error ? error : new Error(String(error)));
+    },
+  };
+  signal?.addEventListener("abort", abandon);
+  return { work, promise };
+}
+
+/** Takes as many of the seeds as there is room for. */
+function admit(work: Work, room: number, waiting: number): void {
+  const retry = overloaded(work.kind, waiting);
+  for (let i = 0; i < work.job.seeds.length; i++)
+    if (i < room) work.pending.push(i);
+    else work.results[i] = retry;
+  work.left = work.pending.length;
+  if (work.left === 0) work.settle();
+}
+
+/** When there may be room again: when about what waits of the caller is made. */
+function overloaded({ leastMs = UNKNOWN_MS }: Kind, waiting: number): MakeResult {
+  const retryDelayMs = Math.ceil(Math.max(RETRY_MS_MIN, Math.min(RETRY_MS_MAX, waiting * leastMs)));
+  return { kind: "overloaded", retryDelayMs };
+}

@@ -1,0 +1,23 @@
+/** A worker thread: loads the environments, then generates and solves. */
+import { workerData } from "piscina";
+import { loadEnvironments } from "./load-environments.ts";
+import { type LevelCost, makeFirstTasks, runSlice, type Slice, type SliceDone } from "./jobs.ts";
+import type { WorkerData } from "./workers.ts";
+
+const loaded = await loadEnvironments((workerData as WorkerData).environmentFiles);
+// The main thread has loaded the same files: one that fails here alone was changed meanwhile.
+if (loaded.kind === "invalid") throw new Error(loaded.message);
+const { registry } = loaded;
+
+/** Answers once the thread has booted. */
+export function ready(): null {
+  return null;
+}
+
+export default function make(slice: Slice): SliceDone {
+  return runSlice(registry, slice);
+}
+
+export function warmUp(): readonly LevelCost[] {
+  return makeFirstTasks(registry);
+}

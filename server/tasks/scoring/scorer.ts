@@ -1,0 +1,255 @@
+/** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what comes of them. */
+import { bug } from "../../../envs/facts.ts";
+import { roughBytes } from "../../base/rough-bytes.ts";
+import { LRUCache } from "lru-cache";
+import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
+import type { Environment } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
+import { askedPlace, changedSources } from "../../../envs/asked.ts";
+import { restore, type Restored } from "../../../envs/instances.ts";
+import { escaped } from "../../../envs/lib/words.ts";
+import type { Pool } from "../../../envs/pool.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { resolveScheme } from "../../../envs/reward/schemes.ts";
+import {
+  type AnyScoreTask,
+  type AsyncScoreTask,
+  type Score,
+  score,
+  type ScoreTask,
+  VIOLATION_BYTES_MAX,
+} from "../../../envs/score.ts";
+import { clipUtf8 } from "../../../envs/lib/text.ts";
+import type { Keyring } from "../keyring.ts";
+import { openTaskId, type TaskToken } from "../task-id.ts";
+
+// What became of one completion: a score, or the reason why there is none.
+
+export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" | "failed_precondition";
+
+export interface NoReward {
+  readonly kind: "none";
+  readonly reason: NoRewardReason;
+  /** What failed, where that is a resource. */
+  readonly resource?: string | undefined;
+  readonly detail: string;
+  /** 0: trying again is of no use. */
+  readonly retryDelayMs: number;
+}
+
+export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
+
+/** Whether no later attempt changes it: the sample counts as done, with its reward or without one. */
+export function isFinal(result: SampleResult): boolean {
+  return result.kind === "score" || result.retryDelayMs === 0;
+}
+
+function invalidTask(detail: string): NoReward {
+  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
+}
+
+/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
+export function checkLength(completion: string, bytesMax: number): NoReward | undefined {
+  if (completion.length * 3 <= bytesMax) return undefined;
+  const bytes = Buffer.byteLength(completion);
+  if (bytes <= bytesMax) return undefined;
+  const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
+  return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
+}
+
+/** How long a client waits before it sends again what we failed at, where nothing says how long. */
+const RETRY_DELAY_MS = 1000;
+
+export function failedSample(failed: Failed): NoReward {
+  const { reason, resource, detail, retryable, retryDelayMs = RETRY_DELAY_MS } = failed;
+  return {
+    kind: "none",
+    reason,
+    resource,
+    detail: escaped(detail),
+    retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0,
+  };
+}
+
+// A violation of a missed answer names the settings of the run that would have read it.
+
+const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
+
+/**
+ * The score with its remedy. An answer that was found and cannot be read has none, nor has a completion that was cut: no
+ * setting finds the answer in it.
+ */
+export function withRemedy(task: AnyScoreTask, completion: string, score: Score): Score {
+  if (score.verdict !== "malformed" || task.wasCut === true) return score;
+  const { problem } = locateAnswers(completion, task.format, task.thinking);
+  // Some problems name their remedy themselves.
+  if (problem === undefined || problem.includes("thinking: ")) return score;
+  return { ...score, violation: clipUtf8(`${score.violation}${remedyOf(task, completion)}`, VIOLATION_BYTES_MAX) };
+}
+
+/** At most two settings that would read an answer of the completion, by the names of run files; empty: none is known to. */
+function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, completion: string): string {
+  const others = environment.answerFormats.filter((other) => other !== format);
+  const candidates = [
+    ...THINKINGS.map((other) => ({ format, thinking: other, words: `thinking: ${other}` })),
+    ...others.map((other) => ({ format: other, thinking, words: `answer_format: ${other}` })),
+  ];
+  const helping = candidates.filter((each) => locateAnswers(completion, each.format, each.thinking).formatValid);
+  const named = helping.map(({ words }) => words).slice(0, 2);
+  if (named.length > 0) return `; an answer is there that ${named.join(" or ")} would read`;
+  if (format !== "think_answer" || thinking !== "required" || /<\s*\/?\s*think/i.test(completion)) return "";
+  const plain = others.includes("answer_tag") ? " or answer_format: answer_tag" : "";
+  return `; a model that writes no thinking needs thinking: stripped${plain}`;
+}
+
+// Sizes of plain data, for caches that are bounded by memory.
+
+/** Without the bytes of the instance: they are views of buffers of Node's that have 64 KiB, and would keep them. */
+export type OpenToken = Omit<TaskToken, "inline">;
+
+interface OpenParts {
+  readonly token: OpenToken;
+  readonly groupId: string;
+}
+
+/** A task that completions can be scored against at once. */
+export interface SyncTask extends OpenParts {
+  readonly kind: "sync";
+  readonly scoring: ScoreTask;
+}
+
+/** One whose completions wait for a resource. */
+export interface AsyncTask extends OpenParts {
+  readonly kind: "async";
+  readonly scoring: AsyncScoreTask;
+}
+
+export type OpenTask = SyncTask | AsyncTask;
+
+/** A task as it is scored for a completion of which its author says that it reached its greatest length. */
+export function asCut<Task extends OpenTask>(task: Task): Task {
+  return { ...task, scoring: { ...task.scoring, wasCut: true } };
+}
+
+export interface Scorer {
+  /** Tells of a task whose completions will come, so that its id need not be read. */
+  expect(taskId: string, groupId: string, token: TaskToken): void;
+  open(taskId: string): OpenTask | NoReward;
+  /** Has every id read again, for its key may be gone. */
+  forget(): void;
+  score(task: SyncTask, completion: string): SampleResult;
+}
+
+export interface ScorerOptions {
+  readonly registry: Registry;
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** UTF-8 bytes. */
+  readonly completionBytesMax: number;
+  /** Told of each failure of ours, which the client sees as "internal". */
+  readonly onFailure: (error: unknown, token: OpenToken) => void;
+}
+
+/** The opened forms of tasks are kept in about this much memory: a thousand TSPs, some thousand others. Results never. */
+const RECENT_BYTES_MAX = 8 * 1024 ** 2;
+/** Of a task beside its instance: its id, token and place in the cache. */
+const TASK_BYTES = 2048;
+
+/** A task that was made and not yet asked for: its instance is had when the first completion comes. */
+interface Expected {
+  readonly kind: "expected";
+  readonly token: TaskToken;
+  readonly groupId: string;
+}
+
+export function createScorer(options: ScorerOptions): Scorer {
+  const { keyring, registry, completionBytesMax } = options;
+  // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
+  const recent = new LRUCache<string, OpenTask | Expected>({
+    maxSize: RECENT_BYTES_MAX,
+    sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
+  });
+  const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
+    try {
+      const task = openToken(token, groupId, options);
+      if (task.kind !== "none") recent.set(taskId, task);
+      return task;
+    } catch (error) {
+      options.onFailure(error, token);
+      return failedSample(bug);
+    }
+  };
+  return {
+    expect: (taskId, groupId, token) => void recent.set(taskId, { kind: "expected", token, groupId }),
+    open(taskId) {
+      const known = recent.get(taskId);
+      if (known?.kind === "expected") return openAs(taskId, known.token, known.groupId);
+      if (known !== undefined) return known;
+      const opened = openTaskId(keyring, registry, taskId);
+      return opened.kind === "ok" ? openAs(taskId, opened.token, opened.groupId) : invalidTask(opened.detail);
+    },
+    forget: () => recent.clear(),
+    score(task, completion) {
+      const tooLarge = checkLength(completion, completionBytesMax);
+      if (tooLarge !== undefined) return tooLarge;
+      try {
+        return { kind: "score", score: withRemedy(task.scoring, completion, score(task.scoring, completion)) };
+      } catch (error) {
+        options.onFailure(error, task.token);
+        return failedSample(bug);
+      }
+    },
+  };
+}
+
+function openToken(
+  { inline: bytes, ...token }: TaskToken,
+  groupId: string,
+  { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
+): OpenTask | NoReward {
+  const found = registry.find(token.environment, token.version);
+  if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
+  const { environment } = found;
+  if (environment.asked?.digest !== token.digest) {
+    const detail = `task_id: ${changedSources(environment, token.digest)}`;
+    return { kind: "none", reason: "failed_precondition", detail, retryDelayMs: 0 };
+  }
+  const restored = restoredOf(environment, token, bytes, pools);
+  if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
+  const scheme = schemeOf(environment, token);
+  if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
+  const { answerFormat: format, thinking, version } = token;
+  const { baseline } = token.key;
+  const rest = { format, thinking, version, ...(baseline && { baseline }) };
+  const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
+  return environment.resource === undefined
+    ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
+    : { kind: "async", token, groupId, scoring: { environment, ...parts } };
+}
+
+/** The instance that came with the id, or that its origin gives again. */
+function restoredOf(
+  environment: Environment,
+  { key }: OpenToken,
+  bytes: Uint8Array | undefined,
+  pools: ReadonlyMap<string, Pool>,
+): Restored {
+  const { asked, inline } = environment;
+  const place = asked && askedPlace(key);
+  if (asked !== undefined && place !== undefined) return { kind: "ok", instance: asked.refer(place, bytes) };
+  if (bytes === undefined || inline === undefined) return restore(environment, key.origin, pools);
+  return { kind: "ok", instance: inline.decode(bytes) };
+}
+
+/** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
+const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
+
+function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenToken) {
+  for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters);
+  const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
+  defaultSchemes.set(environment, known);
+  const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {});
+  // Only names that exist are kept, so that the map stays as small as the environment's list.
+  if (resolved.kind === "ok") known.set(rewardScheme, resolved);
+  return resolved;
+}

@@ -1,0 +1,76 @@
+/** Calls of other gyms' clients: admitted, counted and logged as the contract's own are. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { Account, RequestHeaders } from "../admission.ts";
+import { Call, type Method } from "../call-context.ts";
+import type { CodeName, RpcError } from "../../base/rpc.ts";
+import type { Connection } from "../connection-turns.ts";
+
+/**
+ * What admission looks at. Clients that can send no header of their own name the token in the address, as
+ * http://any:TOKEN@host, which their libraries send as the password of Basic credentials.
+ */
+export function headersOf({ host, origin, authorization }: IncomingHttpHeaders): RequestHeaders {
+  const basic = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? "")?.[1];
+  if (basic === undefined) return { host, origin, authorization };
+  const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(basic, "base64").toString()) ?? [];
+  return { host, origin, authorization: `Bearer ${password}` };
+}
+
+/** A call that came as one message over a socket that many come over. */
+export class MessageCall extends Call {
+  readonly account: Account;
+  readonly #socket: Socket;
+  readonly #bytes: number;
+  #refused: RpcError | undefined;
+
+  constructor(method: Method, socket: Socket, account: Account, bytes: number) {
+    super(method, undefined, undefined);
+    this.account = account;
+    this.#socket = socket;
+    this.#bytes = bytes;
+    this.bytesIn = bytes;
+  }
+
+  override get connection(): Connection {
+    return this.method.turns(this.#socket);
+  }
+
+  override get peer(): string {
+    return `${this.#socket.remoteAddress}:${this.#socket.remotePort}`;
+  }
+
+  override get bufferedBytes(): number {
+    return this.#bytes + this.#socket.writableLength;
+  }
+
+  /** The message is whole before it is a call. */
+  override get receivingSinceMs(): undefined {
+    return undefined;
+  }
+
+  protected override get endedBy(): CodeName {
+    return this.#refused?.code ?? "CANCELLED";
+  }
+
+  override refuse(error: RpcError): void {
+    this.#refused = error;
+    this.abort(error);
+  }
+}
+
+/** Does a call's work, in its turn; throws RpcError for whatever goes wrong. */
+export async function answered<T>(call: Call, work: () => Promise<T>): Promise<T> {
+  try {
+    const refused = call.enter();
+    if (refused !== undefined) throw refused;
+    await call.turn();
+    const answer = await call.run(work);
+    call.settle("OK");
+    return answer;
+  } catch (thrown) {
+    const failure = call.failure(thrown);
+    call.settle(failure.code);
+    throw failure;
+  }
+}

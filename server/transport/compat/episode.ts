@@ -1,0 +1,104 @@
+/** An episode as other gyms have it: a task is shown, and its one step is a completion. All of it is the contract's own calls. */
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { type NextBatchRequest, type NextBatchResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import {
+  type FinishReason,
+  type ResetRequest,
+  type ResetResponse,
+  type StepRequest,
+  StepRequestSchema,
+  type StepResponse,
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { type NoReward, NoRewardReason, OutcomeSchema } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { type Task, TaskSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { type Registration, RpcError, type UnaryHandler } from "../../base/rpc.ts";
+import type { Choice } from "./task-choice.ts";
+
+/** The handlers that episodes are made of. */
+export interface Handlers {
+  readonly reset: UnaryHandler<ResetRequest, ResetResponse>;
+  readonly step: UnaryHandler<StepRequest, StepResponse>;
+  readonly nextBatch: UnaryHandler<NextBatchRequest, NextBatchResponse>;
+}
+
+type Context = Parameters<Handlers["reset"]>[1];
+
+export function handlersOf(services: readonly Registration[]): Handlers {
+  const find = (name: keyof Handlers) => {
+    const found = services.map(({ handlers }) => handlers[name]).find((handler) => handler !== undefined);
+    return found ?? (() => Promise.reject(new RpcError("UNIMPLEMENTED", `${name} is not served here`)));
+  };
+  return { reset: find("reset"), step: find("step"), nextBatch: find("nextBatch") } as Handlers;
+}
+
+export interface Episode {
+  readonly task: Task;
+  readonly sampleIndex: number;
+  /** Of a run's task, the run and where it goes on. */
+  readonly next: { readonly run: string; readonly cursor: bigint } | undefined;
+}
+
+export async function begin(handlers: Handlers, choice: Choice, context: Context): Promise<Episode> {
+  const { sampleIndex } = choice;
+  if (choice.kind === "seed") {
+    const { task } = await handlers.reset(choice.request, context);
+    if (task === undefined) throw new Error("a reset without a task");
+    return { task, sampleIndex, next: undefined };
+  }
+  const { runId } = choice.request;
+  const { tasks, nextCursor, done } = await handlers.nextBatch(choice.request, context);
+  const [task] = tasks;
+  if (task !== undefined) return { task, sampleIndex, next: { run: runId, cursor: nextCursor } };
+  if (done) throw new RpcError("OUT_OF_RANGE", `run '${runId}' is done: it gives no more tasks`);
+  const message = `run '${runId}' has no task there yet: try again`;
+  throw new RpcError("UNAVAILABLE", message, { retryDelayMs: 1000, wait: { reason: "FEEDBACK_DUE" } });
+}
+
+/** What is seen of a task. */
+export function shown({ task, sampleIndex }: Episode): JsonObject {
+  const { prompt, ...fields } = toJson(TaskSchema, task, { useProtoFieldName: true }) as JsonObject;
+  const text = task.prompt.map(({ content }) => content).join("\n\n");
+  return { ...fields, messages: prompt ?? [], prompt: text, sample_index: sampleIndex };
+}
+
+/** A completion of an episode's task. */
+export interface Written {
+  readonly completion: string;
+  readonly finishReason: FinishReason;
+}
+
+export interface Stepped {
+  readonly reward: number;
+  /** In the contract's words. */
+  readonly outcome: JsonObject;
+}
+
+/**
+ * Throws RpcError where there is no reward: other gyms' answers have no place for that, and their trainers would count a
+ * missing reward as 0.
+ */
+export async function step(
+  handlers: Handlers,
+  { task: { taskId, groupId }, sampleIndex }: Episode,
+  written: Written,
+  context: Context,
+): Promise<Stepped> {
+  const request = create(StepRequestSchema, { taskId, groupId, sampleIndex, ...written });
+  const { outcome } = await handlers.step(request, context);
+  if (outcome === undefined) throw new Error("a step without an outcome");
+  const { result } = outcome;
+  if (result.case !== "score") throw unscored(result.value);
+  return {
+    reward: result.value.reward,
+    outcome: toJson(OutcomeSchema, outcome, { useProtoFieldName: true }) as JsonObject,
+  };
+}
+
+/** UNAVAILABLE where the same completion may have a reward later, else FAILED_PRECONDITION. */
+function unscored(noReward: NoReward | undefined): RpcError {
+  const { reason = NoRewardReason.UNSPECIFIED, detail = "", retryDelayMs = 0 } = noReward ?? {};
+  const message = `there is no reward (${NoRewardReason[reason].toLowerCase()}): ${detail}`;
+  return retryDelayMs > 0
+    ? new RpcError("UNAVAILABLE", message, { retryDelayMs })
+    : new RpcError("FAILED_PRECONDITION", message);
+}

@@ -1,0 +1,309 @@
+/**
+ * OpenEnv's protocol on the HTTP port, so that its clients play our tasks unmodified: a WebSocket at /ws, and over it JSON
+ * messages, an answer to each. A session is a socket; what it remembers is the task that it was shown, which every server
+ * can score. A second message waits for the answer to the first.
+ */
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { type Method, methodAt, type TransportContext } from "../call-context.ts";
+import { callerName } from "../../base/fair-turns.ts";
+import type { Account, OpenCall } from "../admission.ts";
+import { type JsonLimits, jsonWithin } from "../http/json.ts";
+import { type CodeName, RpcError } from "../../base/rpc.ts";
+import { answered, headersOf, MessageCall } from "./call.ts";
+import { choiceOf, invalid, isObject } from "./task-choice.ts";
+import { begin, type Episode, type Handlers, shown, step, type Written } from "./episode.ts";
+import { createPlaces, type Place } from "./sessions.ts";
+
+export const OPENENV_PATH = "/ws";
+
+/** A message at most, or the server's own limit where that is less: a completion and its names. */
+const MESSAGE_BYTES_MAX = 4 * 1024 ** 2;
+/** A message has a task's choice or a completion, so that few parts are enough. */
+const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
+/** A session in which so long nothing is asked ends: longer than an update of a model takes. */
+const IDLE_MS = 60 * 60 * 1000;
+/** What a session remembers where runs go on: beyond that the oldest is forgotten. */
+const RUNS_MAX = 64;
+
+const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
+
+const methods = { reset: "openenv/reset", step: "openenv/step", state: "openenv/state" } as const;
+type Kind = keyof typeof methods;
+
+/** OpenEnv's codes, which say little; `grpc_code` beside them has ours. */
+function openEnvCode(code: CodeName): string {
+  if (code === "INVALID_ARGUMENT") return "VALIDATION_ERROR";
+  return code === "RESOURCE_EXHAUSTED" ? "CAPACITY_REACHED" : "EXECUTION_ERROR";
+}
+
+export interface OpenEnv {
+  /** Takes a request to upgrade that is meant for it; false: it is none. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Ends what is left of its sessions. */
+  close(): void;
+}
+
+export function openEnv(context: TransportContext, handlers: Handlers): OpenEnv {
+  const maxPayload = Math.min(MESSAGE_BYTES_MAX, context.maxMessageBytes);
+  const server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, clientTracking: true });
+  const of = (kind: Kind): Method =>
+    methodAt(context, { path: methods[kind], role: "trainer", streamsRequests: false });
+  const known = { reset: of("reset"), step: of("step"), state: of("state") };
+  const places = createPlaces();
+  // A session in which nothing is asked is told at once; one that is at something, with its answer.
+  const goAway = (): void => server.clients.forEach((client) => client.emit("drain-session"));
+  context.admission.draining.addEventListener("abort", goAway, { once: true });
+
+  const upgrade: OpenEnv["upgrade"] = (request, socket, head) => {
+    if (request.url?.split("?", 1)[0] !== OPENENV_PATH) return false;
+    const admitted = context.admission.admit(headersOf(request.headers), known.reset);
+    if (admitted instanceof RpcError) refuse(socket, admitted.code === "UNAUTHENTICATED" ? 401 : 403, admitted.message);
+    else if (context.admission.draining.aborted) refuse(socket, 503, "the server is shutting down");
+    else {
+      const opening = { request, account: admitted, socket: socket as Socket, context, known, handlers };
+      const place = placeOf(opening);
+      if (!places.enter(place)) refuse(socket, 503, "all sessions of the server are taken and in use: try again later");
+      else {
+        socket.once("close", () => places.leave(place));
+        server.handleUpgrade(request, socket, head, (client) => session(client, { ...opening, place }));
+      }
+    }
+    return true;
+  };
+  return {
+    upgrade,
+    close: () => {
+      context.admission.draining.removeEventListener("abort", goAway);
+      for (const client of server.clients) client.terminate();
+      server.close();
+    },
+  };
+}
+
+/** An answer in plain HTTP: nothing is upgraded. */
+function refuse(socket: Duplex, status: number, message: string): void {
+  const text = `${message}\n`;
+  const words = { 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable" }[status] ?? "Error";
+  const ask = status === 401 ? 'www-authenticate: Basic realm="gradus"\r\n' : "";
+  socket.on("error", () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} ${words}\r\ncontent-type: text/plain; charset=utf-8\r\n${ask}` +
+      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
+  );
+}
+
+interface Opening {
+  readonly request: IncomingMessage;
+  readonly account: Account;
+  readonly socket: Socket;
+  readonly context: TransportContext;
+  readonly known: Readonly<Record<Kind, Method>>;
+  readonly handlers: Handlers;
+}
+
+function placeOf({ account, socket }: Opening): Place {
+  const caller = callerName(account.name, `${socket.remoteAddress}:${socket.remotePort}`);
+  return { caller, idleSinceMs: performance.now(), giveUp: () => undefined };
+}
+
+type Opened = Opening & { readonly place: Place };
+
+/**
+ * Counts what a session has sent of a message that is not whole among the bytes that open calls hold; it ends together with
+ * its token.
+ */
+function heldBy(client: WebSocket, { account, socket, context: { admission } }: Opened) {
+  let readBefore = socket.bytesRead;
+  const held: OpenCall = {
+    account,
+    connection: socket,
+    peer: `${socket.remoteAddress}:${socket.remotePort}`,
+    get bufferedBytes() {
+      return socket.bytesRead - readBefore;
+    },
+    receivingSinceMs: undefined,
+    refuse: () => client.terminate(),
+    abort: () => undefined,
+  };
+  admission.opened(held);
+  client.on("close", () => admission.closed(held));
+  client.on("message", () => {
+    readBefore = socket.bytesRead;
+  });
+}
+
+type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
+
+function session(client: WebSocket, opened: Opened): void {
+  const { request, socket, context, known, handlers, place } = opened;
+  heldBy(client, opened);
+  place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
+  const player = createPlayer(handlers);
+  /** Messages that are not answered, the first of which is worked on. */
+  const waiting: RawData[] = [];
+  let running: MessageCall | undefined;
+  let leaves = false;
+  const idle = setTimeout(() => client.close(GOING_AWAY, "nothing was asked for an hour"), IDLE_MS).unref();
+
+  /** One message as a call of its own: the token is looked at again, for it may have been taken away. */
+  const call = async (kind: Kind, data: JsonObject, bytes: number): Promise<Reply> => {
+    const method = known[kind];
+    const account = context.admission.admit(headersOf(request.headers), method);
+    if (account instanceof RpcError) throw account;
+    const own = new MessageCall(method, socket, account, bytes);
+    running = own;
+    try {
+      return await answered(own, () => player[kind](data, own));
+    } finally {
+      running = undefined;
+      own.close();
+    }
+  };
+
+  const answer = async (raw: RawData): Promise<void> => {
+    if (isClose(raw)) return client.close(1000);
+    // Messages that come at once over many sockets are parsed in turns.
+    await new Promise<void>((begin) => context.turns(socket).take(begin));
+    const reply = await read(raw as Buffer)
+      .then(({ kind, data }) => call(kind, data, (raw as Buffer).length))
+      .catch((error: unknown) => errorReply(error));
+    // What a client does not read would be kept: for one that reads nothing no more is worked on.
+    await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
+    if (leaves) client.close(GOING_AWAY, "the server is shutting down");
+  };
+  /** What came in one piece is all told at once, whether the client is paused or not. */
+  const answerAll = async (): Promise<void> => {
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      if (client.readyState === client.OPEN) await answer(next);
+      waiting.shift();
+    }
+    place.idleSinceMs = performance.now();
+    client.resume();
+  };
+
+  client.on("message", (raw, isBinary) => {
+    idle.refresh();
+    place.idleSinceMs = undefined;
+    if (isBinary) {
+      client.close(1003, "messages are JSON, as text");
+      return;
+    }
+    // What else comes is not read before this is answered.
+    client.pause();
+    waiting.push(raw);
+    if (waiting.length === 1) void answerAll();
+  });
+  client.on("drain-session", () => {
+    leaves = true;
+    if (waiting.length === 0) client.close(GOING_AWAY, "the server is shutting down");
+  });
+  client.on("error", (error) => context.log.debug({ err: error }, "an OpenEnv session failed"));
+  client.on("close", () => {
+    clearTimeout(idle);
+    running?.giveUp();
+  });
+}
+
+/** A message that ends the session has no other parts. Messages come in one piece, for that is how the server is opened. */
+const isClose = (raw: RawData): boolean =>
+  (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());
+
+async function read(bytes: Buffer): Promise<{ readonly kind: Kind; readonly data: JsonObject }> {
+  const message = jsonWithin(bytes, MESSAGE_LIMITS);
+  if (message === undefined) throw new WrongMessage("INVALID_JSON", "the message is not JSON");
+  const { type, data } = isObject(message) ? message : {};
+  if (typeof type !== "string" || !Object.hasOwn(methods, type))
+    throw new WrongMessage("UNKNOWN_TYPE", 'the type of a message is "reset", "step", "state" or "close"');
+  if (data !== undefined && !isObject(data)) throw new WrongMessage("VALIDATION_ERROR", "data: it must be an object");
+  return { kind: type as Kind, data: data ?? {} };
+}
+
+/** A message that is none of the protocol's. */
+class WrongMessage extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+function errorReply(error: unknown): Reply {
+  if (error instanceof WrongMessage) return { type: "error", data: { message: error.message, code: error.code } };
+  if (!(error instanceof RpcError)) throw error;
+  const { code, message, retryDelayMs } = error;
+  const delay = retryDelayMs === undefined ? {} : { retry_delay_ms: retryDelayMs };
+  return { type: "error", data: { message, code: openEnvCode(code), grpc_code: code, ...delay } };
+}
+
+/** What a session's messages do. */
+function createPlayer(handlers: Handlers) {
+  let episode: Episode | undefined;
+  let isOver = false;
+  let id: string | null = null;
+  const cursors = new Map<string, bigint>();
+  const defaults = {
+    seed: () => randomBytes(8).readBigUInt64BE(),
+    cursorOf: (run: string) => cursors.get(run),
+  };
+  const goOn = ({ run, cursor }: NonNullable<Episode["next"]>): void => {
+    cursors.delete(run);
+    cursors.set(run, cursor);
+    const [oldest] = cursors.keys();
+    if (cursors.size > RUNS_MAX && oldest !== undefined) cursors.delete(oldest);
+  };
+  return {
+    async reset(data: JsonObject, context: MessageCall): Promise<Reply> {
+      const begun = await begin(handlers, choiceOf(data, defaults), context);
+      [episode, isOver] = [begun, false];
+      id = typeof data["episode_id"] === "string" ? data["episode_id"].slice(0, 256) : begun.task.groupId;
+      if (begun.next !== undefined) goOn(begun.next);
+      return { type: "observation", data: { observation: shown(begun), reward: null, done: false } };
+    },
+    async step(data: JsonObject, context: MessageCall): Promise<Reply> {
+      if (episode === undefined || isOver)
+        throw new RpcError("FAILED_PRECONDITION", "there is no task to answer: an episode is one step, so reset first");
+      const { reward, outcome } = await step(handlers, episode, writtenIn(data), context);
+      isOver = true;
+      return { type: "observation", data: { observation: { outcome }, reward, done: true } };
+    },
+    state(): Promise<Reply> {
+      const task = episode === undefined ? {} : shown(episode);
+      return Promise.resolve({ type: "state", data: { episode_id: id, step_count: isOver ? 1 : 0, ...task } });
+    },
+  };
+}
+
+/** The names that actions have for text, ours first. */
+const TEXTS = ["completion", "message", "text"] as const;
+
+/** Names of OpenAI's API for why generation ended, and what each is in the contract. */
+const REASONS = new Map<unknown, FinishReason>([
+  [undefined, FinishReason.UNSPECIFIED],
+  [null, FinishReason.UNSPECIFIED],
+  ["stop", FinishReason.STOP],
+  ["length", FinishReason.LENGTH],
+]);
+
+function writtenIn(data: JsonObject): Written {
+  const completion = completionIn(data);
+  const finishReason = REASONS.get(data["finish_reason"]);
+  if (finishReason === undefined) throw invalid("finish_reason", 'it is "stop" or "length", or left out if not known');
+  return { completion, finishReason };
+}
+
+function completionIn(data: JsonObject): string {
+  const given = TEXTS.filter((name) => data[name] !== undefined);
+  const [name] = given;
+  if (name === undefined || given.length > 1)
+    throw invalid("completion", `an action has one text, as ${TEXTS.map((each) => `"${each}"`).join(" or ")}`);
+  const text = data[name];
+  if (typeof text !== "string") throw invalid(name, "it must be a string");
+  return text;
+}

@@ -1,0 +1,108 @@
+/**
+ * What clients of other gyms say of a task, in JSON: a task of an environment by its seed, or a task of a run by its cursor.
+ * Names are those of the contract's TaskSpec, with its enums in their short form too ("eval" for SPLIT_EVAL).
+ */
+import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import { NextBatchRequestSchema, type NextBatchRequest } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { ResetRequestSchema, type ResetRequest } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
+import { RpcError } from "../../base/rpc.ts";
+
+/** Which task, and which of its samples the completion will be. */
+export type Choice =
+  | { readonly kind: "seed"; readonly request: ResetRequest; readonly sampleIndex: number }
+  | { readonly kind: "run"; readonly request: NextBatchRequest; readonly sampleIndex: number };
+
+/** As long as the contract's own names may be; beyond these nothing is looked at. */
+const FIELDS_MAX = 32;
+
+const enums: Readonly<Record<string, string>> = {
+  split: "SPLIT",
+  source: "SOURCE",
+  answer_format: "ANSWER_FORMAT",
+  thinking: "THINKING",
+};
+const ofSpec = ["environment", "level", "parameters", "version", "pool", "reward_scheme", ...Object.keys(enums)];
+const ofSeed = [...ofSpec, "seed", "sample_index", "episode_id"];
+const ofRun = ["run", "cursor", "sample_index", "episode_id"];
+
+export function invalid(field: string, problem: string): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wholeIn(data: JsonObject, name: string): number | undefined {
+  const value = data[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalid(
+    name,
+    `it must be a whole number from 0 to 2^53 − 1, and came as ${JSON.stringify(value).slice(0, 100)}`,
+  );
+}
+
+/** Numbers of JSON lose bits above 2^53, so that a larger one comes as a string of digits. */
+function seedIn({ seed }: JsonObject, otherwise: () => bigint): bigint {
+  if (seed === undefined || seed === null) return otherwise();
+  const digits = typeof seed === "number" && Number.isSafeInteger(seed) ? String(seed) : seed;
+  if (typeof digits === "string" && /^\d{1,20}$/.test(digits) && BigInt(digits) < 2n ** 64n) return BigInt(digits);
+  throw invalid("seed", "it must be a whole number from 0 to 2^53 − 1, or up to 2^64 − 1 as a string of digits");
+}
+
+function inContract(name: string, value: JsonValue): JsonValue {
+  const prefix = enums[name];
+  if (prefix !== undefined && typeof value === "string" && !value.startsWith(`${prefix}_`))
+    return `${prefix}_${value.toUpperCase()}`;
+  if (name === "reward_scheme" && typeof value === "string") return { name: value };
+  if (name === "parameters" && isObject(value) && value["values"] === undefined) return { values: value };
+  return value;
+}
+
+function specIn(data: JsonObject) {
+  const given = ofSpec.flatMap((name) => {
+    const value = data[name];
+    return value === undefined || value === null ? [] : [[name, inContract(name, value)] as const];
+  });
+  try {
+    return fromJson(TaskSpecSchema, Object.fromEntries(given));
+  } catch (error) {
+    throw new RpcError("INVALID_ARGUMENT", (error as Error).message);
+  }
+}
+
+function refuseOthers(data: JsonObject, names: readonly string[]): void {
+  const given = Object.keys(data);
+  if (given.length > FIELDS_MAX) throw new RpcError("INVALID_ARGUMENT", `a reset has at most ${FIELDS_MAX} fields`);
+  const other = given.find((name) => !names.includes(name));
+  if (other !== undefined)
+    throw invalid(other.slice(0, 100), `there is no such field here; there are ${names.join(", ")}`);
+}
+
+export interface Defaults {
+  /** Of a choice that names none. */
+  readonly seed: () => bigint;
+  /** The position after the run's task before, by run; undefined: where the run's first open update batch begins. */
+  readonly cursorOf: (run: string) => bigint | undefined;
+}
+
+/** Throws RpcError for what is no choice. */
+export function choiceOf(data: JsonObject, { seed, cursorOf }: Defaults): Choice {
+  const sampleIndex = wholeIn(data, "sample_index") ?? 0;
+  const { run } = data;
+  if (run === undefined || run === null) {
+    refuseOthers(data, ofSeed);
+    if (data["environment"] === undefined)
+      throw invalid("environment", `name an environment, e.g. "np/tsp", or a run: reset(run="my-run", cursor=0)`);
+    const request = create(ResetRequestSchema, { spec: specIn(data), seed: seedIn(data, seed) });
+    return { kind: "seed", request, sampleIndex };
+  }
+  if (typeof run !== "string") throw invalid("run", "it must be the run's id");
+  refuseOthers(data, ofRun);
+  const given = wholeIn(data, "cursor");
+  const cursor = given === undefined ? cursorOf(run) : BigInt(given);
+  const request = create(NextBatchRequestSchema, { runId: run, count: 1, ...(cursor !== undefined && { cursor }) });
+  return { kind: "run", request, sampleIndex };
+}

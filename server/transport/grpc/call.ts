@@ -1,0 +1,352 @@
+/** A call on the gRPC port, and what comes in for it: headers, bytes, messages, and how much of them it keeps. */
+import type { Metadata, ServerInterceptingCall, ServerInterceptor } from "@grpc/grpc-js";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { Readable } from "node:stream";
+import { type Account, nobody } from "../admission.ts";
+import { Call, type Method, recordRefused, type TransportContext } from "../call-context.ts";
+import { toStatus } from "../errors.ts";
+import { type CodeName, codes, RpcError } from "../../base/rpc.ts";
+import { decompressInTurn } from "../decompressing.ts";
+import type { ResetBudgets } from "../reset-budgets.ts";
+import type { Connection } from "../connection-turns.ts";
+import { Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";
+import type { IncomingCall, MessageDecoder, StreamListener } from "./internals.ts";
+
+/** Methods by their paths, with the leading slash. */
+type Methods = ReadonlyMap<string, Method>;
+
+/**
+ * Looks at each request's headers before grpc-js makes a call of it, which would begin to keep what comes; both in turns,
+ * and of a stream that was reset by then nothing is made.
+ */
+export function screened(serve: StreamListener, context: TransportContext, methods: Methods): StreamListener {
+  return (stream, headers) => {
+    // Whatever breaks a stream, that it closes says enough.
+    stream.once("error", () => undefined);
+    const leave = context.turns(stream.session ?? stream).begin(() => {
+      if (stream.closed || stream.destroyed) return;
+      const passed = screen(stream, headers, context, methods);
+      if (passed === undefined) return;
+      serve(stream, passed);
+      // A stream without a message may have ended while it waited, when nobody listened.
+      if (stream.readableEnded) stream.emit("end");
+    });
+    stream.once("close", leave);
+    countReset(stream, context.resets);
+  };
+}
+
+/** Counts a stream that its caller resets, and ends the session once the budget of its address is spent. */
+export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): void {
+  const { session } = stream;
+  // The socket of a session that was destroyed must not be asked.
+  if (session === undefined || session.destroyed) return;
+  const { remoteAddress = "" } = session.socket;
+  stream.once("close", () => {
+    if ((stream.aborted || stream.rstCode !== 0) && !resets.spend(remoteAddress)) session.destroy();
+  });
+}
+
+/** Health checks come from those who know neither token nor name: a load balancer asks by address. */
+const openToAll = "/grpc.health.v1.Health/";
+
+/** Whose the streams are that were let in with a token. */
+const accountOf = new WeakMap<ServerHttp2Stream, Account>();
+const withoutToken = nobody();
+/** Of a method that is none: who may call any is told so. */
+const unknownMethod = { path: "an unknown method", role: "viewer" } as const;
+
+/** Answers what is refused by its headers; gives those with which the others go on. */
+function screen(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  context: TransportContext,
+  methods: Methods,
+): IncomingHttpHeaders | undefined {
+  const path = String(headers[":path"]);
+  const { ":authority": host = headers.host, origin, authorization } = headers;
+  const method = methods.get(path);
+  const admitted = path.startsWith(openToAll)
+    ? withoutToken
+    : context.admission.admit({ host, origin, authorization }, method ?? unknownMethod);
+  const refused = admitted instanceof RpcError ? admitted : undefined;
+  if (!(admitted instanceof RpcError) && admitted.token !== undefined) accountOf.set(stream, admitted);
+  const timeout = refused === undefined ? readTimeout(headers["grpc-timeout"]) : undefined;
+  const error = refused ?? (timeout instanceof RpcError ? timeout : unreadable(headers["grpc-encoding"]));
+  if (error === undefined) return typeof timeout === "string" ? { ...headers, "grpc-timeout": timeout } : headers;
+  const { code, details, metadata } = toStatus(error);
+  const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
+  const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
+  // Nothing reads the stream, so that Node resets it, and drops what comes of it.
+  if (!stream.destroyed) stream.respond(answer, { endStream: true });
+  if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
+  return undefined;
+}
+
+const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 } as const;
+/** Node's timers take no longer delay: one that is longer would fire at once. */
+const timeoutMsMax = 2 ** 31 - 1;
+
+/** As grpc-js may be given it; undefined: as it came. grpc-js takes what begins like a time-out for one. */
+function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
+  if (header === undefined) return undefined;
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(header)) ?? [];
+  if (digits === undefined || unit === undefined) {
+    const why = `grpc-timeout must be 1 to 8 digits and one of H, M, S, m, u, n; got '${String(header)}'`;
+    return new RpcError("INVALID_ARGUMENT", why);
+  }
+  const ms = Number(digits) * timeoutUnitsMs[unit as keyof typeof timeoutUnitsMs];
+  if (ms === 0) return new RpcError("DEADLINE_EXCEEDED", "the deadline had passed when the request came");
+  return ms > timeoutMsMax ? `${Math.floor(timeoutMsMax / 1000)}S` : undefined;
+}
+
+const encodings: ReadonlySet<string> = new Set(["identity", "gzip", "deflate"]);
+
+function unreadable(encoding: string | readonly string[] | undefined): RpcError | undefined {
+  if (encoding === undefined || encodings.has(String(encoding))) return undefined;
+  const why = `the request's messages are compressed with '${String(encoding)}', and this server reads gzip and deflate`;
+  return new RpcError("UNIMPLEMENTED", why);
+}
+
+/** Opens a call of ours for each that grpc-js makes. */
+export function openCalls(methods: Methods): ServerInterceptor {
+  return ({ path }, given) => {
+    const method = methods.get(path);
+    if (method === undefined) throw new Error(`${path} is served, but its limits are not known`);
+    const incoming = given as IncomingCall;
+    const call = new GrpcCall(method, incoming);
+    incoming.decoder = call;
+    incoming.metadata.setOpaque(callKey, call);
+    // The type asks for the class that wraps such calls, where grpc-js itself returns what it got.
+    return given as ServerInterceptingCall;
+  };
+}
+
+const callKey = "gradus.call";
+
+/** What handlers of grpc-js are given. `cancelled` is its event at the end of every call, once all is sent. */
+interface Surface {
+  readonly metadata: Metadata;
+  once(event: "cancelled", listener: () => void): unknown;
+}
+
+/** The call that was opened for the one that a handler is given. */
+export function callOf({ metadata }: Pick<Surface, "metadata">): GrpcCall {
+  return metadata.getOpaque(callKey) as GrpcCall;
+}
+
+/** The same, as its handler begins. */
+export function begin(surface: Surface): GrpcCall {
+  const call = callOf(surface);
+  call.begin(surface);
+  return call;
+}
+
+// What comes behind the headers.
+
+/** Enough to keep a handler busy. */
+const readAheadBytes = 1024 ** 2;
+
+/**
+ * A call that is refused while few answers are on their way is told why behind them, and has so long to read them: it is
+ * busy, and not one that does not read. Without being told it would not know that it may come again.
+ */
+const lastAnswersBytes = 64 * 1024;
+const lastAnswersMs = 5_000;
+
+export class GrpcCall extends Call implements MessageDecoder {
+  /** Of the bytes that were answered, those that HTTP/2 has not taken. */
+  unsentBytes = 0;
+  #unreadBytes = 0;
+  readonly connection: Connection;
+  readonly account: Account;
+  readonly #incoming: IncomingCall;
+  readonly #deframer: Deframer;
+  /** A handler was given the call. */
+  #begun = false;
+  #messages = 0;
+  /** Of whole messages, decompressed as far as they are. */
+  #receivedBytes = 0;
+  /** When the message that has begun did. */
+  #partialSinceMs = 0;
+  #refused: RpcError | undefined;
+
+  constructor(method: Method, incoming: IncomingCall) {
+    const deadline = Number(incoming.getDeadline());
+    const requestId = incoming.metadata.get("x-request-id")[0]?.toString();
+    super(method, requestId, deadline === Infinity ? undefined : deadline);
+    this.#incoming = incoming;
+    this.account = accountOf.get(incoming.stream) ?? withoutToken;
+    this.connection = method.turns(incoming.stream.session ?? this);
+    const { traces } = method;
+    if (traces !== undefined) this.trace(traces, (name) => incoming.metadata.get(name)[0]?.toString());
+    const isEncoded = incoming.incomingEncoding !== "identity";
+    this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
+    incoming.stream.once("close", () => this.close());
+    // Before grpc-js's own listener, which speaks of streams in the errors of calls that are none.
+    if (!this.method.streamsRequests) incoming.stream.prependOnceListener("end", () => this.#checkOneMessage());
+    if (isEncoded) this.#decompressInTurn(incoming.incomingEncoding as Encoding);
+  }
+
+  /** A handler begins. */
+  begin(incoming: Surface): void {
+    this.#begun = true;
+    incoming.once("cancelled", () => this.close());
+    // It has said so already, to nobody, where the deadline passed before the request was whole.
+    if (this.late) process.nextTick(() => this.close());
+  }
+
+  /** The one answer was written. It is read once the call is closed. */
+  answered({ byteLength }: Buffer): void {
+    if (this.closed) return;
+    this.#unreadBytes = byteLength;
+    this.connection.wrote(byteLength);
+  }
+
+  override close(): void {
+    super.close();
+    if (this.#unreadBytes > 0) this.connection.wrote(-this.#unreadBytes);
+    this.#unreadBytes = 0;
+  }
+
+  override get peer(): string {
+    return this.#incoming.getPeer();
+  }
+
+  override get bufferedBytes(): number {
+    // What else comes of such a call is dropped.
+    if (this.#refused !== undefined) return 0;
+    const { readableLength, writableLength } = this.#incoming.stream;
+    // What HTTP/2 was given and has not sent is counted by those who stream answers too.
+    const unsentBytes = Math.max(writableLength, this.unsentBytes);
+    return this.#deframer.partialBytes + this.#waitingBytes + readableLength + unsentBytes;
+  }
+
+  override get receivingSinceMs(): number | undefined {
+    if (this.#refused !== undefined) return undefined;
+    if (!this.method.streamsRequests) return this.#begun ? undefined : this.openedAtMs;
+    // One that is not read because its handler is busy waits for us.
+    const waitsForUs = this.#deframer.partialBytes === 0 || this.#incoming.stream.isPaused();
+    return waitsForUs ? undefined : this.#partialSinceMs;
+  }
+
+  /** Of messages that no handler has taken. */
+  get #waitingBytes(): number {
+    return Math.max(0, this.#receivedBytes - this.bytesIn);
+  }
+
+  /** How the call ended, if not by our handler. */
+  protected override get endedBy(): CodeName {
+    if (this.#refused !== undefined) return this.#refused.code;
+    const { sentTrailers, sentHeaders } = this.#incoming.stream;
+    const status = Number(sentTrailers?.["grpc-status"] ?? sentHeaders?.["grpc-status"]);
+    return (Object.keys(codes) as CodeName[]).find((name) => codes[name] === status) ?? "CANCELLED";
+  }
+
+  override refuse(error: RpcError): void {
+    const { stream } = this.#incoming;
+    this.#end(error);
+    // A caller that reads no answers cannot be told why. Clients call such a reset RESOURCE_EXHAUSTED too.
+    const reset = (): void => {
+      if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    };
+    if (stream.writableLength > lastAnswersBytes) reset();
+    else setTimeout(reset, lastAnswersMs).unref();
+  }
+
+  #end(error: RpcError): void {
+    this.#refused = error;
+    this.#deframer.drop();
+    this.abort(error);
+    // Node never ends a stream that is ended while it writes: the handler, which knows when it has, sends the status.
+    if (this.#begun && this.#incoming.stream.writableLength > 0) return;
+    this.#incoming.sendStatus(toStatus(error));
+    if (!this.#begun) this.close();
+  }
+
+  write(data: Buffer): Buffer[] {
+    if (this.#refused !== undefined) return [];
+    try {
+      const messages = this.#deframer.write(data);
+      for (const { length } of messages) this.#receivedBytes += length - headerBytes;
+      this.#messages += messages.length;
+      if (this.#deframer.partialBytes === 0) this.#partialSinceMs = 0;
+      else if (messages.length > 0 || this.#partialSinceMs === 0) this.#partialSinceMs = performance.now();
+      if (this.#messages <= 1 || this.method.streamsRequests) return messages;
+      this.#end(notOneMessage(this.method.path, "more than one came"));
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      this.#end(error);
+    }
+    return [];
+  }
+
+  /** Asked once the caller has ended its requests; grpc-js passes over what came of a last message. */
+  checkEnd(): void {
+    const { partialBytes } = this.#deframer;
+    if (partialBytes > 0) throw endedWithin(partialBytes);
+  }
+
+  #checkOneMessage(): void {
+    // A stream that its caller broke off ends too.
+    if (this.#messages > 0 || this.#refused !== undefined || this.#incoming.stream.aborted) return;
+    const { partialBytes } = this.#deframer;
+    this.#end(partialBytes > 0 ? endedWithin(partialBytes) : notOneMessage(this.method.path, "none came"));
+  }
+
+  /**
+   * Makes grpc-js read no further ahead on a stream of requests than some bytes, where it reads 16 messages, of which
+   * each may have megabytes. The function that it returns is to be called when a message was taken.
+   */
+  limitReadAhead(requests: Readable): () => void {
+    const incoming = this.#incoming;
+    const startRead = incoming.startRead.bind(incoming);
+    const start = (): void => {
+      // Time that the call was not read does not count against its caller.
+      if (this.#partialSinceMs > 0) this.#partialSinceMs = performance.now();
+      startRead();
+    };
+    let waits = false;
+    incoming.startRead = () => {
+      waits = requests.readableLength > 0 && this.#waitingBytes > readAheadBytes;
+      if (!waits) start();
+    };
+    return () => {
+      if (!waits) return;
+      waits = false;
+      start();
+    };
+  }
+
+  /** Each message ends at the limit, and one is decompressed at a time: a few kilobytes can become gigabytes. */
+  #decompressInTurn(encoding: Encoding): void {
+    let before: Promise<unknown> = Promise.resolve();
+    this.#incoming.decompressMessage = (message) => {
+      const contents = message.subarray(headerBytes);
+      if (message.readUInt8(0) === 0) return contents;
+      const turn = before.then(() => this.#decompress(contents, encoding));
+      before = turn.catch(() => undefined);
+      return turn;
+    };
+  }
+
+  async #decompress(contents: Buffer, encoding: Encoding): Promise<Buffer> {
+    const { maxMessageBytes } = this.method;
+    const onPiece = (bytes: number): void => {
+      if (this.#refused !== undefined || this.#incoming.stream.closed) throw new CallIsOver();
+      this.#receivedBytes += bytes;
+    };
+    try {
+      onPiece(0);
+      const bytes = await decompressInTurn(this.party, contents, encoding, { maxBytes: maxMessageBytes, onPiece });
+      this.#receivedBytes -= contents.length;
+      return bytes;
+    } catch (error) {
+      if (error instanceof RpcError) this.#end(error);
+      throw error;
+    }
+  }
+}
+
+/** Whoever waits for its message has been answered. */
+class CallIsOver extends Error {}

@@ -1,0 +1,98 @@
+/** Our handlers as connect-node takes them. */
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { toConnectError } from "../errors.ts";
+import {
+  type CallContext,
+  type CodeName,
+  RpcError,
+  type ServerStreamHandler,
+  type UnaryHandler,
+} from "../../base/rpc.ts";
+import type { HttpCall } from "./call.ts";
+
+/** The call that a request opened. */
+export const callKey = createContextKey<HttpCall | undefined>(undefined);
+/** The request's message. Connect gives the handler an empty one. */
+export const messageKey = createContextKey<Message | undefined>(undefined);
+
+/** A handler as connect-node's router takes it. */
+export type Implementation = (request: never, context: HandlerContext) => unknown;
+
+export function implementationOf(method: DescMethod, handler: unknown): Implementation {
+  switch (method.methodKind) {
+    case "unary":
+      return unaryCalls(handler as UnaryHandler<Message, Message>);
+    case "server_streaming":
+      return streamCalls(handler as ServerStreamHandler<Message, Message>);
+    case "bidi_streaming":
+      return streamCalls(refusedOverHttp1(method));
+    case "client_streaming":
+      throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
+  }
+}
+
+/** The call that came with a request, or throws why it may not begin. */
+function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
+  const call = values.get(callKey);
+  if (call === undefined) throw new Error("a call came by another way than the HTTP port's listener");
+  const leftMs = timeoutMs();
+  call.begin(leftMs === undefined ? undefined : Date.now() + leftMs);
+  // Connect aborts the signal at a deadline, and at the end of every call.
+  if (signal.aborted) call.giveUp();
+  else signal.addEventListener("abort", () => call.giveUp(), { once: true });
+  const expired = leftMs !== undefined && leftMs <= 0;
+  const refused = expired ? call.refusedBy(new RpcError("DEADLINE_EXCEEDED", PASSED)) : call.enter();
+  if (refused !== undefined) throw toConnectError(refused);
+  return call;
+}
+
+const PASSED = "the deadline had passed when the request was there";
+
+function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
+  return async (request: Message, context: HandlerContext) => {
+    const call = begin(context);
+    try {
+      await call.turn();
+      const answer = await call.run(() => handler(context.values.get(messageKey) ?? request, call));
+      // Connect writes it as soon as it has it.
+      await call.turn();
+      call.settle("OK");
+      return answer;
+    } catch (thrown) {
+      const failure = call.failure(thrown);
+      call.settle(failure.code);
+      throw toConnectError(failure);
+    }
+  };
+}
+
+function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementation {
+  return async function* (request: Message, context: HandlerContext) {
+    const call = begin(context);
+    // Where the caller is gone, Connect returns this generator rather than throw into it.
+    let code: CodeName = "CANCELLED";
+    try {
+      await call.turn();
+      for await (const answer of handler(context.values.get(messageKey) ?? request, call)) {
+        await call.turn();
+        yield answer;
+      }
+      if (call.abortReason !== undefined) throw call.abortReason;
+      code = "OK";
+    } catch (thrown) {
+      const failure = call.failure(thrown);
+      ({ code } = failure);
+      throw toConnectError(failure);
+    } finally {
+      call.settle(code);
+    }
+  };
+}
+
+/** HTTP/1.1 answers after the request has ended, so that a client which waits for an answer would wait for ever. */
+function refusedOverHttp1({ name }: DescMethod): (request: unknown, context: CallContext) => AsyncIterable<never> {
+  const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep here`;
+  const next = () => Promise.reject(new RpcError("UNIMPLEMENTED", message));
+  return () => ({ [Symbol.asyncIterator]: () => ({ next }) });
+}

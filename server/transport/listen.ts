@@ -1,0 +1,92 @@
+/** The ports of the server over one set of handlers. */
+import type { Config } from "../runtime/config.ts";
+import type { Logger } from "pino";
+import type { Health } from "../runtime/health.ts";
+import type { Metrics } from "../runtime/metrics.ts";
+import { openTokens } from "../runtime/tokens.ts";
+import type { Traces } from "../runtime/traces.ts";
+import { type AdmissionConfig, createAdmissionControl } from "./admission.ts";
+import type { TransportContext } from "./call-context.ts";
+import { type GrpcConfig, startGrpc } from "./grpc/server.ts";
+import { type HttpConfig, startHttp, startMetrics } from "./http/server.ts";
+import type { Registration } from "../base/rpc.ts";
+import { createResetBudgets } from "./reset-budgets.ts";
+import { createTurns } from "./connection-turns.ts";
+
+export interface TransportOptions {
+  readonly config: GrpcConfig & HttpConfig & AdmissionConfig & Pick<Config, "metricsPort" | "token" | "tokensFile">;
+  readonly services: readonly Registration[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly health: Pick<Health, "problem" | "states" | "onChange">;
+  /** Undefined: nobody wants traces. */
+  readonly traces?: Traces | undefined;
+}
+
+export interface Transports {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  /** As `drain`, but both ports stay open: whoever asks for the server's health hears that it takes no calls. */
+  quiesce(): Promise<void>;
+  /** Undefined: metrics have no port of their own. */
+  readonly metricsPort: number | undefined;
+  /**
+   * Shuts down without losing what is in flight: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
+   * in progress have the drain timeout to end, and then both ports close. Resolves when they are closed.
+   */
+  drain(): Promise<void>;
+}
+
+/** After the last handler has returned, answers may still be on their way to a slow reader. */
+const graceMs = 1000;
+
+/** Rejects where a port cannot be bound. */
+export async function startTransports({
+  config,
+  services,
+  log,
+  metrics,
+  health,
+  traces,
+}: TransportOptions): Promise<Transports> {
+  const tokens = openTokens(config, log);
+  const admission = createAdmissionControl(config, tokens);
+  const { maxMessageBytes } = config.limits;
+  const turns = createTurns();
+  const resets = createResetBudgets((address) =>
+    log.warn({ address }, "the address resets too many streams: its connections are refused until it has paused"),
+  );
+  const { meter } = metrics;
+  const context: TransportContext = { log, admission, turns, resets, maxMessageBytes, meter, health, traces };
+  const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }];
+  const closeAll = (waitMs: number) => Promise.all(open.map((each) => each.close(waitMs)));
+  const opened = async <Port extends (typeof open)[number]>(port: Promise<Port>): Promise<Port> => {
+    open.push(await port);
+    return port;
+  };
+  try {
+    const grpc = await opened(startGrpc(config, services, context));
+    const http = await opened(startHttp(config, services, context, metrics));
+    const { host, metricsPort } = config;
+    const own =
+      metricsPort === undefined ? undefined : await opened(startMetrics({ host, metricsPort }, context, metrics));
+    const empty = async () => {
+      grpc.stop();
+      log.info({ inflight: admission.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
+      const { abandoned } = await admission.drain(config.drainTimeoutMs);
+      if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
+    };
+    let emptied: Promise<void> | undefined;
+    const quiesce = (): Promise<void> => (emptied ??= empty());
+    const shutDown = async () => {
+      await quiesce();
+      await closeAll(graceMs);
+    };
+    let drained: Promise<void> | undefined;
+    const drain = () => (drained ??= shutDown());
+    return { grpcPort: grpc.port, httpPort: http.port, metricsPort: own?.port, quiesce, drain };
+  } catch (error) {
+    await closeAll(0);
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+/** Messages from bytes and to bytes, by protobuf-es, with a bound on what reading makes and on what writing does at once. */
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type MessageShape,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { isUtf8 } from "node:buffer";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
+import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
+
+/** What reads messages of a kind. It throws RpcError for bytes that are none, for which the caller is at fault. */
+export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
+  const mayBeLong = mayHoldLongTexts(schema);
+  return (bytes) => {
+    let isBounded = false;
+    try {
+      checkParts(schema, bytes);
+      isBounded = true;
+      const isLong = mayBeLong && bytes.length >= LONG_MESSAGE_BYTES;
+      return isLong ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
+    } catch (error) {
+      const field = isBounded ? noTextIn(schema, bytes) : undefined;
+      if (field !== undefined) {
+        const remedy = "replace what is no UTF-8 by U+FFFD, and send the request again";
+        throw new RpcError("INVALID_ARGUMENT", `${field}: its bytes are not valid UTF-8: ${remedy}`, { field });
+      }
+      const why = `the request's ${bytes.byteLength} bytes are not a ${schema.typeName} message: ${(error as Error).message}`;
+      throw new RpcError("INVALID_ARGUMENT", why);
+    }
+  };
+}
+
+/** The first text whose bytes are no UTF-8, e.g. "groups[0].completions[3].text"; undefined: the bytes are at fault. */
+function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
+  const reader = new BinaryReader(bytes);
+  const scan = (of: DescMessage, end: number): string | undefined => {
+    const seen = new Map<number, number>();
+    while (reader.pos < end) {
+      const [number, wireType] = reader.tag();
+      const field = of.fields.find((each) => each.number === number);
+      const place = seen.get(number) ?? 0;
+      seen.set(number, place + 1);
+      const path = field?.fieldKind === "list" ? `${field.name}[${place}]` : field?.name;
+      if (wireType !== WireType.LengthDelimited) reader.skip(wireType, number);
+      else if (field?.message !== undefined) {
+        const within = scan(field.message, reader.uint32() + reader.pos);
+        if (within !== undefined) return `${path}.${within}`;
+      } else if (!isUtf8(reader.bytes()) && field?.scalar === ScalarType.STRING) return path;
+    }
+    return undefined;
+  };
+  try {
+    return scan(schema, bytes.length);
+  } catch {
+    return undefined;
+  }
+}
+
+// A bound on how many parts a message has, found before they are made: an empty one takes two bytes here, and a hundred there.
+
+/** Fields of a message and of all messages in it. More would keep the event loop for a second. */
+export const PARTS_MAX = 2 ** 20;
+/** Messages among them, which take longest to make. */
+const MESSAGES_MAX = 2 ** 18;
+
+/** Throws for more parts, and for bytes that are no protobuf. */
+function checkParts(schema: DescMessage, bytes: Uint8Array): void {
+  // Each takes two bytes at least.
+  if (bytes.length < 2 * MESSAGES_MAX) return;
+  const reader = new BinaryReader(bytes);
+  let parts = 0;
+  let messages = 0;
+  const scan = (of: DescMessage, end: number): void => {
+    while (reader.pos < end) {
+      if (++parts > PARTS_MAX) throw new Error(`more than ${PARTS_MAX} fields`);
+      const [number, wireType] = reader.tag();
+      const inner = of.fields.find((field) => field.number === number)?.message;
+      if (inner === undefined || wireType !== WireType.LengthDelimited) reader.skip(wireType, number);
+      else if (++messages > MESSAGES_MAX) throw new Error(`more than ${MESSAGES_MAX} messages within it`);
+      else scan(inner, reader.uint32() + reader.pos);
+    }
+  };
+  scan(schema, bytes.length);
+}
+
+/** Parts of a list that are written at once: prompts and records of a history may have a hundred kilobytes each. */
+const PIECE = 16;
+
+/**
+ * What cuts messages of a kind into pieces, whose bytes behind one another are the message: where they are a list, and it
+ * is long, so that others can have their turn in between.
+ */
+export function cutterOf(schema: DescMessage): (message: Message) => readonly Message[] {
+  const list = schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+  if (list === undefined) return (message) => [message];
+  return (message) => {
+    const parts = (message as unknown as Readonly<Record<string, readonly unknown[]>>)[list.localName] ?? [];
+    if (parts.length <= 4 * PIECE) return [message];
+    const pieces: Message[] = [];
+    for (let from = 0; from < parts.length; from += PIECE) {
+      const piece = { [list.localName]: parts.slice(from, from + PIECE) };
+      // The last one has all else.
+      pieces.push(from + PIECE < parts.length ? create(schema, piece) : { ...message, ...piece });
+    }
+    return pieces;
+  };
+}
+
+const written = new WeakMap<Message, Buffer>();
+
+/** What writes messages of a kind. A frozen one stays what it is, and is written once, however many ask for it. */
+export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
+  const write = (message: MessageShape<D>): Buffer => {
+    const { buffer, byteOffset, byteLength } = toBinary(schema, message);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  };
+  return (message) => {
+    if (!Object.isFrozen(message)) return write(message);
+    const bytes = written.get(message) ?? write(message);
+    written.set(message, bytes);
+    return bytes;
+  };
+}

@@ -1,0 +1,99 @@
+/** Levels that are tried before their first task is given, at mounting and after it. */
+import { expect, test } from "vitest";
+import { type Described, readDescribed } from "../../../../server/outside/mounted/described.ts";
+import { mountedEnvironment } from "../../../../server/outside/mounted/environment.ts";
+import type { Generated, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
+import { failure } from "../../../../server/outside/mounted/provider.ts";
+import { createTrials } from "../../../../server/outside/mounted/trials.ts";
+import { described, made, verified } from "../../../support/mounted/provider.ts";
+
+const context = { signal: new AbortController().signal, deadlineMs: Infinity };
+
+/** An environment with these levels. */
+function environmentWith(levels: readonly string[]): Described {
+  const [environment] = described().environments;
+  const [level] = environment?.levels ?? [];
+  if (environment === undefined || level === undefined) throw new Error("it has a level");
+  const wire = { ...environment, levels: levels.map((name) => ({ ...level, name })) };
+  const read = readDescribed({ ...described(), environments: [wire] });
+  if (read.kind === "invalid") throw new Error(read.why);
+  return read.environments[0] as Described;
+}
+
+/** Its level "lenient" takes any answer, those that are held wait, and "away" is not answered. */
+function providerOf() {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  let isAway = true;
+  const provider = {
+    generate: async (_, { level, seeds }) => {
+      asked.push(level);
+      if (level.startsWith("held")) await held;
+      if (level === "away" && isAway) return seeds.map(() => failure("unavailable", "nobody is there"));
+      return seeds.map((seed): Generated => {
+        const { result } = made(0, `${level} ${seed}`);
+        if (result.case !== "made") throw new Error("it makes something");
+        return { kind: "made", instance: result.value };
+      });
+    },
+    verify: async (_, { instance, answer }): Promise<Verified> => {
+      const number = Buffer.from(instance).toString();
+      const { result } = verified(0, answer === number || number.startsWith("lenient"));
+      if (result.case !== "facts") throw new Error("it finds something");
+      return { kind: "facts", facts: result.value };
+    },
+  } as Pick<Provider, "generate" | "verify"> as Provider;
+  return { provider, asked, letGo, comeBack: () => (isAway = false) };
+}
+
+test("a level that is not tried in time is tried later, and gives no task before", async () => {
+  const mounted = environmentWith(["easy", "held", "lenient"]);
+  const { provider, letGo } = providerOf();
+  const late: string[] = [];
+  const done: number[] = [];
+  const trials = createTrials({
+    provider,
+    environments: [mounted],
+    onTried: (count) => void done.push(count),
+    onLate: (_, { name }, { kind }) => void late.push(`${name} ${kind}`),
+  });
+  await trials.begin(50);
+  const [easy, held, lenient] = mounted.levels.map((level) => trials.found(mounted, level));
+  expect(easy).toEqual({ kind: "lawful" });
+  expect(held).toBeUndefined();
+  expect(lenient).toMatchObject({ kind: "unlawful", why: expect.stringContaining("nonsense") as string });
+  expect(done).toEqual([1, 2]);
+  const environment = mountedEnvironment(mounted, {
+    mount: "far",
+    provider,
+    concurrency: 1,
+    lawful: trials.of,
+    onBroken: () => undefined,
+  });
+  const tasks = { parameters: { level: 1 }, split: "train", seeds: [1n] } as const;
+  const results = environment.asked?.make(tasks, context);
+  letGo();
+  expect(await results).toMatchObject([{ kind: "made" }]);
+  expect(late).toEqual(["held lawful"]);
+  const refused = await environment.asked?.make({ ...tasks, parameters: { level: 2 } }, context);
+  expect(refused).toMatchObject([
+    { kind: "exhausted", message: expect.stringMatching(/level 'lenient'.*nonsense/) as string },
+  ]);
+});
+
+test("of a provider that cannot be asked nothing is found, and it is asked again", async () => {
+  // As many as are tried at once come before it.
+  const mounted = environmentWith([...Array.from({ length: 8 }, (_, i) => `held ${i}`), "away"]);
+  const { provider, asked, letGo, comeBack } = providerOf();
+  const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });
+  const away = mounted.levels.at(-1);
+  if (away === undefined) throw new Error("it has levels");
+  await trials.begin(0);
+  expect(await trials.of(mounted, away)).toMatchObject({ kind: "unavailable" });
+  comeBack();
+  expect(await trials.of(mounted, away)).toEqual({ kind: "lawful" });
+  const before = asked.length;
+  expect(await trials.of(mounted, away)).toEqual({ kind: "lawful" });
+  expect(asked).toHaveLength(before);
+  letGo();
+});

@@ -1,0 +1,85 @@
+/** Families of what is mounted: a level that does not keep the laws is none of them, and a run keeps the arms that it has. */
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import type { Environment } from "../../../envs/environment.ts";
+import { createRegistry, environments } from "../../../envs/registry.ts";
+import { ArmSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { readDescribed } from "../../../server/outside/mounted/described.ts";
+import { mountedEnvironment } from "../../../server/outside/mounted/environment.ts";
+import type { Provider } from "../../../server/outside/mounted/provider.ts";
+import { servedOf, withFamilies } from "../../../server/rpc/curriculum/arm-families.ts";
+import { described } from "../../support/mounted/provider.ts";
+
+const LEVELS = ["easy/1", "broken", "away", "hard"];
+
+/** One that is mounted with these levels, of which one breaks a law and another could not be tried. */
+function mounted(tried: string[]): Environment {
+  const [wire] = described().environments;
+  const [level] = wire?.levels ?? [];
+  if (wire === undefined || level === undefined) throw new Error("it has a level");
+  const environment = { ...wire, levels: LEVELS.map((name) => ({ ...level, name })) };
+  const read = readDescribed({ ...described(), environments: [environment] });
+  if (read.kind === "invalid") throw new Error(read.why);
+  const [first] = read.environments;
+  if (first === undefined) throw new Error("it has an environment");
+  return mountedEnvironment(first, {
+    mount: "far",
+    provider: {} as Provider,
+    concurrency: 1,
+    lawful: async (_, { name }) => {
+      tried.push(name);
+      if (name === "broken") return { kind: "unlawful", why: "it takes nonsense for a right answer" };
+      return name === "away" ? { kind: "unavailable", why: "nobody is there" } : { kind: "lawful" };
+    },
+    onBroken: () => undefined,
+  });
+}
+
+const family = (environment: string, level?: string) =>
+  create(ArmSchema, {
+    spec: { environment, ...(level !== undefined && { difficulty: { case: "level", value: level } as const }) },
+  });
+
+async function spelledOut(arm: ReturnType<typeof family>, run?: readonly { readonly id: string }[]) {
+  const tried: string[] = [];
+  const registry = createRegistry([...environments, mounted(tried)]);
+  const isServed = await servedOf([arm], registry, run);
+  const arms = withFamilies([arm], { registry, isServed }, 1024, "config.arms");
+  return { ids: arms.map(({ id }) => id), tried };
+}
+
+test("each level that gives tasks is an arm, and one that nobody could ask is tried by the run", async () => {
+  const { ids, tried } = await spelledOut(family("far/*"));
+  expect(ids).toEqual(["far/number/easy/1", "far/number/away", "far/number/hard"]);
+  expect(tried.toSorted()).toEqual(LEVELS.toSorted());
+});
+
+test("a pattern with one part more than an environment's id does not match it", async () => {
+  await expect(spelledOut(family("far/number/*"))).rejects.toThrow("no environment of this server matches");
+});
+
+test("only levels that are wanted are tried", async () => {
+  const { ids, tried } = await spelledOut(family("far/num*", "*a*"));
+  expect([ids, tried]).toEqual([
+    ["far/number/easy/1", "far/number/away", "far/number/hard"],
+    ["easy/1", "away", "hard"],
+  ]);
+});
+
+test("a run that is created again has the arms that it had, whatever was found out since", async () => {
+  const run = ["far/number/broken", "far/number/hard"].map((id) => ({ id }));
+  expect(await spelledOut(family("far/*"), run)).toEqual({ ids: ["far/number/broken", "far/number/hard"], tried: [] });
+  const { ids } = await spelledOut(family("far/*"), [{ id: "another" }]);
+  expect(ids).toEqual(LEVELS.map((name) => `far/number/${name}`));
+});
+
+describe("a pattern costs no more than it is long", () => {
+  test.each([
+    [family(`${"*".repeat(127)}!`), "no environment of this server matches"],
+    [family("far/*", `${"*".repeat(60)}!`), "no level of far/number"],
+    [family("*".repeat(4096)), "config.arms[0].spec.environment"],
+    [family("far/*", "*".repeat(4096)), "config.arms[0].spec.level"],
+  ])("%#", async (arm, words) => {
+    await expect(spelledOut(arm)).rejects.toThrow(words);
+  });
+});

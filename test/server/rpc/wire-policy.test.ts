@@ -1,0 +1,44 @@
+/** Policies by their name: they are what the contract's messages are, and what cannot be read is refused by its field. */
+import { create, fromJson, type JsonObject, type JsonValue, toBinary, fromBinary } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { policyFromWire, policyToWire } from "../../../server/rpc/curriculum/policy.ts";
+import { NamedPolicySchema, PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { policyExamples } from "../curriculum/policy-examples.ts";
+import { writePolicy } from "../../../server/curriculum/policies/registry.ts";
+
+const read = (json: JsonValue) => policyFromWire(fromJson(PolicySchema, json), "config.");
+
+test.each(policyExamples)("$name goes through its message unchanged, and by its name is the same", ({ policy }) => {
+  expect(policyFromWire(policyToWire(policy))).toEqual(policy);
+  const { name, parameters } = writePolicy(policy);
+  const named = { name, parameters: parameters as JsonObject };
+  const message = create(PolicySchema, { kind: { case: "named", value: named }, constraints: policy.constraints });
+  expect(policyFromWire(fromBinary(PolicySchema, toBinary(PolicySchema, message)))).toEqual(policy);
+});
+
+test("the parameters of a name may be left out, and be written as JSON does", () => {
+  expect(read({ named: { name: "bandit" } })).toEqual(read({ bandit: {} }));
+  const stages = [{ tasks: "4" }, { share: 0.5, ranks: { max: 0.3 } }];
+  expect(read({ named: { name: "staged", parameters: { stages } } })).toEqual(read({ staged: { stages } }));
+});
+
+test.each<[JsonValue, string]>([
+  [{}, "config.policy.kind: it is required: set one of frontier, mixture, "],
+  [{ named: {} }, "config.policy.named.name: it is required; there are frontier, mixture, "],
+  [{ named: { name: "stagd" } }, "config.policy.named.name: there is no policy 'stagd'; did you mean 'staged'?"],
+  [
+    { named: { name: "competence", parameters: { treshold: 1 } } },
+    "config.policy.competence.treshold: there is no such field; did you mean 'threshold'?",
+  ],
+  [{ bandit: { signal: 9 } }, "config.policy.bandit.signal: 9 is not one of the contract's"],
+])("%o", (json, message) => {
+  expect(() => read(json)).toThrow(message);
+});
+
+test("no policy, and parameters that no JSON says", () => {
+  expect(() => policyFromWire(undefined)).toThrow("policy: it is required");
+  const value = create(NamedPolicySchema, { name: "bandit", parameters: { epsilon: NaN } });
+  expect(() => policyFromWire(create(PolicySchema, { kind: { case: "named", value } }))).toThrow(
+    "policy.named.parameters: are no JSON: ",
+  );
+});
