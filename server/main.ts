@@ -95,6 +95,7 @@ export async function serve(
   const policies = await loadPolicies(config.policyFiles);
   if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
+  const sinceMs = Date.now();
   const { mounts, registry } = await openTheMounts(config, environments.registry, log, onMountProgress);
   starting.defer(() => mounts.close());
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
@@ -102,7 +103,7 @@ export async function serve(
   const { deps, leave } = parts;
   starting.defer(parts.close);
   starting.defer(leave);
-  const unwatch = mountAgain(config, { mounts, registry, own: environments.registry, ...parts }, log);
+  const unwatch = mountAgain(config, { mounts, registry, own: environments.registry, sinceMs, ...parts }, log);
   starting.defer(unwatch);
   await parts.ready;
   const transports = await startTransports({

@@ -26,6 +26,8 @@ export interface HostOptions {
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
   /** Absolute paths that nothing of it may read, even in its own folder. */
   readonly hidden?: readonly string[];
+  /** Receives HostReady.sources, whether or not the host serves something. */
+  readonly onSources?: (paths: readonly string[]) => void;
 }
 
 /** How a worker came to its end. */
@@ -216,7 +218,8 @@ class RunningHost {
 
   #heed({ content }: ProviderFrame): void {
     if (content.case === "ready") {
-      const { described, refused, locked, walls } = content.value;
+      const { described, refused, locked, walls, sources } = content.value;
+      this.#options.onSources?.(sources);
       if (described === undefined)
         return this.#end(refused === "" ? "it serves nothing, and does not say why" : refused);
       if (walls < WALLS_MIN) return this.#end(OLDER);

@@ -6,6 +6,7 @@ import { type Described, readDescribed, type Refused } from "./described.ts";
 import { mountedEnvironment } from "./environment.ts";
 import { openLocal } from "./local-provider.ts";
 import type { Provider } from "./provider.ts";
+import { sourcesWithin } from "./reload.ts";
 import { openRemote } from "./remote-provider.ts";
 import { findPython, withoutPackage } from "../sandbox/python.ts";
 import type { Mount, MountSettings } from "./settings.ts";
@@ -42,6 +43,11 @@ export interface Mounts {
    * nothing. Where it cannot be mounted, or is what it was, what was served before goes on.
    */
   again(name: string, adopt: (environments: readonly Environment[]) => string | undefined): Promise<Remounted>;
+  /**
+   * Absolute paths of the Python files that a mount of this name was loaded from, and of those that its last attempt to load
+   * named. They lie in the folder of the mounted file.
+   */
+  sources(name: string): readonly string[];
   readonly figures: () => readonly MountFigures[];
   close(): Promise<void>;
 }
@@ -67,8 +73,18 @@ const REMOTE_ANSWERS = 512;
 
 export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
   const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
-  const open = (mount: Mount): Promise<OpenedOne> =>
-    openOne(mount, settings, counters.get(mount.name) as MountCounter, context);
+  const sources = new Map<string, readonly string[]>();
+  const open = async (mount: Mount): Promise<OpenedOne> => {
+    const { name } = mount;
+    let told: readonly string[] = [];
+    const opened = await openOne(mount, settings, counters.get(name) as MountCounter, {
+      ...context,
+      onSources: (paths) => (told = paths),
+    });
+    const before = opened.kind === "failed" ? (sources.get(name) ?? []) : [];
+    sources.set(name, sourcesWithin(mount, [...told, ...before]));
+    return opened;
+  };
   const opened = await Promise.all(settings.mounts.map(open));
   const mounted = new Map<string, OpenedMount>();
   for (const [i, each] of opened.entries())
@@ -103,7 +119,8 @@ export async function openMounts(settings: MountSettings, context: MountContext)
     return found;
   };
   const figures = () => [...mounted.values()].map((each) => each.figures());
-  return { kind: "ok", mounts: { environments, again, figures, close } };
+  const mounts = { environments, again, sources: (name: string) => sources.get(name) ?? [], figures, close };
+  return { kind: "ok", mounts };
 }
 
 function digestsOf({ environments }: OpenedMount): string {
@@ -117,16 +134,19 @@ interface OpenedMount {
   readonly close: () => Promise<void>;
 }
 
+/** `onSources` receives what the host says of its source files (HostReady.sources). */
+type OneContext = MountContext & { readonly onSources: (paths: readonly string[]) => void };
+
 type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
 
 async function openOne(
   mount: Mount,
   settings: MountSettings,
   counter: MountCounter,
-  context: MountContext,
+  context: OneContext,
 ): Promise<OpenedOne> {
   const { name } = mount;
-  const found = await reach(mount, settings, counter, (why) => context.onFault(name, why));
+  const found = await reach(mount, settings, counter, context);
   const failed = (why: string): OpenedOne => ({ kind: "failed", message: `${name} cannot be mounted: ${why}` });
   if (found.kind === "failed")
     return failed(found.why.includes("No module named 'gradus'") ? withoutPackage(settings.python) : found.why);
@@ -174,7 +194,7 @@ async function reach(
   mount: Mount,
   { python: interpreter, workers, memoryMib, allow, hidden }: MountSettings,
   { workerEnded: onWorkerEnd, hostEnded: onHostEnd }: MountCounter,
-  onFault: (why: string) => void,
+  { onFault, onSources }: OneContext,
 ): Promise<Reached> {
   if (mount.kind === "remote") {
     const opened = await openRemote(mount);
@@ -184,7 +204,7 @@ async function reach(
   if (python.kind === "missing") return { kind: "failed", why: python.why };
   const { target } = mount;
   // By its name: a virtual environment's interpreter is one by the path that it is started by.
-  const told = { onFault, onWorkerEnd, onHostEnd };
+  const told = { onFault: (why: string) => onFault(mount.name, why), onWorkerEnd, onHostEnd, onSources };
   const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, hidden, ...told });
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }

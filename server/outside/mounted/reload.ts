@@ -1,36 +1,87 @@
-/** Files of Python that are mounted again when they change: for who writes an environment while it is served. */
-import { watch } from "node:fs";
-import { dirname } from "node:path";
+/** Reloads a mounted Python file when a file that it was loaded from changes (`--reload`). */
+import { existsSync, type FSWatcher, realpathSync, watch } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename, dirname, resolve, sep } from "node:path";
+import type { Mount } from "./settings.ts";
 
-/** Editors write a file in several steps. */
+/** Files that a mount is watched by (HostReady.sources). */
+const SOURCES_MAX = 1024;
+
+/** Editors write a file in several steps: the files are looked at when nothing happened for this long. */
 const SETTLED_MS = 200;
+/** The files are looked at this often without an event. A folder that was replaced, or that another machine has, sends none. */
+const LOOK_MS = 2000;
 
 /**
- * Has each of these files mounted again when a Python file in its folder changes, one change after the other. What is returned
- * ends that.
+ * Calls `reload` after one of `sources()` changed, was deleted, replaced or created; one call at a time. It watches the folders
+ * of these files, without the folders inside, and asks for the files again after each reload. `sinceMs`, of Date.now(), is
+ * a time before the files were loaded first. Returns a function that ends the watch.
  */
-export function watchFiles(
-  files: readonly string[],
-  again: (file: string) => Promise<void>,
-  onError: (file: string, why: string) => void,
-): () => void {
-  const ends = files.map((file) => {
-    let timer: NodeJS.Timeout | undefined;
-    let last = Promise.resolve();
-    const changed = (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        last = last.then(() => again(file));
-      }, SETTLED_MS);
-    };
-    const watcher = watch(dirname(file), { recursive: true }, (_, name) => {
-      if (name === null || name.endsWith(".py")) changed();
-    });
-    watcher.on("error", (error) => onError(file, `it is not watched any more: ${error.message}`));
-    return (): void => {
-      clearTimeout(timer);
-      watcher.close();
-    };
+export function watchSources(sources: () => readonly string[], reload: () => Promise<void>, sinceMs: number) {
+  let seen: ReadonlyMap<string, string> = new Map();
+  let watchers: readonly FSWatcher[] = [];
+  let settling: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  const follow = async (loadedMs: number): Promise<void> => {
+    const now = await signaturesOf(sources(), loadedMs);
+    seen = new Map([...now].map(([file, signature]) => [file, seen.get(file) ?? signature]));
+    watchers.forEach((watcher) => watcher.close());
+    const folders = isEnded ? [] : [...Map.groupBy(now.keys(), dirname)];
+    watchers = folders.flatMap(([folder, files]) => watchFolder(folder, files, soon));
+  };
+  const lookNow = async (): Promise<void> => {
+    const now = await signaturesOf(sources());
+    if (isEnded || [...now].every(([file, signature]) => seen.get(file) === signature)) return;
+    const beganMs = Date.now();
+    seen = now;
+    await reload();
+    await follow(beganMs);
+  };
+  let last = follow(sinceMs);
+  const look = () => void (last = last.then(lookNow));
+  const soon = (): void => {
+    clearTimeout(settling);
+    settling = setTimeout(look, SETTLED_MS);
+  };
+  const looks = setInterval(look, LOOK_MS);
+  return (): void => {
+    isEnded = true;
+    clearInterval(looks);
+    clearTimeout(settling);
+    watchers.forEach((watcher) => watcher.close());
+  };
+}
+
+/** A folder that cannot be watched, e.g. one that is gone, is only looked at from time to time. */
+function watchFolder(folder: string, files: readonly string[], onEvent: () => void): readonly FSWatcher[] {
+  const names = new Set(files.map((file) => basename(file)));
+  try {
+    const watcher = watch(folder, (_, name) => (name === null || names.has(name)) && onEvent());
+    return [watcher.on("error", () => watcher.close())];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * By file, what tells two contents of it apart without reading them. A file that changed after it was loaded has a signature
+ * that it will never have again.
+ */
+async function signaturesOf(files: readonly string[], loadedMs = Infinity): Promise<ReadonlyMap<string, string>> {
+  const found = files.map(async (file): Promise<[string, string]> => {
+    const now = await stat(file, { bigint: true }).catch(() => undefined);
+    if (now === undefined) return [file, "missing"];
+    const { dev, ino, size, mtimeNs, ctimeNs, ctimeMs } = now;
+    return [file, Number(ctimeMs) < loadedMs ? [dev, ino, size, mtimeNs, ctimeNs].join() : "newer"];
   });
-  return () => ends.forEach((end) => end());
+  return new Map(await Promise.all(found));
+}
+
+/** The mounted file, and of some paths those that lie in its folder: a host says them, and it runs foreign code. */
+export function sourcesWithin(mount: Mount, paths: readonly string[]): readonly string[] {
+  if (mount.kind === "remote") return [];
+  const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+  const folder = real(dirname(real(mount.target))) + sep;
+  const within = paths.filter((path) => path.startsWith(folder) && resolve(path) === path);
+  return [...new Set([mount.target, ...within])].slice(0, SOURCES_MAX);
 }

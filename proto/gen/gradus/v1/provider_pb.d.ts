@@ -1020,6 +1020,16 @@ export declare type HostReady = Message<"gradus.v1.HostReady"> & {
    * @generated from field: uint32 walls = 4;
    */
   walls: number;
+
+  /**
+   * Absolute paths of the Python files that decide what it serves, in the folder of the
+   * file that is mounted: those that it loaded, and where it is refused also those that
+   * the error names. With `--reload` the server watches these, at most 1,024, and passes
+   * over those that lie elsewhere. Unset: the server watches the mounted file alone.
+   *
+   * @generated from field: repeated string sources = 5;
+   */
+  sources: string[];
 };
 
 /**

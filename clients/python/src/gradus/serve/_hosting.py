@@ -8,6 +8,7 @@ import select
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from gradus.serve import _chance, _trial
@@ -17,6 +18,7 @@ from gradus.serve._family import Family
 from gradus.serve._frames import read_frame, to_bytes, write_all
 from gradus.serve._held import Held
 from gradus.serve._served import in_words
+from gradus.serve._sources import files_of
 from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
 from gradus.serve.walls import Asked, Namespaces, Walls
 from gradus.serve.walls.places import RefusedError
@@ -28,6 +30,8 @@ TRIAL_FACTOR = 2
 TRIAL_SECONDS = 30
 # Workers in a row that cannot begin.
 UNSTARTED_MAX = 10
+# HostReady.sources.
+SOURCES_MAX = 1024
 WALLS = 2
 """Which of the server's demands these walls meet (HostReady.walls)."""
 
@@ -42,10 +46,13 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
     def say(frame: pb.ProviderFrame) -> None:
         write_all(sending, to_bytes(frame))
 
+    folder = folder_of(start.target)
+    # A link is followed before the walls are up, for its own folder is behind them.
+    target = start.target if folder is None else str(Path(start.target).resolve())
     try:
         needs = needs_of(start.target, start.start_folder)
         asked = Asked(
-            own=folder_of(start.target),
+            own=folder,
             read=[*start.allow.read, *needs.read],
             hidden=start.hidden,
             start_folder=start.start_folder,
@@ -56,17 +63,20 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
         walls = Walls(asked, namespaces)
         walls.enter()
         _chance.install()
-        catalogue = load(start.target)
+        catalogue = load(target)
         settle()
         if catalogue.tried_here:
             _trial.try_all(catalogue, walls, family, max(1, start.workers), trial_seconds(start))
         if not catalogue.served:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in catalogue.left_out.items())
-            raise TargetError(f"nothing of {start.target} can be served: {reasons}")
+            raise TargetError(f"nothing of {target} can be served: {reasons}")
     except (RefusedError, TargetError, OSError) as error:
         why = in_words(error) if isinstance(error, OSError) else str(error)
-        return say(pb.ProviderFrame(ready=pb.HostReady(refused=why[:4000])))
-    say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words(), walls=WALLS)))
+        sources = files_of(folder, error)[:SOURCES_MAX]
+        return say(pb.ProviderFrame(ready=pb.HostReady(refused=why[:4000], sources=sources)))
+    ready = pb.HostReady(described=catalogue.describe(), locked=walls.in_words(), walls=WALLS)
+    ready.sources.extend(files_of(folder)[:SOURCES_MAX])
+    say(pb.ProviderFrame(ready=ready))
     terms = Terms(start.generate_ms, start.verify_ms, start.hold_ms)
     Workers(catalogue, walls, family, terms, max(1, start.workers), (receiving, sending)).run()
     return None

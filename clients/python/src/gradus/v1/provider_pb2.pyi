@@ -896,6 +896,7 @@ class HostReady(google.protobuf.message.Message):
     REFUSED_FIELD_NUMBER: builtins.int
     LOCKED_FIELD_NUMBER: builtins.int
     WALLS_FIELD_NUMBER: builtins.int
+    SOURCES_FIELD_NUMBER: builtins.int
     refused: builtins.str
     """Why not, in words: e.g. the exception that importing the file raised."""
     locked: builtins.str
@@ -911,6 +912,14 @@ class HostReady(google.protobuf.message.Message):
     def described(self) -> global___DescribeResponse:
         """What it serves; unset: it serves nothing, for the reason in `refused`."""
 
+    @property
+    def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Absolute paths of the Python files that decide what it serves, in the folder of the
+        file that is mounted: those that it loaded, and where it is refused also those that
+        the error names. With `--reload` the server watches these, at most 1,024, and passes
+        over those that lie elsewhere. Unset: the server watches the mounted file alone.
+        """
+
     def __init__(
         self,
         *,
@@ -918,9 +927,10 @@ class HostReady(google.protobuf.message.Message):
         refused: builtins.str = ...,
         locked: builtins.str = ...,
         walls: builtins.int = ...,
+        sources: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["described", b"described"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["described", b"described", "locked", b"locked", "refused", b"refused", "walls", b"walls"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["described", b"described", "locked", b"locked", "refused", b"refused", "sources", b"sources", "walls", b"walls"]) -> None: ...
 
 global___HostReady = HostReady
 
