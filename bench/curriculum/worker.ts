@@ -1,8 +1,8 @@
 /** A thread of the harness: has students of one kind taught by equal shares, and by each policy for as long. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/types.ts";
-import { lean } from "./lean.ts";
-import { type Life, lifeOf } from "../../server/simulation/life.ts";
+import { drive } from "../../server/simulation/drive.ts";
+import { type Life, lifeCounter } from "../../server/simulation/life.ts";
 import { configOf } from "../../server/simulation/simulated-run.ts";
 import { judgedKinds, type JudgedKind } from "./judged-kinds.ts";
 import { policyOf, uniform } from "./policies.ts";
@@ -26,18 +26,20 @@ export interface Taught {
 function live({ places, shape, create }: JudgedKind, policy: Policy, seed: string, batches?: number): [Life, number] {
   const student = create(seed, places);
   const config = configOf(places, policy, shape, seed);
-  const steps = [];
+  const counter = lifeCounter(student, shape.numGenerations);
   let until = batches ?? shape.batches;
   let arrived = false;
-  for (const step of lean(config, student, seed)) {
-    steps.push(step);
+  let played = 0;
+  for (const step of drive(config, student, seed)) {
+    counter.add(step);
+    played++;
     if (batches === undefined && !arrived && step.score >= student.target) {
       arrived = true;
-      until = Math.min(until, 2 * steps.length);
+      until = Math.min(until, 2 * played);
     }
-    if (steps.length >= until) break;
+    if (played >= until) break;
   }
-  return [lifeOf(steps, student, shape.numGenerations), steps.length];
+  return [counter.life(), played];
 }
 
 /** Equal shares go on until they have arrived, and as long again; the others have the same time. */

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { createClient, type GradusClient, type PolicyChoice } from "../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
-import { lifeOf } from "../../server/simulation/life.ts";
+import { lifeCounter } from "../../server/simulation/life.ts";
 import { type Practice, scoreOf } from "../../server/simulation/student.ts";
 import { startServerIn, temporaryFolder } from "../../test/support/server-process.ts";
 import { student as family } from "../curriculum/many-arms.ts";
@@ -31,13 +31,6 @@ const { values: options } = parseArgs({
 const PATIENCE_MS = 600_000;
 const { places, shape } = family;
 const armOf = new Map(places.map(({ id }, arm) => [id, arm]));
-
-interface Practised {
-  readonly counts: readonly number[];
-  /** Groups that teach. */
-  readonly useful: number;
-  readonly score: number;
-}
 
 /** One update batch: what was practised. */
 async function practise(client: GradusClient, run: string, cursor: bigint, solves: (arm: number) => number) {
@@ -69,17 +62,18 @@ async function live(client: GradusClient, kind: string, batches: number) {
     const chance = student.chance(mind, arm, 0.001 + 0.998 * rng.float());
     return Array.from({ length: numGenerations }, () => rng.float()).filter((luck) => luck < chance).length;
   };
-  const steps: Practised[] = [];
-  for (let cursor = 0n; steps.length < batches && (steps.at(-1)?.score ?? 0) < student.target;) {
+  const counter = lifeCounter(student, numGenerations);
+  let played = 0;
+  for (let cursor = 0n; played < batches && counter.life().final < student.target; played++) {
     const { practice, nextCursor } = await practise(client, kind, cursor, solves);
     mind = student.learn(mind, practice);
     const counts = places.map(() => 0);
     for (const { arm } of practice) counts[arm] = (counts[arm] ?? 0) + 1;
     const useful = practice.filter(({ solved, samples }) => solved > 0 && solved < samples).length;
-    steps.push({ counts, useful, score: scoreOf(student, mind) });
+    counter.add({ counts, useful, score: scoreOf(student, mind) });
     cursor = nextCursor;
   }
-  return { policy: kind, batches: steps.length, ...lifeOf(steps, student, numGenerations) };
+  return { policy: kind, batches: played, ...counter.life() };
 }
 
 using folder = temporaryFolder();

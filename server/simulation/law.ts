@@ -33,16 +33,15 @@ export interface Law {
   readonly target: number;
 }
 
-/** Ranks at which success is averaged. */
-const RANKS: readonly number[] = Array.from({ length: 16 }, (_, i) => (i + 0.5) / 16);
-
-const offsets: readonly number[] = RANKS.map(offsetOf);
-
-function offsetOf(rank: number): number {
+/** How much harder a task of a rank is than the arm's median, in units of w. */
+export function offsetOf(rank: number): number {
   return Math.log(rank / (1 - rank));
 }
 
-function logistic(logit: number): number {
+/** The offsets of the 16 ranks at which success is averaged. */
+export const offsets: readonly number[] = Array.from({ length: 16 }, (_, i) => offsetOf((i + 0.5) / 16));
+
+export function logistic(logit: number): number {
   return 1 / (1 + Math.exp(-logit));
 }
 

@@ -50,6 +50,12 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   return config;
 }
 
+/** A run's configuration, for a student of a name and so many update batches. */
+export function simulatedRun<Spec>(config: RunConfig<Spec>, student: string, updates: number): RunConfig<Spec> {
+  const seed = deriveSeed("simulate", config.seed, student);
+  return { ...config, seed, length: updates * config.promptsPerUpdate };
+}
+
 /** The same run with all arms alike but for those that are out, and nothing that bounds a batch. */
 export function equalShares<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
   const policy = { ...config.policy, kind: "mixture", config: null, constraints: noConstraints };

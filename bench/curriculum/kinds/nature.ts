@@ -9,7 +9,7 @@
  *   counts as solved from .95 on. A group is worth 4 times the variance of its qualities.
  */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import type { Law } from "../../../server/simulation/law.ts";
+import { type Law, logistic, offsetOf, offsets } from "../../../server/simulation/law.ts";
 import type { Practice, Student } from "../../../server/simulation/student.ts";
 
 export interface Nature extends Law {
@@ -37,10 +37,6 @@ interface Mind {
 const CLOSED = 0.02;
 const OPENED = 2;
 const SOLVED = 0.95;
-const RANKS: readonly number[] = Array.from({ length: 16 }, (_, i) => (i + 0.5) / 16);
-const offsetOf = (rank: number): number => Math.log(rank / (1 - rank));
-const offsets = RANKS.map(offsetOf);
-const logistic = (logit: number): number => 1 / (1 + Math.exp(-logit));
 
 function meanOver(values: readonly number[], of: (value: number) => number): number {
   let sum = 0;

@@ -1,10 +1,9 @@
 /** A run's configuration and the uniform mixture over the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { deriveSeed } from "../../../envs/lib/rng.ts";
 import type { RunConfig } from "../../../server/curriculum/types.ts";
 import { drive, type Step } from "../../../server/simulation/drive.ts";
-import { type Life, lifeCounter } from "../../../server/simulation/life.ts";
-import { equalShares } from "../../../server/simulation/simulated-run.ts";
+import { type Life, lifeCounter, pointCounter, type Point } from "../../../server/simulation/life.ts";
+import { equalShares, simulatedRun } from "../../../server/simulation/simulated-run.ts";
 import { bootstrap, mean, median } from "../../../server/simulation/statistics.ts";
 import type { Family, Place } from "../../../server/simulation/student.ts";
 import { CliProblem } from "../../problem.ts";
@@ -26,7 +25,7 @@ export interface Asked<Spec> {
   readonly onRun: () => void;
 }
 
-export interface Side extends Omit<Life, "rolloutsToTarget"> {
+export interface Side extends Omit<Life, "rolloutsToTarget" | "successMean"> {
   readonly lives: readonly Life[];
   /** Median; Infinity: at least half never arrived. */
   readonly rollouts: number;
@@ -46,46 +45,20 @@ function sideOf(lives: readonly Life[]): Side {
   };
 }
 
-/** Update batches that are one step of the chart, of all students together: sums, for the batches may be many. */
-interface Drawn {
-  readonly counts: number[];
-  readonly probabilities: number[];
-  solved: number;
-  batches: number;
-}
-
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-function addTo(all: Drawn[], at: number, { counts, probabilities, solved }: Step): void {
-  const drawn = (all[at] ??= {
-    counts: counts.map(() => 0),
-    probabilities: counts.map(() => 0),
-    solved: 0,
-    batches: 0,
-  });
-  for (const [arm, count] of counts.entries()) {
-    drawn.counts[arm]! += count;
-    drawn.probabilities[arm]! += probabilities[arm] ?? 0;
-  }
-  drawn.solved += solved;
-  drawn.batches++;
-}
-
 /** The mean over students of what was drawn; a step of it is of `each` update batches. */
-function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, all: readonly Drawn[], each: number): Series {
-  const steps = all.map(({ counts, probabilities, solved, batches }, i): ChartStep => {
-    const tasks = sumOf(counts);
-    return {
-      cursor: i * each * config.promptsPerUpdate,
-      tasks: tasks / seeds,
-      shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
-      probabilities: probabilities.map((sum) => sum / batches),
-      values: counts.map(() => 0),
-      rewardMean: undefined,
-      solvedShare: solved / (tasks * config.numGenerations),
-    };
-  });
-  const drawn = config.arms.map((_, arm) => sumOf(all.map(({ counts }) => counts[arm] ?? 0)) / seeds);
+function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, points: readonly Point[], each: number): Series {
+  const steps = points.map(({ tasks, counts, probabilities, solvedShare }, i): ChartStep => ({
+    cursor: i * each * config.promptsPerUpdate,
+    tasks: tasks / seeds,
+    shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
+    probabilities,
+    values: counts.map(() => 0),
+    rewardMean: undefined,
+    solvedShare,
+  }));
+  const drawn = config.arms.map((_, arm) => sumOf(points.map(({ counts }) => counts[arm] ?? 0)) / seeds);
   const families = places.map(({ family }) => family);
   return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks: sumOf(drawn), drawn };
 }
@@ -98,11 +71,10 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
     const created = family.create(name, places);
     const student = { ...created, target: target ?? created.target };
     if (!student.learnable.includes(true)) throw new CliProblem("usage", NOTHING_TO_LEARN);
-    const seed = deriveSeed("simulate", config.seed, name);
     const counter = lifeCounter(student, of.numGenerations);
     let batches = 0;
     let success: readonly number[] = [];
-    for (const step of drive({ ...of, seed, length: updates * of.promptsPerUpdate }, student, name)) {
+    for (const step of drive(simulatedRun(of, name, updates), student, name)) {
       counter.add(step);
       onStep(step, batches++);
       ({ success } = step);
@@ -117,14 +89,14 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
     for (const name of names) lives.push(await live(of, name, onStep));
     return lives;
   };
-  const drawn: Drawn[] = [];
-  const given = await play(config, (step, batch) => addTo(drawn, Math.floor(batch / each), step));
+  const drawn = pointCounter(config.numGenerations, each);
+  const given = await play(config, (step, batch) => drawn.add(batch, step));
   const uniform = await play(equalShares(config), () => undefined);
   const rolloutsAt = (runs: typeof given, at: readonly number[]): number =>
     median(at.map((i) => runs[i]?.life.rolloutsToTarget ?? Infinity));
   const ratio = (at: readonly number[]): number => rolloutsAt(given, at) / rolloutsAt(uniform, at);
   const successAt = (runs: typeof given, arm: number): number => mean(runs.map(({ success }) => success[arm] ?? 0));
-  const series = seriesOf(asked, drawn, each);
+  const series = seriesOf(asked, drawn.points(), each);
   return {
     given: sideOf(given.map(({ life }) => life)),
     uniform: sideOf(uniform.map(({ life }) => life)),

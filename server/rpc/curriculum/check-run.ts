@@ -1,8 +1,9 @@
 /** What is asked of a run's configuration before there is a run: what is wrong with it, and what it would draw. */
 import { create, fromJson } from "@bufbuild/protobuf";
 import { didYouMean } from "../../../envs/lib/text.ts";
-import type { Lived, Simulated } from "../../background/simulate.ts";
+import type { Simulated } from "../../background/simulate.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
+import type { Life } from "../../simulation/life.ts";
 import { students } from "../../simulation/students.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Wanting } from "../../tasks/making/outside-tasks.ts";
@@ -147,14 +148,19 @@ function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, ar
 }
 
 function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, target }: Simulated) {
+  let cursor = 0n;
   return create(wire.SimulateRunResponseSchema, {
-    points: points.map(({ cursor, counts, probabilities, success, ...rest }) => ({
-      ...rest,
-      cursor: BigInt(cursor),
-      counts: [...counts],
-      probabilities: [...probabilities],
-      success: [...success],
-    })),
+    points: points.map(({ tasks, counts, probabilities, success, ...rest }) => {
+      const from = cursor;
+      cursor += BigInt(tasks);
+      return {
+        ...rest,
+        cursor: from,
+        counts: [...counts],
+        probabilities: [...probabilities],
+        success: [...success],
+      };
+    }),
     outcome: outcomeToWire(given),
     equalShares: outcomeToWire(equalShares),
     armIds: arms.map(({ id }) => id),
@@ -162,7 +168,7 @@ function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, targ
   });
 }
 
-function outcomeToWire({ rolloutsToTarget, final, successMean, wasted, useful }: Lived) {
+function outcomeToWire({ rolloutsToTarget, final, successMean, wasted, useful }: Life) {
   return {
     ...(rolloutsToTarget !== null && { rolloutsToTarget: BigInt(rolloutsToTarget) }),
     success: final,

@@ -63,7 +63,13 @@ test("time on arms that cannot be learnt is counted", async () => {
 });
 
 test("students of whom nobody arrived say nothing of a ratio, and are counted", () => {
-  const life = (rolloutsToTarget: number | null): Life => ({ rolloutsToTarget, final: 0, wasted: 0, useful: 0 });
+  const life = (rolloutsToTarget: number | null): Life => ({
+    rolloutsToTarget,
+    final: 0,
+    successMean: 0,
+    wasted: 0,
+    useful: 0,
+  });
   const pairs: Played["pairs"] = [
     { policy: life(50), uniform: life(100) },
     { policy: life(null), uniform: life(100) },

@@ -3,8 +3,6 @@ import { expect, test } from "vitest";
 import { policyOf, candidates, recommended, uniform } from "../../../bench/curriculum/policies.ts";
 import { places } from "../../../bench/curriculum/setting.ts";
 import { drive } from "../../../server/simulation/drive.ts";
-import { lean, type LeanStep } from "../../../bench/curriculum/lean.ts";
-import { kinds } from "../../../bench/curriculum/kinds/kinds.ts";
 import { configOf } from "../../../server/simulation/simulated-run.ts";
 import type { Student } from "../../../server/simulation/student.ts";
 import { students } from "../../../server/simulation/students.ts";
@@ -60,29 +58,6 @@ test.each(candidates)("$name: the same seed gives the same run, another another 
     expect(useful).toBeLessThanOrEqual(shape.promptsPerUpdate);
     expect(solved).toBeLessThanOrEqual(shape.promptsPerUpdate * shape.numGenerations);
   }
-});
-
-test.each(candidates)("$name: a lean run is the same run", (candidate) => {
-  const student = students[0]!.create("x/0", places);
-  const config = configOf(places, policyOf(candidate, places, shape), { ...shape, lag: 2 }, "x/0");
-  const whole = [...drive(config, student, "x/0")].map(({ counts, probabilities, useful, score }): LeanStep => ({
-    counts,
-    probabilities,
-    useful,
-    score,
-  }));
-  expect([...lean(config, student, "x/0")]).toEqual(whole);
-});
-
-test("a lean run is the same of graded answers too, and refuses what looks back on instances", () => {
-  const graded = kinds.find(({ name }) => name === "graded")!;
-  const student = graded.create("x/0", graded.places);
-  const config = configOf(graded.places, policyOf(recommended, graded.places, shape), shape, "x/0");
-  const scores = (steps: Iterable<{ readonly score: number }>) => [...steps].map(({ score }) => score);
-  expect(scores(lean(config, student, "x/0"))).toEqual(scores(drive(config, student, "x/0")));
-  const filter = { skipSolved: true, skipFailedAfter: 0, ranks: undefined };
-  const looking = { ...config, policy: { ...config.policy, filter } };
-  expect(() => [...lean(looking, student, "x/0")]).toThrow("use drive");
 });
 
 test("a step goes about as far whatever the size of the update batch", () => {

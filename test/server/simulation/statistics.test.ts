@@ -1,7 +1,7 @@
 /** Medians with runs that never arrived, and intervals. */
 import { expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { lifeOf } from "../../../server/simulation/life.ts";
+import { lifeCounter, pointCounter } from "../../../server/simulation/life.ts";
 import { configOf, equalShares } from "../../../server/simulation/simulated-run.ts";
 import { noConstraints } from "../../../server/curriculum/types.ts";
 import { scoreOf, type Student } from "../../../server/simulation/student.ts";
@@ -43,13 +43,40 @@ test("equal shares are of the arms that the run draws from: one that is out stay
 });
 
 test("a life arrives with the batch after which it is first at the target, even if it falls back", () => {
-  const life = (...scores: readonly number[]) =>
-    lifeOf(
-      scores.map((score) => ({ score, counts: [12, 4], useful: 8 })),
-      { learnable: [true, false], target: 0.75 },
-      8,
-    );
-  const fell = { rolloutsToTarget: 3 * 128, final: 0.6, wasted: 0.25, useful: 0.5 };
+  const life = (...scores: readonly number[]) => {
+    const counter = lifeCounter({ learnable: [true, false], target: 0.75 }, 8);
+    for (const score of scores) counter.add({ score, counts: [12, 4], useful: 8 });
+    return counter.life();
+  };
+  const fell = { rolloutsToTarget: 3 * 128, final: 0.6, successMean: 0.5, wasted: 0.25, useful: 0.5 };
   expect(life(0.1, 0.5, 0.8, 0.6)).toEqual(fell);
   expect(life(0.1, 0.7).rolloutsToTarget).toBeNull();
+});
+
+test("points merge the update batches of a run, and those of several runs at the same place", () => {
+  const step = (a: number, score: number) => {
+    return { counts: [a, 4 - a], probabilities: [a / 4, 1 - a / 4], solved: a, useful: 0, score, success: [score, 0] };
+  };
+  const counter = pointCounter(2, 2);
+  for (const [batch, one] of [step(1, 0.1), step(3, 0.2), step(4, 0.3)].entries()) counter.add(batch, one);
+  const last = { tasks: 4, counts: [4, 0], probabilities: [1, 0], solvedShare: 0.5, score: 0.3, success: [0.3, 0] };
+  const first = {
+    tasks: 8,
+    counts: [4, 4],
+    probabilities: [0.5, 0.5],
+    solvedShare: 0.25,
+    score: 0.2,
+    success: [0.2, 0],
+  };
+  expect(counter.points()).toEqual([first, last]);
+  counter.add(2, step(0, 0.5));
+  const both = {
+    tasks: 8,
+    counts: [4, 4],
+    probabilities: [0.5, 0.5],
+    solvedShare: 0.25,
+    score: 0.5,
+    success: [0.5, 0],
+  };
+  expect(counter.points()).toEqual([first, both]);
 });
