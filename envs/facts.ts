@@ -34,7 +34,7 @@ export interface GradedFacts {
   readonly components: readonly GradedComponent[];
   /** True if the answer reaches the goal. */
   readonly solved: boolean;
-  /** Fault of an answer that falls short, e.g. the first test that fails. */
+  /** Description of what is wrong with an answer that falls short, e.g. the first test that fails. */
   readonly violation?: string;
   readonly info?: Readonly<Record<string, string>>;
 }

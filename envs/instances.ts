@@ -102,8 +102,9 @@ function exhausted(
   const named = changed.map(({ name }) => `${name} ${parameters[name]}`).join(", ");
   const asked = `${id} with ${named === "" ? "its default parameters" : named}`;
   const searched = nodes > 0 ? ` and ${nodes} search nodes` : "";
-  const found = `${instances} gave an instance, ${ofSplit} of them in split ${split}, and 0 were such tasks`;
-  const remedy = "widen the ranges of these parameters, for there may be no other instances, or ask for another split";
+  const found = `${instances} gave an instance, ${ofSplit} of them in split ${split}, and the generator accepted none of these`;
+  const remedy =
+    "widen the ranges of these parameters, because there may be no other instances, or ask for another split";
   return `${asked}: none of ${attempts} attempts${searched} gave a task: ${found}; ${remedy}`;
 }
 
@@ -149,7 +150,7 @@ export function restore<Instance>(
       return restoreRow(environment, origin, pools.get(origin.pool));
     case "inline":
       if (environment.inline !== undefined) return { kind: "ok", instance: environment.inline.decode(origin.instance) };
-      return { kind: "invalid", message: `${environment.id} takes no tasks from outside` };
+      return { kind: "invalid", message: `${environment.id} has no tasks whose instance travels in the task id` };
     default:
       return assertNever(origin);
   }

@@ -63,10 +63,11 @@ export function rejectionText(lines: boolean, { row, reason, count }: RejectedRo
   return `${nameRow(lines, row)}${count > 1 ? ` and ${count - 1} more` : ""}: ${reason}`;
 }
 
-/** Returns why the file as a whole is refused, whatever its single rows are, or undefined if it is not. */
+/** Returns why the whole file is refused, even if its single rows are valid, or undefined if it is not refused. */
 export function fileProblem(units: readonly UnitColumns[], names: ColumnNames): string | undefined {
   const absent = names.find((_, i) => units.every(({ named }) => named[i] === 0));
-  if (absent !== undefined) return `no row has a column '${absent[1]}', which was to be its ${absent[0]}`;
+  if (absent !== undefined)
+    return `no row has a column '${absent[1]}', which --column names for ${absent[0]}: name another column`;
   const proofs = new Map<string, boolean>();
   for (const { wanted, given } of units.flatMap((unit) => unit.proofs))
     proofs.set(wanted, given || proofs.get(wanted) === true);

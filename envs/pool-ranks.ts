@@ -71,7 +71,7 @@ export function rankingOf(counts: ReadonlyMap<number, number>, own: OwnMeasure |
     return { source: undefined, reason: `no row has a column ${RANK_COLUMNS.slice(0, 2).join(", ")} or ${DIFFICULTY}` };
   }
   const parts = [...counts].map(([source, rows]) => `${rows} rows have ${nameOf(source, own) ?? "nothing"}`);
-  return { source: undefined, reason: `${parts.join(", ")} to be ranked by: all must have the same` };
+  return { source: undefined, reason: `${parts.join(", ")} to be ranked by: all rows must have the same measure` };
 }
 
 /** Measure by which an environment ranks its rows itself: its name in run configurations, and a description. */

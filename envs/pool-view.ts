@@ -122,7 +122,7 @@ function alikeIn(row: Row, nameOf: (column: string) => string | undefined): stri
     if (name === undefined) continue;
     const other = taken.get(name);
     if (other !== undefined)
-      return `columns '${other}' and '${column}' are both its ${name}: say --column ${name}=${other} or --column ${name}=${column}`;
+      return `columns '${other}' and '${column}' may both be its ${name}: choose one with --column ${name}=${other} or --column ${name}=${column}`;
     taken.set(name, column);
   }
   return undefined;

@@ -222,7 +222,7 @@ export function rowOfHash<Instance>(
   rankAt?: (place: number) => number,
 ): MakeResult<Instance> {
   const place = placeOfHash(pool, hash);
-  if (place < 0) return { kind: "exhausted", message: `pool '${pool.name}' has no row of the hash ${hash} any more` };
+  if (place < 0) return { kind: "exhausted", message: `pool '${pool.name}' no longer has the row with hash ${hash}` };
   return makeRow(pool, place, epoch, rankAt);
 }
 

@@ -80,7 +80,8 @@ export function createRegistry(environments: readonly Environment[]): Registry {
     [...Map.groupBy(environments, ({ id }) => id)].map(([id, all]) => [id, all.sort((a, b) => b.version - a.version)]),
   );
   for (const [id, all] of versionsById)
-    if (new Set(all.map(({ version }) => version)).size < all.length) throw new Error(`a version of ${id} comes twice`);
+    if (new Set(all.map(({ version }) => version)).size < all.length)
+      throw new Error(`two environments ${id} have the same version`);
   return { environments, find };
 
   function find(id: string, version?: number): FoundEnvironment {

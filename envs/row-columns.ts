@@ -149,6 +149,6 @@ const PICTURE = /<image(?:[ _]?\d{1,2})?>|!\[[^\]\n]{0,99}\]\(https?:/;
 /** Returns why a row with a picture is no task, or undefined if it has none. */
 export function pictureProblem(row: Row, text = ""): string | undefined {
   const column = firstThere(row, PICTURES);
-  if (column !== undefined) return `column ${column} holds a picture, and a task here is text alone`;
-  return PICTURE.test(text) ? "its text shows a picture, which is not there, and a task here is text alone" : undefined;
+  if (column !== undefined) return `column ${column} holds a picture, and tasks are text only`;
+  return PICTURE.test(text) ? "its text shows a picture, and tasks are text only" : undefined;
 }

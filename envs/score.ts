@@ -60,7 +60,7 @@ export interface Score {
   readonly ratio: number | undefined;
   /** Quality of the answer, in [0, 1]: its ratio, its primary component, or 1 if it is correct and else 0. */
   readonly quality: number;
-  /** Fault of the answer, at most VIOLATION_BYTES_MAX bytes of UTF-8. Empty if there is none. */
+  /** Description of what is wrong with the answer, at most VIOLATION_BYTES_MAX bytes of UTF-8. Empty if there is none. */
   readonly violation: string;
   readonly terminated: boolean;
   readonly truncated: boolean;
@@ -72,7 +72,7 @@ export interface Score {
 
 /** Findings of a scheme that scans for commits. */
 export interface ScoredScan extends Pick<ScannedCompletion, "answers" | "length" | "complete" | "commit"> {
-  /** Maximum number of contrast pairs that the group gives. */
+  /** Maximum number of contrast pairs of the completion's group. */
   readonly pairsMax: number;
 }
 

@@ -32,7 +32,8 @@ const WINNER =
 /** Reads the verdict of a reply. Never throws, never evaluates code, and takes time bounded by the reply's length. */
 export function readVerdict(reply: string): Parsed<Verdict> {
   const said = withoutThoughts(reply);
-  if (said === undefined) return malformed("the judge's thoughts are never closed, and a verdict within them is none");
+  if (said === undefined)
+    return malformed("the judge's thoughts are never closed, and a verdict within them does not count");
   const text = said.slice(-READ_MAX);
   let end = text.length;
   while (end > 0 && AROUND.includes(text.charAt(end - 1))) end--;
@@ -40,7 +41,7 @@ export function readVerdict(reply: string): Parsed<Verdict> {
   if (last === undefined) return malformed("the reply does not end with a JSON object that names a winner");
   const winner = winnerOf(last.object["winner"]);
   const { reason } = last.object;
-  if (winner === undefined) return malformed('the winner is none of "A", "B" and "tie"');
+  if (winner === undefined) return malformed('the winner must be "A", "B" or "tie"');
   for (const [, claim = ""] of text.matchAll(CLAIM))
     if (winnerOf(claim) !== winner) return malformed("the reply holds two verdicts that differ");
   const why = typeof reason === "string" ? reason : text.slice(0, last.start);

@@ -89,7 +89,9 @@ export interface RewardScheme {
  */
 export function qualityRatio(goal: Exclude<Goal, "satisfy">, objective: number, baseline: Baseline): number {
   if (goal === "maximize" ? objective > baseline.bound : objective < baseline.bound) {
-    throw new Error(`objective ${objective} to ${goal} beats the certified bound ${baseline.bound}`);
+    throw new Error(
+      `objective ${objective} to ${goal} beats the certified bound ${baseline.bound}: the verifier or the solver is wrong`,
+    );
   }
   // Minimising equals maximising the negative.
   const sign = goal === "maximize" ? 1 : -1;

@@ -68,7 +68,7 @@ describe("restore refuses", () => {
     expect(restore(tsp, origin, new Map())).toEqual({ kind: "invalid", message });
   });
   test("an inline task", () => {
-    const message = "np/tsp takes no tasks from outside";
+    const message = "np/tsp has no tasks whose instance travels in the task id";
     expect(restore(tsp, { kind: "inline", instance: new Uint8Array(3) }, new Map())).toEqual({
       kind: "invalid",
       message,

@@ -9,7 +9,7 @@ test("no version of an environment is registered twice", () => {
   const keys = environments.map(({ id, version }) => `${id} ${version}`);
   expect(new Set(keys).size).toBe(keys.length);
   const [first] = environments as readonly [Environment, ...Environment[]];
-  expect(() => createRegistry([...environments, first])).toThrow(`a version of ${first.id} comes twice`);
+  expect(() => createRegistry([...environments, first])).toThrow(`two environments ${first.id} have the same version`);
 });
 
 test("each is found by its id and version, and the newest by its id", () => {

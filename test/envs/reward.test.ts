@@ -139,7 +139,7 @@ test("the ratio where something is zero", () => {
 
 test("an objective beyond the certified bound is a bug of ours", () => {
   expect(() => qualityRatio("minimize", 79, proven(80))).toThrow(
-    "objective 79 to minimize beats the certified bound 80",
+    "objective 79 to minimize beats the certified bound 80: the verifier or the solver is wrong",
   );
   expect(() => qualityRatio("maximize", 81, proven(80))).toThrow("beats");
   expect(() => qualityRatio("minimize", 79, { value: 90, bound: 80, proven: false })).toThrow("beats");

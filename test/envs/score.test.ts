@@ -129,7 +129,7 @@ test("a verifier or solver that is wrong throws, and the error names the environ
     baseline,
   } as const;
   expect(() => score(task, "<answer>[0, 1, 3, 2]</answer>")).toThrow(
-    "np/tsp version 3: objective 80 to minimize beats the certified bound 81",
+    "np/tsp version 3: objective 80 to minimize beats the certified bound 81: the verifier or the solver is wrong",
   );
 });
 

@@ -135,7 +135,7 @@ export const generator = defineGenerator({
   },
   conflict({ reference, vertices_min }) {
     if (reference === 0 || vertices_min >= COMMUNITIES) return undefined;
-    return `vertices_min must be at least ${COMMUNITIES} where reference is 1, a vertex for each community: ${vertices_min} < ${COMMUNITIES}`;
+    return `vertices_min must be at least ${COMMUNITIES} with reference = 1, one for each community: ${vertices_min} < ${COMMUNITIES}`;
   },
 });
 

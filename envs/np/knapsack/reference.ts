@@ -46,7 +46,7 @@ export function sizesProblem(p: Sizes): string | undefined {
   const value = weight * Math.max(p.ratio_max, POOR[1]);
   const total = planted + Math.max(...otherEnds(p)) * weight;
   if (value <= VALUE_MAX && total * value < EXACT_MAX) return undefined;
-  return `planted_max, weight_max or ratio_max is too large where reference is 1: a trap of weight ${trap} may be worth ${Math.floor(value)}, which is more than can be reckoned with`;
+  return `planted_max, weight_max or ratio_max is too large with reference = 1: a trap of weight ${trap} may be worth ${Math.floor(value)}, which exceeds exact arithmetic`;
 }
 
 /** Returns the least and the greatest number of items that do not set the capacity, in any order. */

@@ -10,8 +10,8 @@ const winnerOf = (reply: string): string => {
 
 const DIFFER = "the reply holds two verdicts that differ";
 const NONE = "the reply does not end with a JSON object that names a winner";
-const OPEN = "the judge's thoughts are never closed, and a verdict within them is none";
-const UNKNOWN = 'the winner is none of "A", "B" and "tie"';
+const OPEN = "the judge's thoughts are never closed, and a verdict within them does not count";
+const UNKNOWN = 'the winner must be "A", "B" or "tie"';
 
 test.each<readonly [string, string, string]>([
   ["reasons, then the verdict", 'A is warm. B is not.\n{"reason": "warmth", "winner": "A"}', "A"],

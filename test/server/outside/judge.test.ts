@@ -128,7 +128,7 @@ describe("what is no verdict is a failure of the judge's, after so many requests
       UNREADABLE_MAX,
       { detail: /two verdicts that differ/ },
     ],
-    ["another winner", says('{"winner": "C"}'), UNREADABLE_MAX, { detail: /none of/ }],
+    ["another winner", says('{"winner": "C"}'), UNREADABLE_MAX, { detail: /winner must be/ }],
     [
       "thoughts that never close",
       says(`<think>Text A, I should say. ${verdict("A")}`),

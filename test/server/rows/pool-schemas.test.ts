@@ -449,8 +449,8 @@ describe("which of two is meant is not guessed", () => {
     ["a key", '{"problem":"P?","answer":"1","answer":"2"}', 'line 1: it has the key "answer" twice'],
     ["a key with an escape", '{"problem":"P?","answer":"1","\\u0061nswer":"2"}', 'the key "answer" twice'],
     ["a key within", '{"problem":"P?","reward_model":{"ground_truth":1,"ground_truth":2}}', '"ground_truth" twice'],
-    ["columns that are one", '{"problem":"P?","Answer":"1","ANSWER":"2"}', "say --column answer=Answer or"],
-    ["columns but for a hyphen", '{"problem":"P?","Final Answer":"1","final-answer":"2"}', "both its final_answer"],
+    ["columns that are one", '{"problem":"P?","Answer":"1","ANSWER":"2"}', "choose one with --column answer=Answer or"],
+    ["columns but for a hyphen", '{"problem":"P?","Final Answer":"1","final-answer":"2"}', "both be its final_answer"],
   ])("%s", async (_, line, reason) => {
     writeFileSync(join(folder, "twice.jsonl"), line);
     expect(await readFile("twice.jsonl")).toContain(reason);

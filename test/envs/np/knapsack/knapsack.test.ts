@@ -86,7 +86,7 @@ describe("generate", () => {
       kind: "invalid",
       field: "parameters",
       message:
-        "planted_max, weight_max or ratio_max is too large where reference is 1: a trap of weight 44100000 may be worth 4410000000, which is more than can be reckoned with",
+        "planted_max, weight_max or ratio_max is too large with reference = 1: a trap of weight 44100000 may be worth 4410000000, which exceeds exact arithmetic",
     });
     expect(resolveParameters(knapsack, sizes).kind).toBe("ok");
     const within = resolveParameters(knapsack, { ...sizes, reference: 1, weight_max: 2000, ratio_max: 10 });

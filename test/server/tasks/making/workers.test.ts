@@ -81,7 +81,7 @@ test("a search that gives nothing ends by its budget, and says what it looked fo
   const [result] = await open().run(barren(1));
   if (result?.kind !== "exhausted") throw new Error(result?.kind);
   expect(result.message).toMatch(
-    /^countdown with numbers_min 6, numbers_max 6, solutions_max 1: none of \d+ attempts and \d+ search nodes gave a task: \d+ gave an instance, \d+ of them in split train, and 0 were such tasks; widen the ranges/,
+    /^countdown with numbers_min 6, numbers_max 6, solutions_max 1: none of \d+ attempts and \d+ search nodes gave a task: \d+ gave an instance, \d+ of them in split train, and the generator accepted none of these; widen the ranges/,
   );
   // In slices or in one: the same share.
   const { parameters, split } = barren(1).spec;
