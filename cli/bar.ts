@@ -1,14 +1,14 @@
-/** Progress on standard error: a bar where that is a terminal, and a line now and then where it is a file or a pipe. */
+/** Shows progress on standard error: as a bar on a terminal, and as an occasional line in a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
 import { longestSilence, type Silence } from "../server/runtime/waiting-requests.ts";
 import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 
-/** What a format names beside the count. */
+/** Values for the names in a bar's format, besides the count. */
 export type Payload = Readonly<Record<string, string | number>>;
 
 export interface Bar {
-  /** Whether there is a terminal to show it on. */
+  /** Whether the bar is drawn on a terminal. */
   readonly visible: boolean;
   update(more: number, payload?: Payload): void;
   stop(): void;
@@ -17,17 +17,17 @@ export interface Bar {
 export interface BarOptions {
   readonly done: number;
   readonly total: number;
-  /** As cli-progress takes it, with {left} for the time that is left; its other names are fields of the payload. */
+  /** The format of cli-progress, with {left} for the remaining time. Its other names are fields of the payload. */
   readonly format: string;
   readonly payload?: Payload;
-  /** Left out: true. */
+  /** Whether to show progress. Defaults to true. */
   readonly shown?: boolean;
 }
 
-/** Signals that end the process, which must not leave the terminal as the bar needs it: without line wrapping. */
+/** Signals that end the process. Before that, the bar must restore the terminal's line wrapping. */
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The first line comes after this, and each next one after twice as long, up to a minute. */
+/** Delay before the first line. Each further delay is twice as long, up to a minute. */
 const LINE_AFTER_MS = 5_000;
 const LINE_AFTER_MAX_MS = 60_000;
 
@@ -51,7 +51,8 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   };
   const stop = (): void => {
     bar.stop();
-    // Only now: Ctrl-C comes twice, from the terminal and from the launcher, and the second would end the process here.
+    // The handlers are removed last. Ctrl-C arrives twice, from the terminal and from the launcher, and the second one
+    // would end the process here.
     for (const signal of endings) process.off(signal, end);
   };
   for (const signal of endings) process.on(signal, end);
@@ -63,7 +64,7 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   return { visible: true, update, stop };
 }
 
-/** The same words, without the bar. */
+/** Writes lines with the bar's text, but without the bar. */
 function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
   const pace = createPace(total - done);
   let [value, latest, afterMs] = [done, payload, LINE_AFTER_MS];
@@ -86,7 +87,10 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
   return { visible: false, update, stop: () => clearTimeout(timer) };
 }
 
-/** How fast `total` steps go. `step` notes some; `left` says how long the others take, or what the work waits for. */
+/**
+ * Measures the pace of `total` steps. `step` records steps. `left` returns the remaining time in words, or what the
+ * work waits for.
+ */
 function createPace(total: number) {
   const startMs = performance.now();
   let [steps, lastMs] = [0, startMs];
@@ -106,9 +110,9 @@ function createPace(total: number) {
   return { step, left };
 }
 
-/** Without a step for so long, a bar says what the work waits for in place of an estimate. */
+/** Time without a step after which a bar says what the work waits for instead of an estimate. */
 const STALLED_AFTER_MS = 15_000;
-/** Steps that come in bursts pause for several times their mean interval. */
+/** A pause shorter than this many mean intervals is no stall, because steps may come in bursts. */
 const STALLED_STEPS = 20;
 
 function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: number): string {
@@ -117,8 +121,8 @@ function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: numbe
 }
 
 /**
- * How long a piece of work will still take, in words, by the mean pace since it began. The pace of the last few steps
- * says little where many are under way at once: they end in bursts, and nothing ends between two bursts.
+ * Returns the remaining time in words, by the mean pace since the start. The pace of the last few steps says little:
+ * concurrent steps end in bursts, and nothing ends between two bursts.
  */
 export function timeLeft(elapsedMs: number, steps: number, stepsLeft: number): string {
   if (stepsLeft <= 0) return "0s";

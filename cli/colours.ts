@@ -1,4 +1,7 @@
-/** Colours of series, for light and for dark grounds: hue by family, lightness by place within it. */
+/**
+ * Colours of chart series for light and dark backgrounds: a hue for each family, and a lightness for each series within
+ * it.
+ */
 import * as Plot from "@observablehq/plot";
 
 export interface Colour {
@@ -6,13 +9,13 @@ export interface Colour {
   readonly dark: string;
 }
 
-/** As many families as are told apart by hues that were chosen for it; of more each has a place on the wheel. */
+/** Hues chosen to be distinguishable. If there are more families, hues are spread evenly over the colour wheel. */
 const HUES = [
   ...["#0b5f6b", "#d9983a", "#6a5acd", "#b5473c", "#5b8c3a"],
   ...["#c05c9a", "#7a7d83", "#3a6fb0", "#8c5a2b", "#3aa6a0"],
 ] as const;
 
-/** From white by way of the family's colour to black, and the parts of it that show on each ground. */
+/** Ranges of lightness on each background. The scale goes from white (0) via the family's hue (0.5) to black (1). */
 const ON_LIGHT = { from: 0.28, alone: 0.5, to: 0.74 } as const;
 const ON_DARK = { from: 0.14, alone: 0.36, to: 0.56 } as const;
 
@@ -22,7 +25,7 @@ function huesOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => wheel.apply(i / count) as string);
 }
 
-/** The colour of each series by the family it is of, in the families' order of appearance. */
+/** Returns the colour of each series. `families` names the family of each series. */
 export function coloursOf(families: readonly string[]): readonly Colour[] {
   const names = [...new Set(families)];
   const hues = huesOf(names.length);
@@ -44,13 +47,13 @@ export function coloursOf(families: readonly string[]): readonly Colour[] {
   });
 }
 
-/** Ground and ink of a picture that stands for itself. */
+/** Background and text colour of a stand-alone picture. */
 export const GROUND: Colour = { light: "#fbfbfa", dark: "#15171a" };
 export const INK: Colour = { light: "#1c1d1f", dark: "#e8e9eb" };
 
 /**
- * A style by which a picture in light colours is one in dark colours where its reader has a dark ground. Programs that
- * show pictures and know no such thing show the light one.
+ * Returns a style that replaces the light colours of an SVG by dark ones for readers with a dark background. Programs
+ * that do not know the media query show the light colours.
  */
 export function darkStyle(colours: readonly Colour[]): string {
   const rules = [...new Map(colours.map(({ light, dark }) => [light, dark]))].flatMap(([light, dark]) => [

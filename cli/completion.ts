@@ -1,13 +1,13 @@
 /**
- * Scripts by which shells complete the command line, made from the commands themselves. What they hold is fixed when they are
- * made, so that a press of TAB starts no process. A flag means the same in all commands, so its values stand there once.
+ * Writes shell completion scripts from the definitions of the commands. A script contains all words, so that TAB starts
+ * no process. A flag means the same in all commands, so its values occur once.
  */
 import type { Argument, Command, Option } from "commander";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** What may follow. */
+/** The words that may follow. */
 type Values =
   { readonly kind: "files" } | { readonly kind: "words"; readonly words: readonly string[] } | { readonly kind: "any" };
 
@@ -17,9 +17,9 @@ interface Word {
   readonly takesValue: boolean;
 }
 
-/** A command, or a group of them. */
+/** A command, or a group of commands. */
 interface Place {
-  /** E.g. "run start"; "": before any command. */
+  /** Name such as "run start". Empty before any command. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly Word[];
@@ -31,7 +31,7 @@ interface Tree {
   readonly values: ReadonlyMap<string, Values>;
 }
 
-/** Words of arguments and options by what their help text calls them, e.g. ids of environments. */
+/** Known words for arguments and options, keyed by the placeholder in their help text, e.g. ids of environments. */
 export type Known = Readonly<Record<string, readonly string[]>>;
 
 export function completionScript(shell: Shell, program: Command, known: Known): string {
@@ -68,7 +68,7 @@ function namesOf({ long, short }: Option): readonly string[] {
   return [long, short].filter((name) => name !== undefined && name !== null);
 }
 
-/** As much of the help text as stands in one line. */
+/** Returns a word with the part of its help text that fits on one line. */
 function wordOf(names: readonly string[], description: string, takesValue: boolean): Word {
   return {
     names,
@@ -86,7 +86,7 @@ function valuesOf({ argChoices, flags }: Option, known: Known): Values {
     : { kind: "words", words: argChoices };
 }
 
-/** Of the arguments only the last can be files or be given several times, and the first can be known. */
+/** Returns what may follow as an argument: the first argument whose values are known or are files. */
 function argumentOf(given: readonly Argument[], known: Known): Values {
   const all = given.map((argument): Values => {
     if (argument.argChoices !== undefined) return { kind: "words", words: argument.argChoices };
@@ -103,12 +103,12 @@ function valuesNamed(name: string, flags: string, known: Known): Values {
 
 const MADE = "# Completion of gradus, made by gradus completion: make it again after an upgrade.\n";
 
-/** A text in single quotes. */
+/** Returns a text in single quotes for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Lines of a case of bash and zsh: what comes after a flag, and after a command. */
+/** Returns the branches of a case statement in bash or zsh. */
 function cases<T>(entries: Iterable<readonly [string, T]>, body: (value: T) => string): string {
   return [...entries].map(([key, value]) => `    ${quoted(key)}) ${body(value)} ;;\n`).join("");
 }

@@ -1,15 +1,15 @@
 /**
- * Conditions of --where: a name, a comparison and a value, e.g. "reward>0.1", "problem_type=Algebra" or
- * "problem!~![](". Names, comparisons and what a missing value means are the same for graded completions and for rows. Pure.
+ * Parses conditions of --where: a name, a comparison and a value, e.g. "reward>0.1", "problem_type=Algebra" or
+ * "problem!~![](". Comparisons and missing values mean the same for graded completions and for rows. Pure.
  */
 import { exactNumber, isRawNumber, numberText } from "../envs/lib/exact-json.ts";
 
 export interface Condition {
-  /** As it was given. */
+  /** The condition as written. */
   readonly text: string;
   readonly name: string;
   readonly comparison: Comparison;
-  /** What is compared with, as text. */
+  /** The right side of the comparison, as text. */
   readonly bound: string;
   holds(value: unknown): boolean;
 }
@@ -27,10 +27,13 @@ const ORDERS: Readonly<Record<string, (value: number, bound: number) => boolean>
   "<": (value, bound) => value < bound,
 };
 
-/** Comparisons of other languages, such as "==" and "=>": a value that begins so is told by a space before it. */
+/**
+ * Matches comparisons of other languages, such as "==" and "=>". A value that begins with such a sign needs a space
+ * before it.
+ */
 const FOREIGN = /^[=<>~]/;
 
-/** Undefined: the text is no condition. What orders wants a number. */
+/** Parses a condition. Undefined if the text is none. Comparisons of order need a number. */
 export function readCondition(text: string): Condition | undefined {
   const [, name = "", comparison = "", given = ""] = CONDITION.exec(text) ?? [];
   const bound = given.trim();
@@ -46,18 +49,21 @@ export function readCondition(text: string): Condition | undefined {
   return { text, name, comparison: comparison as Comparison, bound, holds };
 }
 
-/** A value that is one, or a text that says one, as all values of CSV do; NaN, which no order holds for: it is none. */
+/**
+ * Returns the number of a value. Texts count too, because all values of CSV are texts. Returns NaN for anything else,
+ * for which no order holds.
+ */
 function numberOf(value: unknown): number {
   if (isRawNumber(value)) return Number(value.rawJSON);
   if (typeof value === "string") return NUMBER.test(value) ? Number(value) : NaN;
   return typeof value === "number" ? value : NaN;
 }
 
-/** A value that is not there equals nothing, not even the empty text. */
+/** Returns whether a value equals the bound. A missing value equals nothing, not even an empty text. */
 function equals(value: unknown, bound: string): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== "number" && !isRawNumber(value)) return textOf(value) === bound;
-  // By their digits: two ids of 64 bits may be one number to JavaScript.
+  // Numbers are compared by their digits, because two 64-bit ids may be the same JavaScript number.
   return NUMBER.test(bound) && numberText(value) === numberText(exactNumber(bound));
 }
 
@@ -65,7 +71,7 @@ function contains(value: unknown, bound: string): boolean {
   return value !== undefined && value !== null && textOf(value).includes(bound);
 }
 
-/** A text as it is, and any other value as JSON. */
+/** Returns a text unchanged, and any other value as JSON. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-/** Whom a command asks: a server, or the environments in this process. */
+/** Connects a command to a server, or to the environments in this process. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { addressProblem } from "../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../clients/ts/src/index.ts";
@@ -10,14 +10,14 @@ import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem, fileProblem, problemOf } from "./problem.ts";
 
-/** Options of addRegistryOptions, as commander gives them. */
+/** Options of addRegistryOptions, as commander parses them. */
 export interface RegistryFlags {
   readonly dataDir?: string;
   readonly environmentFile?: readonly string[];
   readonly policies?: readonly string[];
 }
 
-/** Options of every command that asks for environments or tasks. */
+/** Options of every command that needs environments or tasks. */
 export interface LocalFlags extends RegistryFlags {
   readonly keyFile?: string;
   readonly pool?: readonly string[];
@@ -26,7 +26,10 @@ export interface LocalFlags extends RegistryFlags {
   readonly teacherModel?: string;
 }
 
-/** Of commands that check arms and make none of their tasks: no teacher is asked, so there need be none. */
+/**
+ * Placeholder teacher for commands that check arms without making their tasks. No teacher is asked, so none must be
+ * configured.
+ */
 export const ANY_TEACHER = { teacherUrl: "http://localhost/v1", teacherModel: "any" } as const satisfies LocalFlags;
 
 export interface ConnectionFlags extends LocalFlags {
@@ -39,19 +42,19 @@ export interface ConnectionFlags extends LocalFlags {
   readonly tlsKey?: string;
 }
 
-/** Gathers an option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),
   text,
 ];
 
-/** The server's own options, for work that is done in this process as a server with them would do it. */
+/** Adds options of `gradus serve`, for work that this process does as a server with these options would. */
 function addHere(command: Command, ...names: readonly OptionName[]): Command {
   for (const name of names) command.addOption(serverOption(name).helpGroup("In this process:"));
   return command;
 }
 
-/** Options of commands that work on a server's files. */
+/** Adds options of commands that work on a server's files. */
 export function addFolderOptions(command: Command, ...names: readonly OptionName[]): Command {
   for (const name of ["dataDir", ...names] as const) command.addOption(serverOption(name).helpGroup("Options:"));
   return command.option("--json", "print JSON");
@@ -59,22 +62,24 @@ export function addFolderOptions(command: Command, ...names: readonly OptionName
 
 const MOUNTS = ["python", "mount", "mountTokenFile", "mountCa", "allow", "mountWorkers", "mountMemoryMib"] as const;
 
-/** Options of commands that need to know which environments there are. */
+/** Adds options of commands that need to know the environments. */
 export function addRegistryOptions(command: Command): Command {
   return addHere(command, "dataDir", "environmentFile", ...MOUNTS);
 }
 
-/** The columns of files of pools. */
+/** Adds the option that names the columns of pool files. */
 export function addColumnOption(command: Command): Command {
   return addHere(command, "column");
 }
 
-/** Options for work in this process. */
+/** Adds options for work in this process. */
 export function addLocalOptions(command: Command): Command {
   return addHere(addRegistryOptions(command), "policies", "keyFile", "pool", "column", "teacherUrl", "teacherModel");
 }
 
-/** Of commands that score completions: what verifiers may ask, which no flag of theirs says. */
+/**
+ * Help for commands that score completions: the variables that configure judge and sandbox, which have no flags here.
+ */
 export const VERIFIERS_HELP = `
 Writing is compared by a judge and code is run in a sandbox: those of the server with --server, and without it those of
 this process, set as for gradus serve:
@@ -82,29 +87,29 @@ this process, set as for gradus serve:
   GRADUS_JUDGE_KEY                      its key, if it wants one
   GRADUS_SANDBOX                        embedded (the default), the URL of a SandboxFusion server, or off`;
 
-/** Options of commands that work with suites in this process. */
+/** Adds options of commands that work with suites in this process. */
 export function addSuiteOptions(command: Command): Command {
   return addHere(command, "suiteFile");
 }
 
-/** Reads an address that was given as an argument. */
+/** Validates an address argument. */
 export function hostPort(text: string): string {
   const problem = addressProblem(text);
   if (problem === undefined) return text;
   throw new InvalidArgumentError(`Want host:port of the gRPC port, e.g. localhost:50051; ${problem}.`);
 }
 
-/** Options for the choice between a server and this process. */
+/** Adds options that choose between a server and this process. */
 export function addConnectionOptions(command: Command): Command {
   return addLocalOptions(addServerOptions(command, "without it: in this process"));
 }
 
 const THE_SERVER = "The server:";
 
-/** Where `gradus serve` listens. */
+/** The address on which `gradus serve` listens by default. */
 export const DEFAULT_SERVER = "localhost:50051";
 
-/** Whom to ask, for a command whose other flags are a server's own, credentials among them. */
+/** Adds options that name a server, for a command whose other flags are a server's own, including credentials. */
 export function addReachOptions(command: Command, otherwise = "without it: none is asked"): Command {
   const options = [
     new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
@@ -117,7 +122,7 @@ export function addReachOptions(command: Command, otherwise = "without it: none 
   return command;
 }
 
-/** Options of commands whose answers only a server has; see withServer. */
+/** Adds options of commands that always need a server; see withServer. */
 export function addServerOptions(command: Command, otherwise = `without it: ${DEFAULT_SERVER}`): Command {
   const options = [
     new Option("--token <token>", "the server's bearer token (env GRADUS_TOKEN)"),
@@ -139,20 +144,23 @@ export function clientOptions(flags: ConnectionFlags): ClientOptions {
   };
   return {
     retry: false,
-    // A command has no trace going on, and takes longer with what would look for one.
+    // A command continues no trace, and looking for one would slow it down.
     tracing: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
     token: token === undefined && tokenFile === undefined ? tokenOfEnvironment() : tokenFrom(token, tokenFile),
   };
 }
 
-/** A flag wins over both variables: a token that is exported for other commands must not take the place of a file's. */
+/**
+ * Returns the token of the environment variables. It applies only without a token flag: a token exported for other
+ * commands must not override a file named by flag.
+ */
 function tokenOfEnvironment(): string | undefined {
   const { GRADUS_TOKEN: token, GRADUS_TOKEN_FILE: file } = process.env;
   return tokenFrom(token, file === "" ? undefined : file);
 }
 
-/** The token as the client takes it; a variable that is set to nothing is none. */
+/** Returns the token in the client's form. An empty value counts as none. */
 function tokenFrom(token: string | undefined, file: string | undefined): string | undefined {
   const given = token === "" ? undefined : token;
   const text = given ?? (file === undefined ? undefined : readFileOf("--token-file", file));
@@ -164,33 +172,36 @@ function tokenFrom(token: string | undefined, file: string | undefined): string 
   }
 }
 
-/** The configuration that a server with these flags would have. */
+/** Returns the configuration that a server with these flags would have. */
 export function configOf(flags: RegistryFlags): Config {
   const result = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
   if (result.kind === "invalid") throw fileProblem(result.message, "usage");
   return result.config;
 }
 
-/** The environments of this process, with the keys and pools that a server with these flags would have. */
+/** Opens the environments in this process, with the keys and pools that a server with these flags would have. */
 export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promise<Local> {
   const config = configOf(flags);
-  // Loaded here, for a command that asks a server needs no environments.
+  // The module is loaded here because a command that uses a server needs no environments.
   const { openLocal } = await import("./local.ts");
   return openLocal(config, needs);
 }
 
-/** A client of a server, whose close is its owner's. */
+/** Connects to a server. The caller closes the client. */
 export async function remoteOf(
   server: string,
   flags: ConnectionFlags,
   more: Pick<ClientOptions, "onFeedback"> = {},
 ): Promise<GradusClient> {
-  // Loaded here, for grpc-js takes longer to load than most commands to run.
+  // The client is loaded here because grpc-js takes longer to load than most commands take to run.
   const { createClient } = await import("../clients/ts/src/index.ts");
   return createClient(server, { ...clientOptions(flags), ...more });
 }
 
-/** Works with a client of whom the flags name; its failures come out in words. */
+/**
+ * Runs `work` with a client of the server that the flags name, or of this process. Turns its errors into messages for
+ * the user.
+ */
 export async function withClient<T>(
   flags: ConnectionFlags,
   work: (client: GradusClient) => Promise<T>,
@@ -207,7 +218,7 @@ export async function withClient<T>(
   }
 }
 
-/** Works with a client of the server that the flags name, or of the one that `gradus serve` starts. */
+/** Runs `work` with a client of the server that the flags name, or of the default one. */
 export function withServer<T>(flags: ConnectionFlags, work: (client: GradusClient) => Promise<T>): Promise<T> {
   return withClient({ ...flags, server: flags.server ?? DEFAULT_SERVER }, work);
 }

@@ -1,6 +1,9 @@
-/** What gradus doctor says of one thing. */
+/** Defines a finding of gradus doctor. */
 
-/** "warning": it works, and less than it could. "missing": a server does not start, or what was asked for does not work. */
+/**
+ * "warning": it works, but with less than possible. "missing": a server does not start, or a requested feature does not
+ * work.
+ */
 export type State = "ok" | "warning" | "missing";
 
 export interface Check {

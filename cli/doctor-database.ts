@@ -1,17 +1,17 @@
-/** What gradus doctor says of a PostgreSQL database: whether a server could open it, and what it would find there. */
+/** Checks a PostgreSQL database for gradus doctor: whether a server could open it, and what the server would find. */
 import type { Inspected } from "../server/stores/postgres/inspect.ts";
 import type { Check } from "./doctor-check.ts";
 
 const NAME = "database";
-/** What the guides ask for. */
+/** Minimum major version, as the guides say. */
 const MAJOR_MIN = 15;
-/** Clocks of machines differ by less. */
+/** Maximum difference of two clocks that are set correctly. */
 const CLOCK_MS_MAX = 60_000;
 
 /** Maximum number of connections that one server opens. */
 const CONNECTIONS_MAX = 15;
 
-/** By SQLSTATE, or by what the system says of a connection. */
+/** Remedies by SQLSTATE, or by the system's error code for a connection. */
 const remedies: Readonly<Record<string, string>> = {
   "28P01": "mend the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
   "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
@@ -22,7 +22,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTFOUND: "mend the host in the URL",
 };
 
-/** Host, port and name, without user and password. */
+/** Returns host, port and database name, without user and password. */
 function placeOf(url: string): string {
   try {
     const { host, pathname } = new URL(url);
@@ -84,7 +84,10 @@ function rights({ lacking, readsOnly }: Inspected): Check {
   return { name, state: "missing", found: `the user may not ${lacking.join(", nor ")}`, remedy };
 }
 
-/** No harm to runs, which go by the database's clock, but two logs are hard to read side by side. */
+/**
+ * Compares the clocks. Runs use the database's clock and do not suffer from a difference, but logs become hard to
+ * compare.
+ */
 function clock({ aheadMs }: Inspected): Check {
   const name = "database: clock";
   const seconds = Math.round(Math.abs(aheadMs) / 100) / 10;
@@ -94,7 +97,7 @@ function clock({ aheadMs }: Inspected): Check {
   return { name, state: "warning", found, remedy: "set both clocks, e.g. by NTP: runs go by the database's" };
 }
 
-/** An upgrade starts the new server beside the old one. */
+/** Counts connections. An upgrade starts the new server beside the old one, so twice the number is needed. */
 function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
   const name = "database: connections";
   const [needed, left] = [2 * CONNECTIONS_MAX, connectionsMax - connectionsUsed];

@@ -1,4 +1,4 @@
-/** What gradus doctor looks at: whether a server with these flags would start here, and what it would lack. */
+/** The checks of gradus doctor: whether a server with these flags would start here, and what it would lack. */
 import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -12,7 +12,7 @@ import type { Check } from "./doctor-check.ts";
 
 const ok = (name: string, found: string): Check => ({ name, state: "ok", found });
 
-/** Of a configuration that reads well. */
+/** Runs all checks of a valid configuration. */
 export async function* checks(config: Config): AsyncGenerator<Check> {
   yield node();
   const { tokensProblem } = await import("../server/runtime/tokens.ts");
@@ -46,7 +46,7 @@ function node(): Check {
   return { name: "Node", state: "missing", found: version, remedy: `install Node ${NODE_MAJOR_MIN} or newer` };
 }
 
-/** The folder is made by a server, so it is enough that it could be. */
+/** Checks the data folder. A server makes a missing folder, so an existing parent that can be written suffices. */
 function dataFolder(directory: string): Check {
   let above = resolve(directory);
   while (!existsSync(above)) above = dirname(above);
@@ -55,13 +55,13 @@ function dataFolder(directory: string): Check {
     if (statSync(above).isDirectory())
       return ok("data folder", above === resolve(directory) ? directory : `${directory}, which will be made`);
   } catch {
-    // As for a file in its place.
+    // The problem is reported below.
   }
   const remedy = "mend its owner and mode, or give another --data-dir";
   return { name: "data folder", state: "missing", found: `${above} is no folder that can be written`, remedy };
 }
 
-/** None of what is no folder, or cannot be read: `dataFolder` has said it. */
+/** Returns the names in a folder. Returns none if the folder is unreadable, which `dataFolder` reports. */
 function filesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
@@ -70,10 +70,13 @@ function filesIn(directory: string): readonly string[] {
   }
 }
 
-/** SQLite's number for who uses a file: https://sqlite.org/fileformat.html#user_version_number */
+/** Offset of SQLite's user version in a file: https://sqlite.org/fileformat.html#user_version_number */
 const USER_VERSION_AT = 60;
 
-/** What SQLite files of the folder no server here could open. Read from their heads: opening one may change it. */
+/**
+ * Checks whether a server of this version could open the SQLite files of the folder. Only file headers are read,
+ * because opening a database may change it.
+ */
 async function* runFiles(directory: string): AsyncGenerator<Check> {
   const [{ runSchema }, { evaluationSchema }, { sampleSchema }] = await Promise.all([
     import("../server/stores/sqlite-runs.ts"),
@@ -96,7 +99,7 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
 const RUNS_MS_MAX = 20_000;
 const SHOWN_MAX = 5;
 
-/** Says which runs cannot be read; `found`: how many were looked at. */
+/** Reports the runs that cannot be read. `found` says how many runs were checked. */
 function runsCheck(found: string, damaged: readonly { readonly id: string; readonly problem: string }[]): Check {
   if (damaged.length === 0) return ok("runs", `${found}, each as it was written`);
   const named = damaged.slice(0, SHOWN_MAX).map(({ id, problem }) => `run "${id}": ${problem}`);
@@ -118,7 +121,7 @@ async function* runsHere(directory: string): AsyncGenerator<Check> {
   }
 }
 
-/** Checks the runs of a server that runs: its list marks those that it cannot read. */
+/** Checks the runs of a running server, whose list marks those that it cannot read. */
 export async function runsThere(client: GradusClient): Promise<Check> {
   const runs = await client.listRuns();
   const damaged = runs.flatMap(({ runId, unreadable }) =>
@@ -127,7 +130,7 @@ export async function runsThere(client: GradusClient): Promise<Check> {
   return { ...runsCheck(`${runs.length} runs`, damaged), name: "server: runs" };
 }
 
-/** 0: there is no such file, or nothing in it. */
+/** Returns the user version of an SQLite file, or 0 if the file is missing or empty. */
 function userVersionOf(path: string): number {
   if (!existsSync(path)) return 0;
   const head = Buffer.alloc(USER_VERSION_AT + 4);
@@ -154,10 +157,10 @@ async function keys(config: Config): Promise<Check> {
   return ok(name, `${file}: ${loaded.keyring.map(keyName).join(", ")}`);
 }
 
-/** Clocks of machines differ by less. */
+/** Maximum difference of two clocks that are set correctly. */
 const CLOCK_MS_MAX = 60_000;
 
-/** Runs expire by the clock. One that was set back shows by files that are newer than now. */
+/** Checks the clock, by which runs expire. Files newer than the current time show that the clock was set back. */
 function clock(directory: string): Check {
   const files = filesIn(directory);
   const newest = Math.max(
@@ -204,7 +207,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
 
 const CHECK = "gradus sandbox check says what programs can do here";
 
-/** Each wall that a kernel gives, and what stands without it. */
+/** Reports each isolation feature of the kernel, and what is used without it. */
 export function* roomOf(found: Found): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
@@ -236,7 +239,7 @@ export function* roomOf(found: Found): Generator<Check> {
 
 const ANSWER_MS_MAX = 15_000;
 
-/** One token is asked for: that shows the address, the key and the model's name. */
+/** Checks an endpoint by asking for one token. This tests the address, the key and the model's name. */
 async function endpoint(name: "judge" | "teacher", config: EndpointOptions | undefined): Promise<Check> {
   if (config === undefined) return ok(name, `none: --${name}-url and --${name}-model name one`);
   const { createEndpoint } = await import("../server/outside/chat-endpoint.ts");
@@ -253,7 +256,7 @@ async function endpoint(name: "judge" | "teacher", config: EndpointOptions | und
   };
 }
 
-/** A server that runs: that it answers, takes the credentials, and is of this command line's version. */
+/** Checks a running server: it must reply, accept the credentials, and have the version of this command line. */
 export async function running(client: GradusClient, server: string): Promise<Check> {
   const { version: there, environments, store } = await client.getServerInfo();
   const found = `${server} answers: Gradus ${there}, with ${environments} environments and ${store} for a store`;

@@ -1,9 +1,9 @@
-/** Files that options name. */
+/** Reads files that options name. */
 import { text } from "node:stream/consumers";
 import { readTextFile } from "../server/runtime/files.ts";
 import { fileProblem, pathTrouble } from "./problem.ts";
 
-/** What the file of an option holds. A FIFO or a device is refused at once, as by the server. */
+/** Returns the text of an option's file. A FIFO or a device is refused at once, as by the server. */
 export function readFileOf(option: string, path: string): string {
   try {
     return readTextFile(path);
@@ -12,7 +12,7 @@ export function readFileOf(option: string, path: string): string {
   }
 }
 
-/** What the file of --file holds; undefined: standard input. */
+/** Returns the text of --file, or of standard input if it is undefined. */
 export async function completionIn(file: string | undefined): Promise<string> {
   return file === undefined ? text(process.stdin) : readFileOf("--file", file);
 }

@@ -1,4 +1,7 @@
-/** What verifiers of this process may ask. Opened when one of them asks: most commands ask nothing, and Python takes a while. */
+/**
+ * Opens the resources that verifiers in this process may ask. They are opened at the first question, because most
+ * commands ask none and Python starts slowly.
+ */
 import { unavailable } from "../envs/facts.ts";
 import type { AskContext, Port, Ports } from "../envs/ports.ts";
 import { systemClock } from "../server/base/system-clock.ts";
@@ -6,7 +9,7 @@ import { portKinds } from "../server/outside/kinds.ts";
 import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outside/open.ts";
 import type { Config } from "../server/runtime/config.ts";
 
-/** What would be asked in vain in this process, and the remedy, which is not a server's. */
+/** Returns the resources that are missing in this process, with the remedy for a command (a server has another). */
 export function missingHere(config: Config): MissingPorts {
   const missing = portKinds.filter(([name]) => config[name] === undefined);
   return Object.fromEntries(missing.map(([name, { words }]) => [name, words.missingHere]));

@@ -1,4 +1,4 @@
-/** Tasks that commands open in this process. */
+/** Chooses and opens tasks in this process. */
 import type { Command } from "commander";
 import type { AnyScoreTask } from "../envs/score.ts";
 import type { GradusClient } from "../clients/ts/src/public.ts";
@@ -11,7 +11,7 @@ export interface LocalTaskFlags extends ConnectionFlags, TaskFlags {
   readonly taskId?: string;
 }
 
-/** What chooses one task: an environment and a seed, or a task id. */
+/** Adds the options that choose one task: an environment and a seed, or a task id. */
 export function addLocalTaskOptions(command: Command): Command {
   command
     .argument("[environment]", "e.g. np/tsp; left out with --task-id")
@@ -19,7 +19,7 @@ export function addLocalTaskOptions(command: Command): Command {
   return addConnectionOptions(addTaskOptions(command));
 }
 
-/** The id of the task that was chosen. */
+/** Returns the id of the chosen task. */
 export async function taskIdOf(
   { client }: { readonly client: GradusClient },
   environment: string | undefined,
@@ -36,18 +36,18 @@ export async function taskIdOf(
   }
 }
 
-/** Where a task's id is not opened by the keys that there are. */
+/** Remedy for a task id that the available keys do not open. */
 export const OTHER_KEYS =
   "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
 
-/** The task of an id. */
+/** Opens the task of an id. */
 export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   const task = deps.scorer.open(taskId);
   if (task.kind === "none") throw new CliProblem("failure", `${task.detail}: ${OTHER_KEYS}`);
   return task.scoring;
 }
 
-/** The answer of the environment's solver, and its `text`: as a model would write it. */
+/** Returns the answer of the environment's solver. `text` is the answer as a model would write it. */
 export function solutionOf({ environment: { id, solver }, instance }: AnyScoreTask) {
   if (solver === undefined) throw new CliProblem("usage", `${id} has no solver`);
   const solution = solver.solve(instance);

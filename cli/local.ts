@@ -1,4 +1,4 @@
-/** Environments without a server: the same handlers, called in this process, with the keys of the data directory. */
+/** Runs the server's handlers in this process, with the keys of the data directory. */
 import type { DescMethod } from "@bufbuild/protobuf";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -30,14 +30,17 @@ import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { mountBars, poolBars } from "./pool-bars.ts";
 import { fileProblem } from "./problem.ts";
 
-/** Environments of this process. */
+/** Environments in this process. */
 export interface Local {
   readonly client: GradusClient;
-  /** What the handlers work with; task ids are opened with its keys. */
+  /** Dependencies of the handlers. Their keys open task ids. */
   readonly deps: ServiceDeps;
 }
 
-/** One task after another, here: a thread would take longer to start than a command's task takes to make. */
+/**
+ * Makes tasks one after another in this thread. Starting a worker thread would take longer than making a command's
+ * task.
+ */
 function workHere(registry: Registry): WorkerPool {
   return {
     ready: Promise.resolve(),
@@ -50,7 +53,7 @@ function workHere(registry: Registry): WorkerPool {
   };
 }
 
-/** For the thousands of tasks of a run. */
+/** Starts worker threads, for the thousands of tasks of a run. */
 async function threads({
   workers,
   limits,
@@ -62,15 +65,16 @@ async function threads({
   return createWorkerPool({ ...options, warmUp: false, onError: tell });
 }
 
-/** A failure of ours, which an outcome names only as "internal". */
+/** Prints a failure of ours, which an outcome only calls "internal". */
 const tell = (error: unknown): void => say(`gradus: ${error instanceof Error ? error.message : String(error)}`);
 
 const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
 
 /**
- * Whether a command keeps evaluations, or makes or opens task ids that others know. One that does neither leaves nothing
- * behind in the data directory. "runs": whole runs, which end with the process, and whose tasks threads make.
+ * A command's needs. "evaluations" keeps evaluations; "tasks" makes or opens task ids that others know;
+ * "environments" does neither and leaves nothing in the data directory. "runs" runs whole runs, which end with the
+ * process; worker threads make their tasks.
  */
 export type Needs = "evaluations" | "tasks" | "environments" | "runs";
 
@@ -79,7 +83,7 @@ function keysOf(config: Config, needs: Needs): KeyringResult {
   return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
 }
 
-/** With a sandbox for the rows that ask for one. */
+/** Loads the pools, with a sandbox for rows that need one. */
 async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult> {
   const bars = poolBars();
   let checking: Promise<OpenedPorts> | undefined;
@@ -96,7 +100,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
   });
 }
 
-/** What the command mounts, as a server would. */
+/** Opens the mounts that the flags name, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
   if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
   const { openMounts, withMounts } = await import("../server/outside/mounted/open.ts");
@@ -115,7 +119,7 @@ async function mountsOf({ mounted }: Config, registry: Registry) {
   return { mounts, registry: all };
 }
 
-/** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
+/** Opens the handlers' dependencies. Makes keys if the data directory has none, as a server does. */
 export async function openLocal(
   config: Config,
   needs: Needs,
@@ -130,7 +134,7 @@ export async function openLocal(
   const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);
-  // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
+  // The server's runs are not here. A task of a run is scored, and its outcome says that nothing was recorded.
   const parts = {
     config,
     registry,
@@ -161,7 +165,7 @@ export async function openLocal(
   };
 }
 
-/** Evaluations are kept, as by a server; runs end with the process. */
+/** Opens the stores. Evaluations are kept on disk as by a server; runs end with the process. */
 async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
   const store = memoryStore();
   const here = { store, sampleStore: memorySampleStore(), clock: systemClock };
@@ -176,7 +180,7 @@ function contextOf({ signal }: Attempt): CallContext {
   return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 
-/** Calls handlers as a transport would: by name, with the errors that a client sees. */
+/** Makes a transport that calls handlers by name, with the errors that a client sees. */
 function transportTo(handlers: object, close: () => void): Transport {
   const call = (method: DescMethod, message: object, attempt: Attempt): unknown => {
     const handler = (handlers as Record<string, ((request: object, context: CallContext) => unknown) | undefined>)[
@@ -204,7 +208,7 @@ function transportTo(handlers: object, close: () => void): Transport {
   };
 }
 
-/** What else is wrong with the request is in the cause. */
+/** Converts a handler's error. Further problems of the request become its cause. */
 function asClientSees(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error;
   const { code, message, retryDelayMs, others } = error;

@@ -1,9 +1,12 @@
-/** The command line. Run it by `gradus` beside it, which picks the Node. */
+/** The entry point of the command line. Start it by `gradus` in this folder, which chooses the Node version. */
 import { readFileSync } from "node:fs";
 import { say } from "../server/runtime/terminal.ts";
 import { run } from "./program.ts";
 
-/** The npx that this was started by, through a shell or without one; undefined: none, or there is no /proc to tell. */
+/**
+ * Returns the pid of the npx that started this process, directly or through a shell. Undefined if there is none, or no
+ * /proc to tell.
+ */
 function npxAbove(pid = process.ppid, steps = 2): number | undefined {
   try {
     if (readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("npm exec")) return pid;
@@ -23,15 +26,15 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * npx passes signals on, but a kill -9 of it is meant for this process too. By a signal, so that a terminal is left as it
- * was; `gradus serve` drains.
+ * Ends this process when its npx was killed. npx passes signals on, except kill -9. A signal is used so that the
+ * terminal is restored and `gradus serve` drains.
  */
 function endWithNpx(): void {
   const npx = npxAbove();
   if (npx !== undefined) setInterval(() => isAlive(npx) || process.kill(process.pid, "SIGTERM"), 500).unref();
 }
 
-// A reader such as head may leave before all is written; a disk may be full.
+// A reader such as head may close the pipe early, and a disk may be full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   say(`gradus: standard output cannot be written: ${error.message}`);
@@ -40,5 +43,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 endWithNpx();
 await run(process.argv.slice(2));
-// Threads and programs of a start that failed would keep the process.
+// Threads and child processes of a failed start would keep this process alive.
 if (process.exitCode !== undefined && process.exitCode !== 0) process.exit();

@@ -1,4 +1,4 @@
-/** What is said on standard error beside what was asked for: how far it is, what it came to. --quiet leaves it out. */
+/** Prints notes and warnings on standard error. --quiet suppresses notes. */
 import { inColour, say } from "../server/runtime/terminal.ts";
 
 let quiet = false;
@@ -11,12 +11,12 @@ export function isQuiet(): boolean {
   return quiet;
 }
 
-/** Words that nobody needs: what failed, and warnings, are no notes. */
+/** Prints words that are not essential. Failures and warnings are no notes. */
 export function note(words: string): void {
   if (!quiet) say(words);
 }
 
-/** What may be wrong, though the command goes on. */
+/** Prints a warning, after which the command goes on. */
 export function warn(words: string): void {
   say(`${inColour("yellow", "warning:")} ${words}`);
 }

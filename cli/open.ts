@@ -1,22 +1,22 @@
-/** Shows files in the desktop's own program for them. */
+/** Opens files in the desktop's own program. */
 import open from "open";
 
-/** Whether a file is shown without being asked for: by a person's terminal, on a machine that has a display. */
+/** Returns whether to open a file without being asked: from a user's terminal, on a machine with a display. */
 export function isShown(
   terminal: boolean,
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
 ): boolean {
-  // Over ssh the display, if there is one, is not the one that the person looks at; in CI nobody does.
+  // Over ssh the display, if any, is not in front of the user. In CI there is no user.
   if (!terminal || env["SSH_CONNECTION"] !== undefined || env["CI"] !== undefined) return false;
   if (platform === "darwin" || platform === "win32") return true;
   return Boolean(env["DISPLAY"] ?? env["WAYLAND_DISPLAY"]);
 }
 
-/** How long the desktop has to say that it has no program for a file. A program that stays open is not waited for. */
+/** Time for the desktop to report that it has no program for a file. A program that stays open is not waited for. */
 const answerMs = 1_000;
 
-/** Asks the desktop to show a file; gives the reason where it does not. */
+/** Opens a file on the desktop. Returns the reason if that fails. */
 export async function show(path: string): Promise<string | undefined> {
   try {
     const child = await open(path);

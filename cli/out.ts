@@ -1,4 +1,4 @@
-/** Files that commands write: whole, or not at all. */
+/** Writes files completely or not at all. */
 import {
   accessSync,
   closeSync,
@@ -21,7 +21,7 @@ function problem(option: string, kind: string, path: string, error: unknown): un
   return new CliProblem("failure", `${option} must be a ${kind} that can be written; got '${path}'${why}`);
 }
 
-/** Makes a directory, so that a command whose files cannot be written ends before its work. */
+/** Makes a directory. A command whose files cannot be written thus fails before its work. */
 export function makeDirectory(option: string, path: string): void {
   try {
     makeFolder(path, 0o777);
@@ -32,16 +32,16 @@ export function makeDirectory(option: string, path: string): void {
 }
 
 /**
- * Ends a command whose file could not be written before its work, which may take long. Leaves nothing behind, so that
- * there is nothing to take away when the work is broken off.
+ * Fails if a file cannot be written, before work that may take long. Leaves nothing behind, so that an interrupted
+ * command needs no cleanup.
  */
 export function checkOut(option: string, path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  // A pipe or a device.
+  // The path is a pipe or a device.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
   try {
     if (found?.isDirectory()) openSync(path, "r+");
-    // With its point a file in place of the folder is told, too.
+    // With "/." the check also fails if a file stands in place of the folder.
     accessSync(`${dirname(path)}/.`, constants.W_OK);
   } catch (error) {
     throw problem(option, "file", path, error);
@@ -49,9 +49,9 @@ export function checkOut(option: string, path: string): void {
 }
 
 /**
- * Has a file written by `work`, which is given the path to write to: one beside it that takes its name when all is
- * there, so that a file that looks whole is. It is opened first, so that a command that cannot write it ends before its
- * work. A pipe or a device is written to itself.
+ * Writes a file by `work`, which gets the path to write to. That is a temporary file, which gets the final name when it
+ * is complete. It is opened first, so that a command that cannot write fails before its work. Pipes and devices are
+ * written directly.
  */
 export async function withOut<T>(option: string, path: string, work: (path: string) => T | Promise<T>): Promise<T> {
   const direct = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
@@ -67,7 +67,7 @@ export async function withOut<T>(option: string, path: string, work: (path: stri
   }
 }
 
-/** Refuses to write to the file that is read: the rows that a command leaves out would be gone. */
+/** Refuses an output path that is also the input, because rows that the command leaves out would be lost. */
 export function refuseSame(option: string, read: string, out: string): void {
   if (isSame(read, out)) throw new CliProblem("usage", `${option} must be another file than the one that is read`);
 }

@@ -1,33 +1,33 @@
 /**
- * Charts as SVG, made here: without a browser, and without a script in what is made. What every chart must bear is borne
- * here: figures that there are not, a single point, nothing but zeros, and long names.
+ * Draws charts as SVG without a browser, and without scripts in the result. Also handles what every chart must: missing
+ * figures, a single point, all zeros, and long names.
  */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 
 export const PLOT_WIDTH = 760;
 
-/** In two digits at least: of many arms each has less than 1%. */
+/** Formats a share with at least two digits, because each of many arms has less than 1%. */
 export const percent = (value: number): string => {
   const hundredth = 100 * value;
   return `${Math.abs(hundredth) >= 9.5 ? Math.round(hundredth) : Number(hundredth.toPrecision(2))}%`;
 };
 
-/** A tick of an axis in few letters. */
+/** Formats a tick of an axis in few characters. */
 export const short = (value: number): string => {
   const size = Math.abs(value);
   return size >= 1e5 || (size > 0 && size < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(3)));
 };
 
-/** What Plot needs of a page to draw on. */
+/** The document on which Plot draws. */
 const { document } = parseHTML("<html></html>") as { readonly document: object };
 
 export interface Drawing extends Plot.PlotOptions {
-  /** There is nothing to be seen, and a reader is told so. */
+  /** Whether there is nothing to show, which the chart then says. */
   readonly nothing?: boolean;
 }
 
-/** `label` is for those who do not see the chart. */
+/** Draws a chart. `label` describes the chart to screen readers. */
 export function draw(label: string, { nothing = false, marks = [], ...options }: Drawing): string {
   const note = nothing ? [Plot.text(["nothing yet"], { frameAnchor: "middle", fillOpacity: 0.6 })] : [];
   const all = { document, width: PLOT_WIDTH, ariaLabel: label, ...options, marks: [...marks, ...note] };
@@ -35,14 +35,17 @@ export function draw(label: string, { nothing = false, marks = [], ...options }:
   return drawn.outerHTML;
 }
 
-/** Data with a figure; the others are left out, for what is not known is not 0. */
+/** Returns the data that have a value. Others are left out, because an unknown value is not 0. */
 export function known<T extends { readonly value: number | undefined }>(
   data: readonly T[],
 ): readonly (T & { readonly value: number })[] {
   return data.filter((datum): datum is T & { readonly value: number } => Number.isFinite(datum.value));
 }
 
-/** An axis from 0, or the least below it, to the greatest; where all are 0, or there are none, from 0 to 1. */
+/**
+ * Returns the range of an axis: from 0, or the least value below 0, to the greatest value. Without other values: from 0
+ * to 1.
+ */
 export function spanOf(values: readonly (number | undefined)[]): readonly [number, number] {
   const finite = values.filter((value): value is number => value !== undefined && Number.isFinite(value));
   const low = finite.reduce((least, value) => Math.min(least, value), 0);
@@ -57,7 +60,7 @@ const WIDE_LETTER = 13;
 const NAME_LETTERS_MAX = 44;
 const MARGIN_MIN = 40;
 
-/** A name that fits beside a chart: of a long one its beginning and its end. */
+/** Shortens a long name to its beginning and its end, so that it fits beside a chart. */
 export function clippedName(name: string): string {
   const letters = [...name];
   if (letters.length <= NAME_LETTERS_MAX) return name;
@@ -65,14 +68,16 @@ export function clippedName(name: string): string {
   return `${letters.slice(0, half).join("")}…${letters.slice(-half).join("")}`;
 }
 
-/** In pixels, rather too many than too few: capitals and what is not Latin are wide. */
+/**
+ * Returns the width of a text in pixels, rather too large than too small. Capitals and non-Latin characters are wide.
+ */
 export function widthOf(text: string): number {
   const widthOfLetter = (letter: string): number =>
     letter > "\u{2fff}" ? WIDE_LETTER : /[A-ZMmWw@%]/.test(letter) ? LETTER + 3 : LETTER;
   return [...text].reduce((sum, letter) => sum + widthOfLetter(letter), 0);
 }
 
-/** Left of the names, in pixels, as clippedName gives them. */
+/** Returns the left margin, in pixels, for names shortened by clippedName. */
 export function marginFor(names: readonly string[]): number {
   return Math.max(MARGIN_MIN, 20 + names.reduce((most, name) => Math.max(most, widthOf(clippedName(name))), 0));
 }

@@ -1,4 +1,4 @@
-/** Progress bars for what takes a while to read, check or try: one at a time, for what is told of last. */
+/** Progress bars for reading, checking and trying. Only one is shown at a time, for the latest activity. */
 import { type Bar, createBar } from "./bar.ts";
 
 export interface Bars {
@@ -28,7 +28,7 @@ export function progressBars(): Bars {
   };
 }
 
-/** For each pool. */
+/** Makes progress bars for pools. */
 export function poolBars() {
   const { onProgress, stop } = progressBars();
   return {
@@ -38,7 +38,7 @@ export function poolBars() {
   };
 }
 
-/** For each mount. */
+/** Makes progress bars for mounts. */
 export function mountBars(): Bars {
   const { onProgress, stop } = progressBars();
   return { onProgress: (mount, done, total) => onProgress(`trying levels of ${mount}`, done, total), stop };

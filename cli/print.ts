@@ -1,14 +1,14 @@
-/** What commands print. */
+/** Prints the output of commands. */
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { escapedJson } from "../envs/lib/words.ts";
 import { inColour, write } from "../server/runtime/terminal.ts";
 
-/** A message as the HTTP port would give it, with unset numbers and lists written out. */
+/** Returns a message as the HTTP port would, with unset numbers and lists written out. */
 export function jsonOf<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue {
   return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
-/** A value in JSON, for a terminal too. */
+/** Returns a value as JSON that is safe to print on a terminal. */
 export function jsonText(value: unknown, indent?: number): string {
   return escapedJson(JSON.stringify(value, undefined, indent));
 }
@@ -21,7 +21,7 @@ export function print(text: string): void {
   void write(`${text}\n`);
 }
 
-/** Prints one of many pieces: waits until it is taken, so that no more is made than is read. */
+/** Prints one of many pieces. Waits until it is written, so that no more is made than is read. */
 export function printed(text: string): Promise<void> {
   return write(text);
 }
@@ -29,7 +29,7 @@ export function printed(text: string): Promise<void> {
 const GAP = "  ";
 const LAST_MIN = 20;
 
-/** Lines of at most so many characters, cut at blanks; a longer word stands on a line of its own. */
+/** Wraps a text at blanks into lines of at most `width` characters. A longer word gets its own line. */
 function wrapped(text: string, width: number): readonly string[] {
   if (text.length <= width && !text.includes("\n")) return [text];
   return text.split("\n").flatMap((line) => {
@@ -43,7 +43,7 @@ function wrapped(text: string, width: number): readonly string[] {
   });
 }
 
-/** A table, the last column wrapped where the terminal is too narrow. */
+/** Returns a table. The last column is wrapped if the terminal is too narrow. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.split("\n")));
   const widths = head.map((_, column) =>
@@ -67,25 +67,25 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines.join("\n");
 }
 
-/** Names and values in two columns; values that are undefined are left out. */
+/** Returns names and values in two columns. Pairs without a value are left out. */
 export function fields(pairs: readonly (readonly [string, string | undefined])[]): string {
   const shown = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const width = Math.max(...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
 }
 
-/** A number in at most 6 significant digits. */
+/** Formats a number with at most 6 significant digits. */
 export function number(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** A change with its sign, and without one where all of it is rounded away. */
+/** Formats a change with its sign, or without one if it rounds to 0. */
 export function signed(change: number, decimals: number): string {
   const rounded = Number(change.toFixed(decimals)) + 0;
   return `${rounded > 0 ? "+" : ""}${rounded.toFixed(decimals)}`;
 }
 
-/** A baseline in words. */
+/** Returns a baseline in words. */
 export function baselineText(baseline: {
   readonly value: number;
   readonly bound: number;
@@ -95,14 +95,14 @@ export function baselineText(baseline: {
   return `${number(value)} (${proven ? "proven optimal" : `best known; none is better than ${number(bound)}`})`;
 }
 
-/** "VERDICT_FEASIBLE" of an enum's table as "feasible". */
+/** Returns the name of an enum's value in lower case, e.g. "feasible". */
 export function word(names: Readonly<Record<number, string>>, value: number): string {
   return (names[value] ?? String(value)).toLowerCase();
 }
 
 const WIDTH_DEFAULT = 80;
 
-/** Columns of the terminal that lines are written for; where standard output is no terminal, as many as fit everywhere. */
+/** Returns the terminal's width in columns, or a default that fits everywhere. */
 export function terminalWidth(): number {
   return process.stdout.columns || WIDTH_DEFAULT;
 }

@@ -1,11 +1,11 @@
-/** What a command ends with when it does not end well: words for the person who gave it, and an exit code. */
+/** Errors that end a command: a message for the user, and an exit code. */
 import { GradusError } from "../clients/ts/src/errors.ts";
 import type { ConnectionMistake, GradusCode } from "../clients/ts/src/public.ts";
 import { assertNever } from "../envs/lib/assert-never.ts";
 
 /**
- * failure: what the command line asks for could not be done. usage: it asks in a way that there is not. missing: it names
- * what is not there, such as a run or a file. unreachable: no server answers, or not as it was asked to.
+ * failure: the command could not be done. usage: the arguments are wrong. missing: a named thing does not exist, such
+ * as a run or a file. unreachable: no server answers, or not in the requested way.
  */
 export type ProblemKind = "failure" | "usage" | "missing" | "unreachable";
 
@@ -37,7 +37,7 @@ const systemWords: Readonly<Record<string, string>> = {
   ENOSPC: "its disk is full",
 };
 
-/** Why the system refused a path, after its name: in words, with the code that other programs say. */
+/** Returns why the system refused a path, to be put behind the path: words, and the code that other programs show. */
 export function pathTrouble(error: unknown): string {
   const { code = "an unknown error" } = error as NodeJS.ErrnoException;
   const words = systemWords[code];
@@ -45,8 +45,8 @@ export function pathTrouble(error: unknown): string {
 }
 
 /**
- * Says what is wrong with a file that a command reads. A message with ENOENT is of a missing file, one of a device or with
- * another code of the system of a failure, and any other of a file whose content is wrong.
+ * Returns the problem of a file that a command reads. ENOENT means "missing"; a device or another system error means
+ * "failure"; anything else means that the content is wrong.
  */
 export function fileProblem(message: string, otherwise?: ProblemKind): CliProblem {
   const ofSystem = /\bE(?:ACCES|EXIST|IO|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|PERM|ROFS)\b|not a regular file/.test(message);
@@ -54,7 +54,7 @@ export function fileProblem(message: string, otherwise?: ProblemKind): CliProble
   return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : kind, message);
 }
 
-/** Which option a field of a request comes from. */
+/** The option that sets each field of a request. */
 const optionOf: Readonly<Record<string, string>> = {
   level: "--level",
   parameters: "--param",
@@ -72,7 +72,7 @@ const optionOf: Readonly<Record<string, string>> = {
   state: "<file>",
 };
 
-/** An error's message with the command line's words in place of the contract's. */
+/** Returns an error's message with the option's names in place of the contract's. */
 function inOurWords(message: string): string {
   const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT|THINKING)_([A-Z_]+)\b/g, (_, name: string) =>
     name.toLowerCase(),
@@ -91,7 +91,7 @@ const kinds: Readonly<Partial<Record<GradusCode, ProblemKind>>> = {
   NOT_FOUND: "missing",
 };
 
-/** A mistake in the flags that say whom to ask, in their words. */
+/** Describes a mistake in the flags that name the server. */
 function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server: string): string {
   switch (mistake) {
     case "http_port":
@@ -110,10 +110,10 @@ function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server:
   }
 }
 
-/** What the system and gRPC say of a connection that ends under a call. */
+/** Matches messages of the system and of gRPC about a connection that broke during a call. */
 const BROKEN = /^(?:read |write )?E[A-Z]{4,}\b|^Connection dropped/;
 
-/** A call's failure in words. `server` is the address it was made to; undefined: none. */
+/** Returns a call's error as a problem for the user. `server` is its address; undefined for a call in this process. */
 export function problemOf(error: unknown, server: string | undefined): unknown {
   if (!(error instanceof GradusError)) return error;
   if (server !== undefined && error.mistake !== undefined)
@@ -129,12 +129,12 @@ export function problemOf(error: unknown, server: string | undefined): unknown {
   return new CliProblem(kind, inOurWords(error.message));
 }
 
-/** What a command ends with, in words; a bug of ours says that it is one. */
+/** Returns message and kind for anything thrown. Bugs are called internal errors. */
 export function describe(thrown: unknown): { readonly message: string; readonly kind: ProblemKind } {
   const error = problemOf(thrown, undefined);
   if (error instanceof CliProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
-  // Files and ports: what the system says is what the person can mend.
+  // A system error about a file or a port tells the user what to mend.
   const ofSystem = error instanceof Error && "syscall" in error;
   return { message: ofSystem ? message : `internal error: ${message}`, kind: "failure" };
 }

@@ -1,4 +1,4 @@
-/** The commands, and what becomes of one that does not end well. */
+/** Defines the commands, runs one, and reports its errors. */
 import { Command, CommanderError, Help } from "commander";
 import { styleText } from "node:util";
 import { version } from "../server/runtime/version.ts";
@@ -6,15 +6,15 @@ import { inColour, say, shown } from "../server/runtime/terminal.ts";
 import { beQuiet } from "./notes.ts";
 import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
-/** A command: what it is for, and what adds its options and its work. */
+/** A command's purpose, and the function that loads its definition. */
 interface Entry {
   readonly says: string;
   readonly load: () => Promise<(program: Command) => void>;
 }
 
 /**
- * By what a person wants to do, as the help text shows them. Each is loaded when it is asked for: most are done before all
- * would be loaded, and a list of them needs none.
+ * The commands in groups by purpose, as the help text shows them. A command's module is loaded only when needed,
+ * because most commands finish before all modules would be loaded.
  */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Tasks:": {
@@ -124,24 +124,27 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   },
 };
 
-/** With the commands that are asked for; of the others only what they are for. Left out: with all of them. */
+/**
+ * Builds the program with the definitions of the requested commands. The other commands have only their descriptions.
+ * Without an argument, all are defined.
+ */
 export async function createProgram(isAsked: (name: string) => boolean = () => true): Promise<Command> {
   const program: Command = new Command("gradus")
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXIT_CODES_HELP)
     .showHelpAfterError("(gradus <command> --help shows what there is)")
-    // So that --version after a command is the command's.
+    // With this option, --version after a command belongs to the command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(shown(text.replace(/^error: /, `${inColour("red", "gradus:")} `))),
     })
-    // Commander leaves colours out where nothing shows them, or NO_COLOR is set.
+    // Commander leaves out colours if the output cannot show them, or NO_COLOR is set.
     .configureHelp({
       showGlobalOptions: false,
       styleTitle: (title) => styleText("bold", title, { validateStream: false }),
-      // A list of commands has their names: what follows them is known of those that are loaded.
+      // A list of commands shows only names, because the arguments of commands that are not loaded are unknown.
       subcommandTerm: (command): string =>
         command.parent === program ? command.name() : Help.prototype.subcommandTerm.call(new Help(), command),
     })
@@ -168,12 +171,15 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
 
 const HELP = ["help", "--help", "-h"];
 
-/** The command that arguments name: `gradus help run` shows that one's too. */
+/** Returns the command that the arguments name. `gradus help run` names "run" too. */
 function commandIn(argv: readonly string[]): string | undefined {
   return argv.find((word) => !HELP.includes(word) && !word.startsWith("-"));
 }
 
-/** Whether a word stands where a command's name does and names none. Commander overlooks it beside a word for help. */
+/**
+ * Returns whether a word in the place of a command's name is no command. Commander ignores such a word beside a request
+ * for help.
+ */
 function isUnknown(program: Command, words: readonly string[]): boolean {
   let command = program;
   for (const word of words) {
@@ -185,21 +191,21 @@ function isUnknown(program: Command, words: readonly string[]): boolean {
   return false;
 }
 
-/** The commands that do something, and are no group of others. */
+/** Returns the commands that are no groups of other commands. */
 function leavesOf(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
-/** Says what went wrong on standard error, without a stack; gives the exit code. */
+/** Prints an error without its stack on standard error. Returns the exit code. */
 function report(error: unknown): number {
-  // Commander has said it.
+  // Commander has already printed the error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCode("usage");
   const { message, kind } = describe(error);
   say(`${inColour("red", "gradus:")} ${message}`);
   return exitCode(kind);
 }
 
-/** Runs one command. Its exit code is process.exitCode, which a command may set too. */
+/** Runs one command. Its exit code goes to process.exitCode, which a command may set too. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     const asked = commandIn(argv);

@@ -1,10 +1,10 @@
-/** Reports that options name. */
+/** Reads reports that options name. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Report } from "../clients/ts/src/public.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem } from "./problem.ts";
 
-/** What each file of an option holds, which must be a report.json of gradus eval. */
+/** Returns the report in each file of an option. Each must be a report.json of gradus eval. */
 export async function reportsOf(option: string, paths: readonly string[]): Promise<readonly Report[]> {
   const { reportFromJson } = await import("./evaluation/summary.ts");
   return paths.map((path) => {

@@ -1,4 +1,4 @@
-/** Run files, as commands take them. */
+/** Reads run files for commands. */
 import { fromJson } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { existsSync } from "node:fs";
@@ -18,14 +18,14 @@ import { CliProblem } from "./problem.ts";
 
 /** A run file that was read. */
 export interface RunFile {
-  /** As it was named. */
+  /** The path as given. */
   readonly path: string;
-  /** Undefined: the file leaves it to whoever starts the run. */
+  /** The run's id. Undefined if the file has none, so that a flag must give one. */
   readonly runId: string | undefined;
   readonly config: RunConfig;
-  /** The line of a field, or of the nearest one around it that the file gives, e.g. of "policy.bandit.epsilon". */
+  /** Returns the line of a field, or of its nearest parent in the file, e.g. for "policy.bandit.epsilon". */
   readonly lineOf: (field: string) => number;
-  /** Values of --pool that name no environment of its arms: pools of this process, where a command knows such. */
+  /** Values of --pool that name no environment of the arms. Some commands take them as pools of this process. */
   readonly pools: readonly string[];
 }
 
@@ -35,7 +35,9 @@ export interface ChangeFlags {
   readonly pool?: readonly string[];
 }
 
-/** Of every command that reads a run file; `pool`: the command has no --pool of another meaning. */
+/**
+ * Adds options of commands that read a run file. `pool` adds --pool, unless the command has one with another meaning.
+ */
 export function addChangeOptions(command: Command, { pool }: { readonly pool: boolean }): Command {
   command.option(
     "--set <path=value>",
@@ -49,19 +51,19 @@ export function addChangeOptions(command: Command, { pool }: { readonly pool: bo
 
 export type RunFileResult =
   | { readonly kind: "read"; readonly file: RunFile }
-  /** Each as "run.yaml:12: policy.bandit.epsilon: …", in the order of the file. */
+  /** Problems such as "run.yaml:12: policy.bandit.epsilon: …", in the order of the file. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 const fields = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
 
-/** Reads the file that an option names, with changes; its problems come out as one that ends the command. */
+/** Reads the file that an option names, and applies the changes. Throws its problems as a usage error. */
 export function readRunFile(option: string, path: string, flags: ChangeFlags = {}): RunFile {
   const result = parseRunFile(path, readFileOf(option, path), flags);
   if (result.kind === "read") return result.file;
   throw new CliProblem("usage", result.problems.join("\n"));
 }
 
-/** Reads a run file's text, with changes; `path` is for messages. */
+/** Parses a run file's text, and applies the changes. `path` is used in messages. */
 export function parseRunFile(path: string, text: string, { set, pool = [] }: ChangeFlags = {}): RunFileResult {
   const result = readRunText(text, fields, set);
   if (result.kind === "invalid")
@@ -73,14 +75,20 @@ export function parseRunFile(path: string, text: string, { set, pool = [] }: Cha
   return { kind: "read", file: { path, runId, config: read, lineOf, pools } };
 }
 
-/** Arms of an environment whose rows are a pool's: those that say so, or if none does those that say nothing. */
+/**
+ * Returns the specs of an environment's arms whose rows come from a pool: those with source REAL, or if there are none,
+ * those without a source.
+ */
 function rowSpecs({ arms, evaluationArms }: RunConfig, environment: string) {
   const specs = [...arms, ...evaluationArms].flatMap(({ spec }) => (spec?.environment === environment ? [spec] : []));
   const real = specs.filter(({ source }) => source === Source.REAL);
   return real.length > 0 ? real : specs.filter(({ source }) => source === Source.UNSPECIFIED);
 }
 
-/** Puts a pool in place of the arms' own, if "environment=name" names arms of the file; a file is no pool's name. */
+/**
+ * Sets the pool of arms, if "environment=name" names arms of the file. A path of a file is no name of a pool. Returns
+ * whether arms were changed.
+ */
 function isPoolSet(config: RunConfig, given: string): boolean {
   const [environment = "", name = ""] = given.split("=");
   const specs = given.includes("=") && !existsSync(name) ? rowSpecs(config, environment) : [];
@@ -97,15 +105,18 @@ export function checkPools({ path, config, pools: [unknown] }: RunFile): void {
   throw new CliProblem("usage", `--pool wants environment=name, and ${path} has no arm of '${id}' with rows${near}`);
 }
 
-/** "run.yaml:12: policy.bandit.epsilon: …"; line 0: it is not known. */
+/** Formats a problem as "run.yaml:12: policy.bandit.epsilon: …". Line 0 means: unknown. */
 export function lineOfProblem(path: string, { line, field, message }: LineProblem): string {
   return [line === 0 ? path : `${path}:${line}`, ...(field === "" ? [] : [field]), message].join(": ");
 }
 
-/** What a configuration may be refused with; else it is the server that fails. */
+/** Codes with which a server refuses a configuration. Other codes are failures of the server. */
 const REFUSALS: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
 
-/** What a server says of a file's configuration, each with the line that it speaks of; other errors as they are. */
+/**
+ * Converts a server's refusal of a configuration into problems with the lines of the file. Returns other errors
+ * unchanged.
+ */
 export function inRunFile(file: RunFile, error: unknown): unknown {
   if (!(error instanceof GradusError) || !REFUSALS.includes(error.code)) return error;
   const others = error.cause instanceof AggregateError ? (error.cause.errors as readonly GradusError[]) : [];

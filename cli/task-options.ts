@@ -20,7 +20,7 @@ export interface TaskFlags {
   readonly schemeParam?: Numbers;
 }
 
-/** Reads "name=number" and adds it to those before it. */
+/** Parses "name=number" and adds it to the earlier ones. */
 function named(text: string, before: Numbers | undefined): Numbers {
   const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === "" || value.trim() === "" || !Number.isFinite(Number(value))) {
@@ -29,7 +29,7 @@ function named(text: string, before: Numbers | undefined): Numbers {
   return { ...before, [name]: Number(value) };
 }
 
-/** A whole number in a range. */
+/** Returns a parser of whole numbers in a range. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -38,7 +38,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** A finite number for which a condition holds; `wanted` says which, e.g. "a number from 0". */
+/** Returns a parser of finite numbers with a condition. `wanted` words the condition, e.g. "a number from 0". */
 export function numberThat(isWanted: (value: number) => boolean, wanted: string): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -90,7 +90,7 @@ export function addTaskOptions(command: Command): Command {
   return command;
 }
 
-/** What the flags choose of an environment. */
+/** Returns the choice of a task that the flags make. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
   const { environmentVersion: version, level, param: parameters, split, source, poolName: pool } = flags;
   const { answerFormat, scheme, schemeParam, thinking } = flags;

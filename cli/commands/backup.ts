@@ -1,4 +1,4 @@
-/** gradus backup and restore: a server's data folder in one file, and back. */
+/** gradus backup and gradus restore: write a server's data folder to one file, and read it back. */
 import type { Command } from "commander";
 import { addFolderOptions, configOf, type LocalFlags } from "../connection.ts";
 import { withOut } from "../out.ts";
@@ -44,7 +44,7 @@ function folderOf(flags: Flags): ReturnType<typeof configOf> {
 
 async function asProblem(error: unknown): Promise<never> {
   const { BackupProblem } = await import("../../server/stores/backup.ts");
-  // Of SQLite, whose words are for the person: a disk that is full, or fails.
+  // SQLite's own message tells the user what is wrong, e.g. a full or failing disk.
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ERR_SQLITE_ERROR") throw new CliProblem("failure", `the backup cannot be read or written: ${message}`);
   if (!(error instanceof BackupProblem)) throw error;

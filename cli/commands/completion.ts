@@ -1,9 +1,12 @@
-/** gradus completion: a script by which a shell completes this command line. */
+/** gradus completion: prints a script with which a shell completes this command line. */
 import { Argument, type Command } from "commander";
 import { completionScript, type Shell, shells } from "../completion.ts";
 import { print } from "../print.ts";
 
-/** `whole` makes the program with all of its commands, for the one that is run may have this one alone. */
+/**
+ * Adds the command. `whole` builds the program with all of its commands, because the running one may have only this
+ * one.
+ */
 export function addCompletion(program: Command, whole: () => Promise<Command>): void {
   program
     .command("completion")

@@ -1,4 +1,4 @@
-/** gradus conformance: whether what is at an address keeps the contract, clause by clause. */
+/** gradus conformance: checks, clause by clause, whether the server or provider at an address keeps the contract. */
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { openRemote } from "../../server/outside/mounted/remote-provider.ts";
@@ -72,7 +72,7 @@ async function* triedAt(
   flags: ConnectionFlags,
   environments: readonly string[],
 ): AsyncGenerator<Tried> {
-  // Clauses send what a run does not record, and see what comes of it.
+  // Clauses send feedback that runs do not record, and check the reply, so the client must not act on it.
   const client = await remoteOf(address, flags, { onFeedback: "ignore" });
   try {
     if (await isServer(client)) {

@@ -1,7 +1,7 @@
 /**
- * gradus draw: a picture of a task and of an answer to it. Here it shows the solver's answer beside one that is not the
- * best; a server shows that to operators, with --solve. On a terminal the picture goes to a file, whose path is printed;
- * into a pipe or a file it goes as it is.
+ * gradus draw: draws a task with an answer to it. Without a server it also shows the solver's answer beside one that is
+ * not the best; a server shows that only to operators, with --solve. On a terminal the picture goes to a file, whose
+ * path is printed. Into a pipe or a file it goes directly.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -63,10 +63,10 @@ export function addDraw(program: Command): void {
   });
 }
 
-/** A picture, and what it is of. */
+/** A picture and its task. */
 interface Drawing {
   readonly taskId: string;
-  /** Left out by a server, which is not asked. */
+  /** Unset if a server made the picture, because it is not asked for the environment. */
   readonly environment?: string;
   readonly version?: number;
   readonly svg: string;
@@ -77,7 +77,7 @@ async function printDrawing({ svg, ...of }: Drawing, out: string | undefined): P
   printJson(out === undefined ? { ...of, svg } : { ...of, file: out });
 }
 
-/** A name under out/ that says the environment, and is the same for the same task. */
+/** Returns a path under out/ that names the environment and is the same for the same task. */
 async function pathOf({ environment = "task", taskId }: Drawing): Promise<string> {
   makeDirectory("--out", "out");
   const hash = createHash("sha256").update(taskId).digest("hex").slice(0, 8);
@@ -126,7 +126,9 @@ async function drawn(
   return svg ?? "";
 }
 
-/** What only the outside can judge is asked; a picture is drawn all the same where it does not answer. */
+/**
+ * Asks the resource that judges the answer, if the environment has one. The picture is drawn even if there is no reply.
+ */
 async function toldOf(
   { client }: Local,
   taskId: string,

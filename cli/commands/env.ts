@@ -1,4 +1,7 @@
-/** gradus env: environments in Python, written and checked. Both are done by gradus.serve, in the interpreter that has it. */
+/**
+ * gradus env: writes and checks environments in Python. gradus.serve does both, in the interpreter that has it
+ * installed.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Command, Option } from "commander";
@@ -55,7 +58,7 @@ function argumentsOf({ level = [], seeds, workers, allow = [], json = false }: C
   ];
 }
 
-/** It says what there is to say by itself; its exit code is the command's. */
+/** Runs gradus.serve, which prints its own output. Its exit code becomes the command's. */
 async function ask(name: string, args: readonly string[]): Promise<void> {
   const python = await findPython(name);
   if (python.kind === "missing") throw new CliProblem("failure", python.why);

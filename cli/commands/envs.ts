@@ -1,4 +1,4 @@
-/** gradus envs: what there is to learn. */
+/** gradus envs: lists and describes environments. */
 import type { Command } from "commander";
 import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../clients/ts/src/public.ts";
 import type {
@@ -46,7 +46,10 @@ async function list(client: GradusClient, flags: Flags): Promise<void> {
   else print(listed(environments, await drawnHere(flags)));
 }
 
-/** Whether an environment can be drawn: `gradus draw` works in this process, whoever makes the tasks. */
+/**
+ * Returns a function that says whether an environment can be drawn. `gradus draw` draws in this process, even if a
+ * server makes the tasks.
+ */
 async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: number) => boolean> {
   const { loadEnvironments } = await import("../../server/tasks/making/load-environments.ts");
   const { drawingOf } = await import("../../pictures/drawings.ts");
@@ -93,7 +96,10 @@ function parameterRows(parameters: readonly ParameterInfo[]): readonly (readonly
   ]);
 }
 
-/** Weights of components, and what else a scheme takes: in a spec's reward_scheme, or by --scheme-param. */
+/**
+ * Returns a table of the reward schemes' parameters, such as component weights. They are set in a spec's reward_scheme
+ * or by --scheme-param.
+ */
 function schemeParameters(schemes: readonly RewardSchemeInfo[]): readonly string[] {
   const rows = schemes.flatMap(({ name, parameters }) =>
     parameterRows(parameters).map((row, i) => [i === 0 ? name : "", ...row]),
@@ -146,7 +152,10 @@ function described(environment: Environment, isDrawn: boolean): string {
   ].join("\n\n");
 }
 
-/** A row to a level: how many rows of each split, and of the pool what is no task. */
+/**
+ * Returns a table with a row for each level of each pool: the number of rows in each split, and of rows that are no
+ * tasks.
+ */
 function poolTable(pools: readonly PoolInfo[]): string {
   const rows = pools.flatMap(({ name, groups, rejected, leftOut, unchecked, shipped }) => {
     const levels = [...new Set(groups.map(({ level }) => level))];

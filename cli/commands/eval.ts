@@ -1,4 +1,7 @@
-/** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
+/**
+ * gradus eval: evaluates a model behind an OpenAI-compatible endpoint on a suite. Finished samples are kept, so an
+ * evaluation can be resumed.
+ */
 import type { Command } from "commander";
 import { createHash } from "node:crypto";
 import { addEvaluations } from "./eval/look.ts";
@@ -47,7 +50,7 @@ export function addEval(program: Command): void {
   addEvaluations(command);
 }
 
-/** The suite and the model in words, and a hash of all that decides on the completions. */
+/** Returns an id with the suite, the model and a hash of all settings that decide the completions. */
 function defaultId(flags: Flags): string {
   const { suite, model, samples } = flags;
   const key = JSON.stringify([suite, model, samples, settingsOf(flags)]);
@@ -78,7 +81,7 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   if (failed > 0) throw stillMissing(failed, reason);
 }
 
-/** A server's keys are not here, unless the flags say where they are. */
+/** Draws the specimens. Undefined for a remote server, whose task keys are missing here unless the flags name them. */
 async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonly Picture[] | undefined> {
   if (flags.server !== undefined && flags.keyFile === undefined && flags.dataDir === undefined) return undefined;
   const { drawSpecimens } = await import("../evaluation/pictures.ts");

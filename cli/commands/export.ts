@@ -1,4 +1,4 @@
-/** gradus export: training data for SFT and RFT, from graded completions or from the solvers' answers. */
+/** gradus export: writes training data for SFT and RFT, from graded completions or from the solvers' answers. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AnswerFormatName, type GradusClient, type SplitName, splitNames } from "../../clients/ts/src/public.ts";
 import {
@@ -120,7 +120,7 @@ async function exportData(flags: Flags): Promise<void> {
   else note(written.words);
 }
 
-/** What became of an export: for a person, and for a program. */
+/** The result of an export, in words for a person and in figures for a program. */
 interface Written {
   readonly words: string;
   readonly figures: Readonly<Record<string, unknown>>;
@@ -166,7 +166,7 @@ async function gradedRows(flags: Flags, evaluationId: string) {
   return rows;
 }
 
-/** Rows of each environment. */
+/** Number of rows of each environment. */
 interface Made {
   readonly available: ReadonlyMap<string, number>;
   readonly kept: ReadonlyMap<string, number>;
@@ -223,7 +223,7 @@ function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
   if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
 }
 
-/** Who says by --where what is good means just that, and not a good ratio besides. */
+/** Default of --ratio-above. It does not apply with --where, which then is the only filter. */
 const RATIO_DEFAULT = 0.5;
 
 function ratioAboveOf({ ratioAbove, where = [] }: Flags): number {

@@ -1,4 +1,4 @@
-/** gradus keys: the keys that task ids are signed with, in their file or in a database. */
+/** gradus keys: lists and changes the keys that sign task ids, in the key file or in a database. */
 import type { Command } from "commander";
 import type { Config } from "../../server/runtime/config.ts";
 import type { Change, Changed } from "../../server/tasks/rotate-keys.ts";
@@ -25,7 +25,7 @@ new key in the second place first, and one with it in the first place when all h
     const config = configOf(flags);
     const { loadKeyring, keyFileOf } = await import("../../server/tasks/keyring.ts");
     if (config.taskKeys === "store") return show(flags, await changed(config, (text) => text));
-    // Named, so that it is not made.
+    // The key file is named explicitly, so that a missing one is not created.
     const loaded = loadKeyring({ ...config, keyFile: keyFileOf(config) });
     if (loaded.kind === "invalid") throw fileProblem(loaded.message);
     await show(flags, { place: keyFileOf(config), keyring: loaded.keyring });
@@ -51,7 +51,7 @@ new key in the second place first, and one with it in the first place when all h
 
 const addOptions = (command: Command): Command => addFolderOptions(command, "keyFile", "taskKeys", "store");
 
-/** Keys, and what has them in words. */
+/** Keys, and words for where they are. */
 interface Held {
   readonly place: string;
   readonly keyring: Keyring;

@@ -1,4 +1,4 @@
-/** gradus policies: modules of policies of one's own, held to what holds for every policy. */
+/** gradus policies: checks modules of custom policies against the laws that hold for every policy. */
 import type { Command } from "commander";
 import { noConstraints, type Policy } from "../../server/curriculum/types.ts";
 import { definitionOf } from "../../server/curriculum/policies/registry.ts";
@@ -9,7 +9,7 @@ import { CliProblem, fileProblem } from "../problem.ts";
 
 interface Found {
   readonly policy: string;
-  /** The example's parameters. */
+  /** The parameters of the tested example. */
   readonly parameters: unknown;
   readonly law: string;
   readonly broken: string;

@@ -1,4 +1,4 @@
-/** gradus pools: what a server would make of a file of rows, and samples of it. */
+/** gradus pools: checks, samples, profiles and extends files of rows. */
 import type { Command } from "commander";
 import { addCheck } from "./pools/check.ts";
 import { addDistract } from "../research/distract/command.ts";

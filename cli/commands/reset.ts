@@ -1,4 +1,4 @@
-/** gradus reset: tasks. */
+/** gradus reset: makes and prints tasks. */
 import type { Command } from "commander";
 import { AnswerFormat, GradusError, Source, Split, TaskSchema, Thinking } from "../../clients/ts/src/public.ts";
 import type { GradusClient, ResetResult, Task, TaskChoice } from "../../clients/ts/src/public.ts";
@@ -36,10 +36,10 @@ export function addReset(program: Command): void {
   );
 }
 
-/** Seeds of one call: few, so that a reader that leaves, or Ctrl-C, does not wait for long. */
+/** Number of seeds of one call. Few seeds keep the wait short when the reader leaves, or at Ctrl-C. */
 const seedsPerCall = 32;
 
-/** Prints tasks as they are made, with a bar beside them where they go to a file or a pipe. */
+/** Prints tasks as they are made. If the output goes to a file or a pipe, shows a progress bar. */
 async function printMany(
   client: GradusClient,
   choice: TaskChoice,
@@ -70,13 +70,14 @@ async function printMany(
       if (failure !== undefined) throw failure;
     }
   } finally {
-    // What breaks off in the middle is a whole list too, of the tasks before; the exit code says that it is short.
+    // After a failure the output is still a complete JSON list of the tasks before it. The exit code tells that tasks
+    // are missing.
     if (json && any) await printed("\n]\n");
     bar.stop();
   }
 }
 
-/** As JSON.stringify would write them in a list. */
+/** Returns list items as JSON.stringify would write them. */
 function listItems(tasks: readonly Task[]): string {
   const list = jsonText(
     tasks.map((task) => jsonOf(TaskSchema, task)),
@@ -85,7 +86,7 @@ function listItems(tasks: readonly Task[]): string {
   return list.slice(1, -2);
 }
 
-/** The tasks before the first seed that gave none, and why it did not. */
+/** Returns the tasks before the first seed without one, and the reason for it. */
 function upToFailure(results: readonly ResetResult[]): { readonly tasks: readonly Task[]; failure?: GradusError } {
   const tasks: Task[] = [];
   for (const { seed, result } of results) {

@@ -1,11 +1,11 @@
-/** gradus serve: a server until it is told to stop. */
+/** gradus serve: runs a server until it is stopped. */
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { isFirstProcess, superviseProcesses } from "../../server/runtime/processes.ts";
 import { mountBars, poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
-/** A signal this long after the first one means that whoever sent it will not wait for the drain. */
+/** Time after the first signal from which on another one ends the process without waiting for the drain. */
 const impatienceMs = 1_000;
 
 export function addServe(program: Command): void {
@@ -15,10 +15,10 @@ export function addServe(program: Command): void {
     const { tokensProblem } = await import("../../server/runtime/tokens.ts");
     const problem = tokensProblem(result.config.tokensFile);
     if (problem !== undefined) throw fileProblem(problem, "usage");
-    // Listened for from here on: a container's first process is deaf to signals that it has no handler for.
+    // The handlers are installed early, because the first process of a container ignores signals without a handler.
     const told = toldToStop();
     if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
-    // Loaded here, for the other commands need no server.
+    // The server is loaded here because other commands do not need it.
     const { serve, StartError } = await import("../../server/main.ts");
     const [pools, mounts] = [poolBars(), mountBars()];
     const progress = { onPoolProgress: pools.onProgress, onMountProgress: mounts.onProgress };
@@ -29,12 +29,13 @@ export function addServe(program: Command): void {
       });
     await told;
     await server.stop();
-    // All is closed and written. A peer that neither ends its stream nor its connection would keep the process.
+    // Everything is closed and written. A peer that keeps its stream and connection open would otherwise keep the
+    // process alive.
     process.exit();
   });
 }
 
-/** Resolves at the first signal; a later one ends the process at once. */
+/** Resolves at the first signal. A later one ends the process at once. */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;

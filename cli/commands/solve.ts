@@ -1,4 +1,4 @@
-/** gradus solve: the answer that the environment's solver gives, here or by a server whose operator asks. */
+/** gradus solve: prints the answer of the environment's solver, made here or by a server for its operator. */
 import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
@@ -13,19 +13,19 @@ interface Flags extends LocalTaskFlags {
   readonly asCompletion?: boolean;
 }
 
-/** What was found, in plain values. */
+/** The solver's result in plain values. */
 interface Solved {
   readonly taskId: string;
-  /** Left out by a server, which is not asked. */
+  /** Unset if a server solved the task, because it is not asked for the environment. */
   readonly environment?: string;
   readonly version?: number;
-  /** As a model would write it. */
+  /** The answer as a model would write it. */
   readonly answer: string;
-  /** A whole completion that gives the answer in the task's format. */
+  /** A whole completion with the answer in the task's format. */
   readonly completion: string;
-  /** What answers are measured against; left out where an answer is right or not. */
+  /** The value that answers are measured against. Unset if an answer is only right or wrong. */
   readonly baseline?: { readonly value: number; readonly bound: number; readonly proven: boolean };
-  /** Search nodes that the solver used. */
+  /** Number of search nodes that the solver used. */
   readonly nodes: number;
 }
 
@@ -54,7 +54,7 @@ async function solvedHere(environment: string | undefined, flags: Flags): Promis
   return solvedBy(local, taskId).finally(() => local.client.close());
 }
 
-/** By a server, for an operator. */
+/** Asks a server for the solution, which needs the operator's role. */
 function solvedThere(environment: string | undefined, flags: Flags): Promise<Solved> {
   return withClient(flags, async (client) => solvedBy({ client }, await taskIdOf({ client }, environment, flags)));
 }

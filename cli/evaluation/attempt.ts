@@ -1,18 +1,18 @@
-/** One attempt at a completion: a request and the whole of its reply, as the OpenAI client's `fetch`. */
+/** A `fetch` for the OpenAI client that makes one attempt at a completion, and reads the whole reply. */
 import { text } from "node:stream/consumers";
 import { onOneLine } from "../../envs/lib/words.ts";
 import { addressOf, headersOf, send } from "../../server/runtime/http-request.ts";
 
-/** Longest piece of a reply that is shown. */
+/** Maximum length, in characters, of a quotation from a reply. */
 const SHOWN_MAX = 200;
 
-/** On one line, without what a terminal would obey. */
+/** Returns a text on one line, without control characters. */
 export const oneLine = (words: string): string => onOneLine(words).slice(0, SHOWN_MAX);
 
 /**
- * Reads the reply within the attempt, so that one that breaks off, stops in the middle or holds no completion is a
- * failure that passes, like a lost connection. `onTrouble` is told what went wrong; `cut` takes the key out of what is
- * said of that, and `cutWritten` out of a reply.
+ * Makes a fetch that reads the reply within the attempt. A reply that breaks off, stalls or holds no completion is
+ * therefore a temporary failure, like a lost connection. `onTrouble` receives each failure. `cut` removes the key from
+ * failures, and `cutWritten` from replies.
  */
 export function createAttempt(
   timeoutMs: number,
@@ -28,7 +28,8 @@ export function createAttempt(
       if (trouble !== undefined && !isOk(status)) onTrouble(trouble);
       if (trouble !== undefined && isOk(status)) throw new Error(trouble);
       const shown = headersOf(reply);
-      // It was read as JSON: some servers name another type, or none, and the client would take it for a text.
+      // The body was already read as JSON. Some servers give another content type or none, and the client would then
+      // take it for text.
       if (isOk(status)) shown.set("content-type", "application/json");
       return new Response(body === "" ? null : body, { status, headers: shown });
     } catch (error) {
@@ -39,13 +40,13 @@ export function createAttempt(
   };
 }
 
-/** What Node says of a connection that ended in the middle of a reply. */
+/** Node's message for a connection that ended during a reply. */
 const BROKEN = "aborted";
 
 function wordsOf(error: unknown): string {
   const { message = "", code = "no connection" } = error as NodeJS.ErrnoException;
   if (message === BROKEN) return "the reply broke off";
-  // An address that is tried by both versions of IP fails without a message.
+  // If an address fails over both versions of IP, the error has no message.
   return oneLine(message === "" ? code : message);
 }
 

@@ -1,4 +1,4 @@
-/** The charts of a report, as SVG made here: the page needs no script. Colours are the page's CSS variables. */
+/** Draws the charts of a report as SVG, so that the page needs no script. Colours are CSS variables of the page. */
 import * as Plot from "@observablehq/plot";
 import type { ReportRow } from "../../clients/ts/src/public.ts";
 import { type Colour, coloursOf } from "../colours.ts";
@@ -7,7 +7,7 @@ import type { PartSummary } from "./summary.ts";
 
 const ROW = 30;
 
-/** Figures of each row as bars side by side. */
+/** Draws the figures of each row as bars side by side. */
 export function figureBars(
   label: string,
   rows: readonly ReportRow[],
@@ -15,7 +15,7 @@ export function figureBars(
 ): string {
   const shown = rows.filter((row) => figures.some(({ figure }) => row.figures[figure] !== undefined));
   const names = shown.map(({ name }) => name);
-  // What has no such figure has a dash, and not a bar of 0%.
+  // A missing figure is shown as a dash, and not as a bar of 0%.
   const all = shown.flatMap((row) =>
     figures.map(({ figure, title }) => ({ name: row.name, title, value: row.figures[figure] })),
   );
@@ -42,22 +42,22 @@ export function figureBars(
   });
 }
 
-/** An outcome that a bar of a part is made of. */
+/** A kind of outcome, which is one segment of a part's bar. */
 export interface OutcomeKind {
   readonly title: string;
   readonly colour: string;
-  /** The colour of text upon it. */
+  /** The colour of text on the segment. */
   readonly ink: string;
   readonly count: (part: PartSummary) => number;
 }
 
-/** Whether answers are right or not, or have a quality; "mixed": it depends on the part. */
+/** Whether answers are right or wrong, or have a quality. "mixed": this differs between parts. */
 export type Exactness = "exact" | "quality" | "mixed";
 
 const bestTitle = { exact: "right", quality: "optimal", mixed: "right or optimal" } as const;
 const poorTitle = { exact: "wrong", quality: "infeasible", mixed: "wrong or infeasible" } as const;
 
-/** Best first. Kinds that no part has are left out. */
+/** Returns the kinds of outcomes that occur, the best first. */
 export function outcomeKindsOf(parts: readonly PartSummary[], exactness: Exactness): readonly OutcomeKind[] {
   const feasible = ({ ratios }: PartSummary): number => ratios.reduce((sum, count) => sum + count, 0);
   const [light, dark] = ["var(--on-deep)", "var(--on-pale)"];
@@ -76,13 +76,13 @@ export function outcomeKindsOf(parts: readonly PartSummary[], exactness: Exactne
   return kinds.filter(({ count }) => parts.some((part) => count(part) > 0));
 }
 
-/** A piece of a bar. */
+/** A segment of a bar. */
 interface Slice {
   readonly ink: string;
   readonly value: number;
 }
 
-/** Each part's outcomes as shares of its samples. */
+/** Draws the outcomes of each part as shares of its samples. */
 export function outcomeBars(label: string, parts: readonly PartSummary[], kinds: readonly OutcomeKind[]): string {
   const names = parts.map(({ part }) => part);
   const data = parts.flatMap((part) => {
@@ -91,7 +91,7 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
     return kinds.map(({ title, ink, count }) => ({ part: part.part, title, ink, value: share(count(part)) }));
   });
   const isEmpty = (part: PartSummary): boolean => kinds.every(({ count }) => count(part) === 0);
-  // Slices too thin for their share have none; stacked like the bars, so that they stand in their middles.
+  // Segments that are too thin get no label. Labels are stacked like the bars, so that they are centred.
   const shareOf = ({ value }: Slice): string => (value >= 0.06 ? percent(value) : "");
   return draw(label, {
     nothing: parts.length === 0,
@@ -126,7 +126,7 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
   });
 }
 
-/** How the ratios of feasible answers are spread, one small chart for each part. */
+/** Draws the distribution of the ratios of feasible answers, with a small chart for each part. */
 export function ratioHistograms(label: string, parts: readonly PartSummary[]): string {
   const names = parts.map(({ part }) => part);
   const data = parts.flatMap(({ part, ratios }) =>
@@ -140,7 +140,7 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
     height: 30 + 46 * Math.max(1, parts.length),
     marginLeft: marginFor(names),
     x: { domain: [0, 1], tickFormat: (value: number) => value.toFixed(1), label: null },
-    // Room for the numbers above the bars.
+    // The domain leaves room for the numbers above the bars.
     y: { axis: null, domain: [0, highest * 1.5] },
     fy: { domain: names, label: null, padding: 0.1, tickFormat: clippedName },
     marks: [
@@ -163,7 +163,7 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
   });
 }
 
-/** pass@k over k, a line for each row, in the page's colours of lines: see linesStyle. */
+/** Draws pass@k over k, with a line for each row. linesStyle defines the colours. */
 export function passCurves(label: string, rows: readonly ReportRow[]): string {
   const data = rows.flatMap(({ name, figures }) =>
     Object.entries(figures).flatMap(([figure, value]) => {
@@ -197,7 +197,7 @@ export function passCurves(label: string, rows: readonly ReportRow[]): string {
 
 export const lineColour = (i: number): string => `var(--line-${i})`;
 
-/** The page's colours of lines, for light and dark: as many as there are rows, so that no two are alike. */
+/** Returns the CSS with the lines' colours, for light and dark. Each row gets its own colour. */
 export function linesStyle(names: readonly string[]): string {
   const colours = coloursOf(names);
   const of = (ground: keyof Colour): string => colours.map((colour, i) => `--line-${i}: ${colour[ground]};`).join(" ");

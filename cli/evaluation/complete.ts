@@ -1,11 +1,11 @@
-/** A model's completions for a command: the flags that say which model, and an evaluation completed by it. */
+/** Completes an evaluation with a model, and defines the flags that choose the model. */
 import { type Command, InvalidArgumentError } from "commander";
 import type { AnswerFormatName, Evaluation, EvaluationHandle, ThinkingName } from "../../clients/ts/src/public.ts";
 import { CliProblem } from "../problem.ts";
 import { answerFormatOption, numberFrom0, thinkingOption, wholeNumber } from "../task-options.ts";
 import type { Settings } from "./summary.ts";
 
-/** Options of addModelOptions, as commander gives them. */
+/** Options of addModelOptions, as commander parses them. */
 export interface ModelFlags {
   readonly endpoint: string;
   readonly model: string;
@@ -31,7 +31,7 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> {
   throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
 }
 
-/** Fields that requests have from elsewhere, or whose replies are not one completion. */
+/** Request fields that other flags set, or that would make replies other than one completion. */
 const ours = ["model", "messages", "stream", "n"];
 
 function withoutOurs(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -50,14 +50,14 @@ function someName(text: string): string {
   throw new InvalidArgumentError("Want a name.");
 }
 
-/** The endpoint's key; undefined: it needs none. */
+/** Returns the endpoint's key. Undefined if it needs none. */
 function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
   const key = env["OPENAI_API_KEY"]?.trim() ?? "";
   if (/[^\x21-\x7e]/.test(key)) throw new CliProblem("usage", "OPENAI_API_KEY must be one word, as a header takes it");
   return key === "" ? undefined : key;
 }
 
-/** Which model, and how it is asked; `samples` is how many completions each task gets unless the flag says. */
+/** Adds options that choose the model and its settings. `samples` is the default number of completions of each task. */
 export function addModelOptions(command: Command, samples: number): Command {
   return command
     .option(
@@ -82,21 +82,21 @@ export function addModelOptions(command: Command, samples: number): Command {
     .addOption(thinkingOption());
 }
 
-/** Those that have no default; not by commander, which would ask for them with the commands below too. */
+/** Requires flags without a default. Commander's own check would apply to subcommands too. */
 export function requireFlags(flags: object, ...names: readonly string[]): void {
   for (const name of names)
     if ((flags as Readonly<Record<string, unknown>>)[name] === undefined)
       throw new CliProblem("usage", `--${name} is required`);
 }
 
-/** What decides on the completions, and so on the default id. */
+/** Returns the settings that decide the completions, and therefore the default id. */
 export function settingsOf(flags: ModelFlags): Settings {
   const { endpoint, temperature, maxTokens, body, answerFormat: format, thinking } = flags;
   const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking };
   return JSON.parse(JSON.stringify(settings)) as Settings;
 }
 
-/** What is missing, by this command and no other at a time: two would pay for every completion twice. */
+/** Completes the missing samples, with a lock against other commands, which would pay for every completion twice. */
 export async function completeAlone(
   evaluation: EvaluationHandle,
   flags: ModelFlags,
@@ -106,7 +106,7 @@ export async function completeAlone(
   const { holdAlone } = await import("./hold.ts");
   const hold = await holdAlone(evaluation);
   try {
-    // Whoever held it before may have gone on until now.
+    // The previous holder of the lock may have worked until now.
     const now = await evaluation.get();
     return await Promise.race([
       complete(evaluation, flags, Number(now.samplesScored), Number(samplesTotal)),
@@ -149,7 +149,7 @@ async function complete(evaluation: EvaluationHandle, flags: ModelFlags, scored:
   }
 }
 
-/** What to do about samples that the endpoint gave no completion for. */
+/** Returns the error for samples without a completion, with the remedy. */
 export function stillMissing(failed: number, reason: string): CliProblem {
   const words = `${failed} samples are missing: give the same command again to try them; the last one failed so: ${reason}`;
   return new CliProblem("failure", words);

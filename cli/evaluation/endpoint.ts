@@ -1,4 +1,4 @@
-/** A model behind an OpenAI-compatible chat endpoint. */
+/** Asks a model behind an OpenAI-compatible chat endpoint. */
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../clients/ts/src/public.ts";
@@ -10,41 +10,44 @@ export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
   readonly endpoint: string;
   readonly model: string;
-  /** Undefined: no Authorization header. */
+  /** The API key. Undefined means: no Authorization header. */
   readonly apiKey: string | undefined;
-  /** Milliseconds that one attempt may take. */
+  /** Maximum duration of one attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds that a completion may take, its retries and their delays included. */
+  /** Maximum duration of a completion with all its retries and delays, in milliseconds. */
   readonly deadlineMs: number;
-  /** Further fields of each request, e.g. temperature. */
+  /** Additional fields of each request, e.g. temperature. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Ends all that is under way. */
+  /** Aborts everything in progress. */
   readonly signal: AbortSignal;
-  /** Told of each attempt that failed. */
+  /** Receives a message for each failed attempt. */
   readonly onTrouble: (words: string) => void;
 }
 
 export type Completed =
   | ({ readonly kind: "completion" } & Written)
-  /** No completion came before the deadline, or the endpoint refused this prompt. */
+  /** There was no completion before the deadline, or the endpoint refused this prompt. */
   | { readonly kind: "failed"; readonly message: string }
   /** The endpoint refuses all prompts: its address, the key or the model is wrong. */
   | { readonly kind: "refused"; readonly message: string };
 
 export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
 
-/** Enough for any deadline: waits between attempts grow to 8 s, or are as the endpoint asks (up to 60 s). */
+/**
+ * Maximum number of retries, enough for any deadline. Delays grow to 8 s, or are what the endpoint asks for (up to 60
+ * s).
+ */
 const RETRIES_MAX = 100_000;
 
-/** Replies with nothing in them that one prompt may get: at a temperature of 0 it would get them for ever. */
+/** Maximum number of empty replies to one prompt. At a temperature of 0 they might go on for ever. */
 const EMPTY_MAX = 4;
 const EMPTY_DELAY_MS = 250;
 
 const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
 
 /**
- * Attempts are made again after failures that pass: no connection, time-outs, 408, 409, 429, 5xx, and replies that break
- * off or hold no completion. Replies in which the model says nothing are asked for again a few times.
+ * Makes a model that retries after temporary failures: no connection, timeouts, 408, 409, 429, 5xx, and replies that
+ * break off or hold no completion. Empty replies are retried a few times.
  */
 export function createModel(options: EndpointOptions): Model {
   const { endpoint, model, apiKey, timeoutMs, deadlineMs, body, signal, onTrouble } = options;
@@ -62,7 +65,7 @@ export function createModel(options: EndpointOptions): Model {
     const ending = AbortSignal.any([ended.signal, signal]);
     let last = "";
     const note = (words: string): void => {
-      // What is cut off at the end is no trouble of its own.
+      // Aborted attempts are no failures.
       if (ending.aborted) return;
       last = words;
       onTrouble(words);
@@ -82,7 +85,7 @@ export function createModel(options: EndpointOptions): Model {
     try {
       const late = after(deadlineMs, undefined, { signal: ending }).then(() => undefined);
       const completed = await Promise.race([ask(), late]);
-      // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
+      // The aborted call ends with an error. The race has already handled it.
       if (completed === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
       return completed.kind === "completion" ? { ...completed, text: cutWritten(completed.text) } : completed;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Which figures of a report are shown, and how. */
+/** Selects the figures of a report to show, and formats them. */
 import type { ReportRow } from "../../clients/ts/src/public.ts";
 
 export interface Column {
@@ -6,7 +6,7 @@ export interface Column {
   readonly title: string;
   readonly meaning: string;
   readonly percent: boolean;
-  /** Shown only where there are some. */
+  /** The column is shown only if a value is above 0. */
   readonly rare?: true;
 }
 
@@ -39,7 +39,7 @@ const columns: readonly Column[] = [
   percent("truncated_rate", "truncated", "completions cut before they were done"),
 ];
 
-/** The columns that a report's rows have, with pass@k after the exact rate, by k. */
+/** Returns the columns that the rows have. pass@k columns, sorted by k, come before pass@avg. */
 export function columnsOf(rows: readonly ReportRow[]): readonly Column[] {
   const names = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
   const ks = [...names].flatMap((name) => /^pass@(\d+)$/.exec(name)?.[1] ?? []).map(Number);

@@ -1,9 +1,9 @@
-/** An evaluation is completed by one command at a time. */
+/** Locks an evaluation, so that only one command at a time completes it. */
 import { setTimeout as after } from "node:timers/promises";
 import { type EvaluationHandle, GradusError, type Hold } from "../../clients/ts/src/public.ts";
 import { CliProblem } from "../problem.ts";
 
-/** A command that was killed lets go within a moment; one that works on is not waited for. */
+/** Maximum wait for the lock, in milliseconds. A killed command releases it sooner; a working one is not waited for. */
 const WAIT_MS = 5_000;
 const BETWEEN_MS = 250;
 
@@ -15,7 +15,7 @@ export async function holdAlone(evaluation: EvaluationHandle, waitMs = WAIT_MS):
       return await evaluation.hold();
     } catch (error) {
       if (!(error instanceof GradusError)) throw error;
-      // A server from before holds.
+      // Servers of earlier versions have no locks.
       if (error.code === "UNIMPLEMENTED") return ALONE;
       if (error.code !== "FAILED_PRECONDITION") throw error;
       if (waitedMs >= waitMs) throw busy(evaluation.evaluationId);

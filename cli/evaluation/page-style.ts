@@ -1,4 +1,4 @@
-/** The page's style. Colours keep their order of lightness for those who do not tell hues apart. */
+/** The style of the report page. Colours differ in lightness too, for readers who cannot tell hues apart. */
 export const style = `
 :root {
   --ground: #fbfbfa; --panel: #fff; --ink: #1c1d1f; --soft: #5e6268; --line: #dfe0e2;
@@ -39,7 +39,7 @@ figure { margin: 0; }
 figcaption { margin-bottom: 6px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
 figcaption b { color: var(--ink); }
 figure:has(> svg) { overflow-x: auto; }
-/* On a narrow screen a chart is scrolled, for its letters would be too small to read. */
+/** On a narrow screen charts scroll, because shrunk text would be too small to read. */
 figure svg { min-width: 480px; width: 100%; height: auto; font-family: inherit; font-size: 12px; overflow: visible; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }

@@ -1,4 +1,4 @@
-/** report.html: one file with everything in it, that reads without a script, in light and dark. */
+/** Writes report.html: a self-contained page without scripts, in light and dark. */
 import type { Report, ReportRow } from "../../clients/ts/src/public.ts";
 import {
   type Exactness,
@@ -36,7 +36,7 @@ const chart = (svg: string): string => `<figure>${svg}</figure>`;
 
 const scored = (rows: readonly ReportRow[]): readonly ReportRow[] => rows.filter(({ samples }) => samples > 0);
 
-/** The columns that say most; of pass@k only that of the most samples. */
+/** Returns the most important columns. From pass@k, only the largest k remains. */
 function leading(columns: readonly Column[]): readonly Column[] {
   const isPass = ({ figure }: Column): boolean => /^pass@\d+$/.test(figure);
   const most = columns.findLast(isPass);
@@ -76,7 +76,7 @@ const srAndQr = [
   { figure: "quality_ratio", title: "QR", colour: "var(--series-1)" },
 ] as const;
 
-/** Charts for answers that have a quality. */
+/** Returns the sections for answers with a quality. */
 function qualitySections({ report, parts }: Summary): readonly string[] {
   const withRatio = parts.filter(({ part }) =>
     report.parts.some(({ name, figures }) => name === part && "quality_ratio" in figures),
@@ -98,7 +98,7 @@ function qualitySections({ report, parts }: Summary): readonly string[] {
   ];
 }
 
-/** Charts for answers that are right or not. */
+/** Returns the sections for answers that are right or wrong. */
 function exactSections({ report }: Summary): readonly string[] {
   const rows = scored(report.categories).filter(({ figures }) => "pass@1" in figures);
   const several = rows.some(({ figures }) => "pass@2" in figures);
@@ -142,7 +142,9 @@ function violationSection({ violations }: Summary): string {
   return section("Why answers failed", words, `<div class="wide">${table}</div>`);
 }
 
-/** Each as an image of its own, so that its style stays in it, and what is in it is never a part of the page. */
+/**
+ * Returns the section of pictures. Each is an image of its own, so that its style and content cannot affect the page.
+ */
 function pictureSection(pictures: readonly Picture[] | undefined): string {
   const title = "What falls short";
   if (pictures === undefined)
@@ -173,7 +175,7 @@ function settingsSection({ report, settings }: Summary): string {
   return section("How it was made", suite?.description ?? "", `<table><tbody>${rows.join("")}</tbody></table>`);
 }
 
-/** The page of an evaluation. Pictures undefined: they could not be drawn here. */
+/** Returns the page of an evaluation. `pictures` is undefined if they could not be drawn here. */
 export function reportPage(summary: Summary, pictures?: readonly Picture[]): string {
   const { report } = summary;
   const { evaluation, suite } = report;

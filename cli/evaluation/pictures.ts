@@ -1,4 +1,4 @@
-/** Pictures of specimens. The instance of a task is in its id, which only those can open who have the keys. */
+/** Draws pictures of specimens. A task's instance is in its id, so the keys that signed the id are needed. */
 import { drawCompletion } from "../../pictures/draw.ts";
 import type { Local } from "../local.ts";
 import type { Specimen } from "./specimens.ts";
@@ -6,11 +6,11 @@ import type { Specimen } from "./specimens.ts";
 export interface Picture {
   readonly part: string;
   readonly words: string;
-  /** A document of its own. */
+  /** A complete SVG document. */
   readonly svg: string;
 }
 
-/** Those of environments that draw pictures. Undefined: these keys open none of the tasks. */
+/** Draws the specimens whose environments have pictures. Undefined if the keys open none of the tasks. */
 export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] | undefined {
   const pictures = specimens.flatMap(({ part, words, sample }) => {
     const opened = deps.scorer.open(sample.task?.taskId ?? "");

@@ -1,4 +1,4 @@
-/** How far an evaluation is, on standard error, and what goes wrong with attempts. */
+/** Shows an evaluation's progress, and failures of attempts, on standard error. */
 import { createBar } from "../bar.ts";
 import { note } from "../notes.ts";
 import type { Step } from "./run.ts";
@@ -7,7 +7,7 @@ export type Progress = ReturnType<typeof createProgress>;
 
 const FORMAT = "{bar} {value}/{total}  {left}  right or feasible {good}  reward {reward}  failed {failed}{trouble}";
 
-/** Lines about troubles, each different. */
+/** Maximum number of lines about different failures. */
 const TROUBLES_MAX = 10;
 
 export function createProgress(done: number, total: number, shown: boolean) {
@@ -27,11 +27,11 @@ export function createProgress(done: number, total: number, shown: boolean) {
       if (step.kind === "scored") last = "";
       bar.update(step.kind === "scored" ? 1 : 0, payload());
     },
-    /** Says what goes wrong with attempts that are made again: beside the bar, or once on a line of its own. */
+    /** Shows a failure of an attempt that is retried: beside the bar, or once on its own line. */
     trouble(words: string): void {
       last = words;
       bar.update(0, payload());
-      // Also where no progress is wanted: a person who waits for an endpoint that is down should know.
+      // The line is printed even without progress, because a user who waits for an endpoint that is down should know.
       if (!bar.visible && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
         note(`an attempt failed: ${words}`);
@@ -41,7 +41,7 @@ export function createProgress(done: number, total: number, shown: boolean) {
   };
 }
 
-/** By what every answer has: not all have a ratio. */
+/** Counts a sample by figures that every answer has. Not all have a ratio. */
 function count(counts: { scored: number; good: number; reward: number; failed: number }, step: Step): void {
   if (step.kind === "failed") {
     counts.failed++;

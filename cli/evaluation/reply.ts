@@ -1,26 +1,26 @@
-/** What a chat endpoint's reply says that the model wrote. Pure. */
+/** Reads the model's text from a chat endpoint's reply. Pure. */
 import type { FinishReasonName } from "../../clients/ts/src/public.ts";
 import { withThoughts } from "../../envs/lib/thoughts.ts";
 import { oneLine } from "./attempt.ts";
 
-/** What a model wrote. */
+/** A model's text. */
 export interface Written {
   readonly text: string;
-  /** Undefined: the endpoint does not say. */
+  /** Undefined if the endpoint does not say. */
   readonly finishReason: FinishReasonName | undefined;
 }
 
 export type Reply =
   | ({ readonly kind: "completion" } & Written)
-  /** There is nothing in it, and it was not cut off: a failure of the endpoint, or a model that said nothing. */
+  /** The reply is empty and was not cut off. Either the endpoint failed, or the model said nothing. */
   | { readonly kind: "unusable"; readonly message: string };
 
-/** What servers call it when a completion reached its greatest length. */
+/** Servers' names for the reason that a completion reached its maximum length. */
 const CUT_OFF: ReadonlySet<string> = new Set(["length", "max_tokens", "max_output_tokens", "model_length"]);
-/** A server that gave up in the middle: what it wrote until then is not what the model would have written. */
+/** Servers' names for the reason that they gave up. The text up to then is not what the model would have written. */
 const GIVEN_UP: ReadonlySet<string> = new Set(["abort", "aborted", "error", "cancelled"]);
 
-/** Servers give more than their protocol says, and less. */
+/** The fields of a choice that are read. Servers give more than their protocol says, and less. */
 interface Choice {
   readonly finish_reason?: unknown;
   readonly message?: {
@@ -48,7 +48,7 @@ export function readReply({ choices }: { readonly choices: readonly unknown[] })
   return { kind: "completion", text: withThoughts(thinking || undefined, content, isCutOff), finishReason };
 }
 
-/** A text, or the texts of a list of parts; empty for anything else. */
+/** Returns a text, or the joined texts of a list of parts. Empty for anything else. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return "";

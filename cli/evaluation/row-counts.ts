@@ -1,17 +1,17 @@
-/** How often the rows of pools are solved, by an evaluation's samples. */
+/** Counts how often an evaluation's samples solve each row of a pool. */
 import type { Sample } from "../../clients/ts/src/public.ts";
 
-/** What an evaluation's samples say of the rows of pools. */
+/** The samples of one row. */
 export interface RowCount {
   readonly pool: string;
   readonly row: number;
-  /** The digest of the pool that numbers the row. */
+  /** Digest of the pool that numbers the row. */
   readonly pool_digest: string;
   samples: number;
   solved: number;
 }
 
-/** Counts a sample of a row; one that has no reward, by a failure of ours, says nothing of it. */
+/** Counts a sample of a row. A sample without a reward, because we failed, is not counted. */
 export function countRow(counts: Map<string, RowCount>, { pool = "", poolDigest = "", row, outcome }: Sample): void {
   if (row === undefined || outcome?.kind !== "scored") return;
   const key = `${pool} ${row}`;

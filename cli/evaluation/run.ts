@@ -1,4 +1,4 @@
-/** Runs a model over what is missing of an evaluation, a bounded number of completions at a time. */
+/** Runs a model over the missing samples of an evaluation, with a bounded number of completions at a time. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { EvaluationHandle, Outcome, Task } from "../../clients/ts/src/public.ts";
 import { windowed } from "../../clients/ts/src/windowed.ts";
@@ -6,22 +6,22 @@ import { CliProblem } from "../problem.ts";
 import type { Model } from "./endpoint.ts";
 import type { Written } from "./reply.ts";
 
-/** What became of one sample. */
+/** The result of one sample. */
 export type Step =
   { readonly kind: "scored"; readonly outcome: Outcome } | { readonly kind: "failed"; readonly message: string };
 
 export interface RunOptions {
   readonly evaluation: EvaluationHandle;
   readonly model: Model;
-  /** Completions under way at once. */
+  /** Maximum number of concurrent completions. */
   readonly concurrency: number;
   readonly onStep: (step: Step) => void;
 }
 
-/** Tasks that one call asks for: few, for those that were never asked for must be made first. */
+/** Number of tasks per call. A small number, because the server must first make tasks that were never asked for. */
 const PAGE_SIZE = 32;
 
-/** Tries to hand in a completion that has no reward yet. */
+/** Maximum number of attempts to submit a completion that got no reward yet. */
 const SUBMITS_MAX = 5;
 
 interface Wanted {
@@ -37,9 +37,9 @@ async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<Wanted, v
 }
 
 /**
- * Completes what is missing. A sample that fails stays missing, for a later run; when as many fail in a row as are
- * under way at once, or the endpoint refuses all, the rest is not tried. Returns how many samples were scored, how many are
- * still missing, and the last reason for that.
+ * Completes the missing samples. A failed sample stays missing for a later run. Stops if the endpoint refuses
+ * everything, or if as many samples in a row fail as run concurrently. Returns the numbers of scored and missing
+ * samples, and the last failure.
  */
 export async function runEvaluation(options: RunOptions) {
   const { evaluation, model, concurrency, onStep } = options;

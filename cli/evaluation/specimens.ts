@@ -1,6 +1,6 @@
 /**
- * Answers worth looking at: of each part the first that breaks a constraint or is graded as wrong, and the feasible one that
- * falls shortest.
+ * Selects answers worth looking at. For each part these are the first that breaks a constraint or is wrong, and the
+ * feasible one with the lowest ratio.
  */
 import type { Sample } from "../../clients/ts/src/public.ts";
 
@@ -8,18 +8,18 @@ import type { Sample } from "../../clients/ts/src/public.ts";
 export interface Specimen {
   readonly part: string;
   readonly sample: Sample;
-  /** What it shows, in words. */
+  /** Words for what the answer shows. */
   readonly words: string;
-  /** Undefined: it is infeasible, or graded as wrong. */
+  /** The ratio. Undefined if the answer is infeasible or wrong. */
   readonly ratio: number | undefined;
 }
 
-/** A page with more pictures is too large to read. */
+/** Maximum number of specimens. A page with more pictures is too large to read. */
 export const SPECIMENS_MAX = 40;
 
 /**
- * Keeps the specimens of samples that come in the suite's order. Of equal ones the first stays, so that an evaluation
- * that was interrupted and taken up again has the same.
+ * Makes a collector of specimens, which needs the samples in the suite's order. The first of equal ones stays, so that
+ * a resumed evaluation has the same specimens.
  */
 export function createSpecimens() {
   const infeasible = new Map<string, Specimen>();

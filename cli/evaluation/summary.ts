@@ -1,4 +1,4 @@
-/** What is written of an evaluation: its report, the settings it was made with, and what the samples show. */
+/** Summarizes an evaluation: its report, its settings, and statistics of its samples. */
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { ReportSchema } from "../../clients/ts/src/public.ts";
@@ -8,17 +8,17 @@ import { cellOf, columnsOf } from "./figures.ts";
 import { countRow, type RowCount } from "./row-counts.ts";
 import { createSpecimens } from "./specimens.ts";
 
-/** How the completions were made; what is not known is left out. */
+/** The settings of the completions. Unknown ones are missing. */
 export type Settings = Readonly<Record<string, JsonValue>>;
 
-/** What the samples of one part show. */
+/** Statistics of one part's samples. */
 export interface PartSummary {
   readonly part: string;
-  /** Feasible answers by ratio in ten equal steps; the last one also holds 1. */
+  /** Number of feasible answers in each of ten equal intervals of the ratio. The last one includes 1. */
   readonly ratios: readonly number[];
-  /** As good as can be: the optimum, or graded as right. */
+  /** Number of answers that are optimal or graded as right. */
   readonly optimal: number;
-  /** Read, and graded as wrong. */
+  /** Number of answers that were read and graded as wrong. */
   readonly wrong: number;
   readonly infeasible: number;
   readonly malformed: number;
@@ -64,21 +64,21 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
     settings,
     parts: [...parts.values()] as readonly PartSummary[],
     violations: most,
-    /** How often each row of a pool was solved; none: the suite has no rows. */
+    /** How often each row of a pool was solved. Empty if the suite has no rows. */
     rows: [...rows.values()],
-    /** For pictures; not in report.json. */
+    /** Used for pictures only; not in report.json. */
     specimens: specimens.all(),
   };
 }
 
-/** Counts a sample; gives its violation without the numbers of its instance, so that like ones fall together. */
+/** Counts a sample. Returns its violation without numbers, so that similar ones are counted together. */
 function countSample(counts: Counts, { outcome }: Sample): string | undefined {
   if (outcome?.kind !== "scored") {
     counts.noReward++;
     return outcome?.detail;
   }
   const { verdict, violation, ratio, solved } = outcome;
-  // An answer that is right or not has no ratio.
+  // A right or wrong answer has no ratio.
   if (verdict === "feasible" || solved) {
     if (solved) counts.optimal++;
     const step = Math.min(RATIO_STEPS - 1, Math.floor((ratio ?? 1) * RATIO_STEPS));
@@ -91,7 +91,7 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
   return violation.replaceAll(/\d+(\.\d+)?/g, "…").slice(0, 200);
 }
 
-/** report.json: `report` is a gradus.v1.Report. */
+/** Returns report.json, whose `report` is a gradus.v1.Report. */
 export function summaryToJson({ report, settings, parts, violations, rows }: Summary): JsonValue {
   const written = toJson(ReportSchema, report, { alwaysEmitImplicit: true });
   const rated = rows.map(({ solved, ...row }) => ({ ...row, pass_rate: solved / row.samples }));
@@ -106,7 +106,7 @@ export function summaryToJson({ report, settings, parts, violations, rows }: Sum
   return JSON.parse(JSON.stringify(whole)) as JsonValue;
 }
 
-/** The report in a report.json; undefined: there is none in it. */
+/** Returns the report in a report.json. Undefined if there is none. */
 export function reportFromJson(json: JsonValue): Report | undefined {
   const report = typeof json === "object" && json !== null && !Array.isArray(json) ? json["report"] : undefined;
   try {
@@ -116,13 +116,13 @@ export function reportFromJson(json: JsonValue): Report | undefined {
   }
 }
 
-/** The rows that are shown: parts, then categories where they say more, then all. */
+/** Returns the rows to show: parts, then categories if there are several, then the overall row. */
 export function rowsOf({ parts, categories, overall }: Report): readonly (readonly ReportRow[])[] {
   const groups = [parts, categories.length > 1 ? categories : [], overall === undefined ? [] : [overall]];
   return groups.filter((rows) => rows.length > 0);
 }
 
-/** The report for a terminal. */
+/** Returns the report as text for a terminal. */
 export function reportTable(report: Report): string {
   const groups = rowsOf(report);
   const columns = columnsOf(groups.flat());
@@ -134,7 +134,10 @@ export function reportTable(report: Report): string {
   return [...report.warnings.map((words) => `warning: ${words}`), table(head, rows), ...remarksOf(report)].join("\n\n");
 }
 
-/** Remarks on the figures: what ratios are against, and which tasks are left out or may have been trained on. */
+/**
+ * Returns remarks on the figures: what ratios are relative to, and which tasks are left out or may be in the training
+ * data.
+ */
 export function remarksOf({ baseline, overall }: Report): readonly string[] {
   const { tasks = 0n, tasksInEverySplit: few = 0n, tasksLeftOut = {} } = overall ?? {};
   const counts = Object.entries(tasksLeftOut).map(([figure, count]) => `${figure} leaves out ${count}`);

@@ -1,7 +1,7 @@
-/** Which graded completions are kept, by any component of their reward: "correctness>=1", "reward>0.1". Pure. */
+/** Filters graded completions by a component of their reward: "correctness>=1", "reward>0.1". Pure. */
 import { readCondition } from "../conditions.ts";
 
-/** What a filter looks at. */
+/** The part of a score that a filter reads. */
 interface Graded {
   readonly reward: number;
   readonly ratio?: number | undefined;
@@ -9,16 +9,16 @@ interface Graded {
 }
 
 export interface ScoreFilter {
-  /** As it was given. */
+  /** The condition as written. */
   readonly text: string;
-  /** Whether a score has the figure that is asked about. One without is not kept. */
+  /** Returns whether a score has the figure of the condition. A score without it is not kept. */
   has(score: Graded): boolean;
   keeps(score: Graded): boolean;
 }
 
 const COMPONENT = /^[a-z][a-z0-9_]*$/;
 
-/** Undefined: the text is no condition on a score. */
+/** Parses a filter. Undefined if the text is no condition on a score. */
 export function readFilter(text: string): ScoreFilter | undefined {
   const condition = readCondition(text);
   if (condition === undefined || !COMPONENT.test(condition.name) || !/^(?:[<>]=?|=)$/.test(condition.comparison))

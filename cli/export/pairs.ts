@@ -1,24 +1,27 @@
-/** Pairs of completions of one prompt, the better one chosen: what DPO and IPO learn from. Pure. */
+/** Pairs completions of one prompt, with the better one as chosen, as DPO and IPO need them. Pure. */
 import type { ChatMessage } from "../../envs/prompt.ts";
 import type { ExportRow } from "./rows.ts";
 
-/** One row, with the columns that preference trainers read. */
+/** A pair, with the columns that preference trainers read. */
 export type PairRow = ReturnType<typeof pairOf>;
 
-/** A row, with where its first right answer ends, in code points; undefined: it has none, or nobody looked. */
+/**
+ * A row with the end of its first right answer, in code points. Undefined if it has none, or commits were not scanned.
+ */
 export interface GradedRow extends ExportRow {
   readonly commitEnd: number | undefined;
 }
 
 export interface PairOptions {
   readonly perPrompt: number;
-  /** The chosen reward is greater by more than this. */
+  /** The chosen reward exceeds the rejected one by more than this. */
   readonly rewardGap: number;
 }
 
 /**
- * Of each prompt first a commit over the whole of its completion, where that goes on (VCC 3.3), then the best over the
- * worst, the second best over the second worst, and so on while their rewards differ enough.
+ * Returns the pairs of each prompt. First come commits over their whole completion, if it goes on after the commit (VCC
+ * 3.3). Then come the best over the worst, the second best over the second worst, and so on while rewards differ
+ * enough.
  */
 export function pairsOf(rows: readonly GradedRow[], { perPrompt, rewardGap }: PairOptions): readonly PairRow[] {
   return [...Map.groupBy(rows, ({ group_id }) => group_id).values()].flatMap((group) =>
@@ -35,7 +38,10 @@ function commitPairs(group: readonly GradedRow[]): readonly PairRow[] {
   });
 }
 
-/** Rewards that are nearer to each other differ by rounding: the rows do not say what range their scheme has. */
+/**
+ * Minimum difference of two rewards. Smaller ones are rounding errors, because rows do not say the range of their
+ * scheme.
+ */
 const ROUNDING_GAP = 1e-9;
 
 function rewardPairs(group: readonly GradedRow[], rewardGap: number): readonly PairRow[] {
@@ -70,7 +76,10 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
     rejected_index: worse.sample_index,
     chosen_reward: better.reward,
     rejected_reward: worse.reward,
-    /** "reward": the chosen one has the greater reward; "commit": it is the start of the rejected one, up to its first right answer. */
+    /**
+     * "reward": the chosen completion has the greater reward. "commit": it is the rejected one, cut behind its first
+     * right answer.
+     */
     kind,
     source,
   };

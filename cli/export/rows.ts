@@ -1,19 +1,19 @@
-/** Rows of training data in chat format, and which of them are kept. Pure. */
+/** Defines rows of training data in chat format, and selects those to keep. Pure. */
 import type { ChatMessage } from "../../envs/prompt.ts";
 
-/** One row: a prompt with the completion that is to be learnt. */
+/** A prompt with the completion to be learnt. */
 export interface ExportRow {
   /** The prompt, and the completion as the assistant's message. */
   readonly messages: readonly ChatMessage[];
   readonly environment: string;
   readonly version: number;
-  /** Empty: parameters were given. */
+  /** Empty if the task was made from parameters. */
   readonly level: string;
   readonly split: string;
-  /** The same for completions of one prompt. */
+  /** Equal for completions of the same prompt. */
   readonly group_id: string;
   readonly sample_index: number;
-  /** In [0, 1]; where an answer is right or not: 1 or 0. */
+  /** In [0, 1]. For answers that are right or wrong: 1 or 0. */
   readonly ratio: number;
   readonly reward: number;
   readonly solved: boolean;
@@ -23,15 +23,15 @@ export interface ExportRow {
 
 export interface Selection {
   readonly rows: readonly ExportRow[];
-  /** Rows of each environment that passed the filter, before they were made even. */
+  /** Number of rows of each environment that passed the filter, before the selection. */
   readonly available: ReadonlyMap<string, number>;
 }
 
 /**
- * Rows with a ratio above a bound, as many of each environment (FORGE A.3.2: 1,000 per task): of each `perEnvironment`,
- * or as many as the scarcest has. An environment's rows are taken prompt by prompt, one of each before a second of any,
- * so that prompts with many good completions do not crowd out others, and its levels take turns: suites begin with the
- * easiest. Environments take turns in what comes out.
+ * Selects rows with a ratio above a bound, the same number for each environment (FORGE A.3.2: 1,000 per task). The
+ * number is `perEnvironment`, or that of the scarcest environment. Within an environment each prompt gives one row
+ * before any gives a second one, so that prompts with many good completions do not dominate. Levels take turns, because
+ * suites begin with the easiest. In the result, environments take turns.
  */
 export function selectEvenly(rows: readonly ExportRow[], ratioAbove: number, perEnvironment?: number): Selection {
   const good = rows.filter(({ ratio }) => ratio > ratioAbove);
@@ -48,21 +48,21 @@ function promptByPrompt(rows: readonly ExportRow[]): readonly ExportRow[] {
   return inTurns(inTurns([...Map.groupBy(prompts, ([first]) => first?.level).values()]));
 }
 
-/** The first of each list, then the second of each, and so on. */
+/** Returns the first item of each list, then the second of each, and so on. */
 function inTurns<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
 
-/** Rows of one environment, made as they are taken. */
+/** Rows of one environment, made on demand. */
 export interface RowSource {
   readonly environment: string;
   readonly rows: AsyncIterator<ExportRow, undefined>;
 }
 
 /**
- * The same choice from rows that are made as they are taken, each of another prompt: a round takes one good row of each
- * environment. `available` counts good rows as they are found.
+ * Makes the same selection from rows that are made on demand, each with its own prompt. A round takes one good row of
+ * each environment. `available` counts good rows as they are found.
  */
 export async function* takeEvenly(
   sources: readonly RowSource[],

@@ -1,4 +1,4 @@
-/** Where rows come from: an evaluation's graded completions, or the solvers' answers. */
+/** Makes rows from an evaluation's graded completions, or from the solvers' answers. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AnswerFormatName,
@@ -36,13 +36,13 @@ function rowOf(
   return { messages, ...where, ...graded, ratio, reward, solved } satisfies ExportRow;
 }
 
-/** Rows of an evaluation, and what became of those that are not among them, in words. */
+/** Rows of an evaluation, and warnings about those that are left out. */
 export interface Sifted {
   readonly rows: readonly GradedRow[];
   readonly warnings: readonly string[];
 }
 
-/** Completions with a reward that every filter keeps. */
+/** Returns the completions that have a reward and pass every filter. */
 export async function rowsOfEvaluation(
   evaluation: EvaluationHandle,
   environments: readonly string[],
@@ -75,7 +75,7 @@ export async function rowsOfEvaluation(
   return { rows, warnings: [...counts].flatMap(([environment, each]) => wordsOf(environment, each)) };
 }
 
-/** A name that no graded completion has is a slip, and would be left out of what is written without a word. */
+/** Refuses a name that no graded completion has. It is probably a typing error, and rows would silently be missing. */
 function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySet<string>): void {
   const unseen = names.find((name) => !seen.has(name));
   if (unseen === undefined) return;
@@ -83,11 +83,11 @@ function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySe
   throw new CliProblem("missing", `${option}: no graded completion is of '${unseen}'; there are ${there}`);
 }
 
-/** Completions of an environment that have a reward. */
+/** Number of completions of an environment that have a reward. */
 interface Counts {
   graded: number;
   kept: number;
-  /** Those that lack what a condition asks about, by the condition. */
+  /** Number of completions without the figure of a condition, by condition. */
   readonly without: Map<string, number>;
 }
 
@@ -115,18 +115,18 @@ function wordsOf(environment: string, { graded, kept, without }: Counts): readon
 
 export interface SolverChoice {
   readonly environments: readonly string[];
-  /** Empty: all that may be trained on, in turns. */
+  /** Levels to use. Empty means all that may be trained on, in turns. */
   readonly levels: readonly string[];
   readonly split: SplitName;
-  /** Tasks of each environment. */
+  /** Number of tasks of each environment. */
   readonly count: number;
   readonly format?: AnswerFormatName | undefined;
 }
 
-/** Seeds that one call asks for: few, for nothing else happens until they are solved. */
+/** Number of seeds per call. A small number, because nothing else happens until they are solved. */
 const CHUNK = 10;
 
-/** Tasks with their solvers' answers, made in this process as they are taken: no answer ever goes over the wire. */
+/** Makes tasks with their solvers' answers in this process, on demand. No answer ever goes over the network. */
 export function solverSources(local: Local, choice: SolverChoice): readonly RowSource[] {
   const named = chosen(local.deps.registry, choice).map(
     (environment) => [environment, levelsOf(environment, choice)] as const,
@@ -137,14 +137,14 @@ export function solverSources(local: Local, choice: SolverChoice): readonly RowS
   }));
 }
 
-/** Levels take turns, so that whoever takes only some of the rows has some of each level. */
+/** Yields rows with levels taking turns, so that any number of rows includes all levels. */
 async function* solverRows(
   local: Local,
   environment: Environment,
   levels: readonly string[],
   choice: SolverChoice,
 ): AsyncGenerator<ExportRow, undefined, undefined> {
-  // The first levels have one task more where the count does not come out even.
+  // If the count cannot be divided evenly, the first levels get one task more.
   const countAt = (i: number): number =>
     Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
   const open = new Set(
@@ -169,7 +169,7 @@ async function* levelRows(
   for (let from = 0; from < count; from += CHUNK) {
     const tasks = await tasksOf(local.client, environment, level, [from, Math.min(from + CHUNK, count)], choice);
     for (const task of tasks) yield await solvedRow(local, environment, task);
-    // For Ctrl-C and the progress bar: all else here is one long piece of work.
+    // A pause lets Ctrl-C and the progress bar work, because everything else here runs without one.
     await nextTurn();
   }
   return undefined;
@@ -184,7 +184,9 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
   return rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome);
 }
 
-/** In the registry's order. Of those that nobody named, the ones that have a level that was asked for. */
+/**
+ * Returns the chosen environments, in the registry's order. If none is named, those that have one of the given levels.
+ */
 function chosen({ environments }: Registry, { environments: ids, levels }: SolverChoice): readonly Environment[] {
   const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
   const unknown = ids.find((id) => !able.some((environment) => environment.id === id));

@@ -7,7 +7,7 @@ import type { ExportRow } from "./rows.ts";
 
 export type ExportFormat = "jsonl" | "parquet";
 
-/** By the file's ending; undefined: it has neither. */
+/** Returns the format for a file name. Undefined if the ending is neither. */
 export function formatOf(path: string): ExportFormat | undefined {
   if (path.endsWith(".jsonl")) return "jsonl";
   return path.endsWith(".parquet") ? "parquet" : undefined;
@@ -15,14 +15,17 @@ export function formatOf(path: string): ExportFormat | undefined {
 
 export interface RowWriter<Row = ExportRow> {
   add(row: Row): void;
-  /** Writes what is left. */
+  /** Writes the remaining rows and closes the file. */
   finish(): void;
 }
 
-/** Rows that are written together; more would be held, and a Parquet file's readers take its groups whole. */
+/** Number of rows written together. Larger groups take more memory, also in readers of Parquet. */
 const GROUP = 1000;
 
-/** Writes rows as they come, so that they need not be held all at once; `of`: `rowColumns` or `pairColumns`. */
+/**
+ * Makes a writer that writes rows in groups, so that they need not all be in memory. `of` is `rowColumns` or
+ * `pairColumns`.
+ */
 export function createWriter<Row>(path: string, format: ExportFormat, of: Columns<Row>): RowWriter<Row> {
   const write = format === "jsonl" ? jsonlGroups<Row>(path) : parquetGroups(path, of);
   let waiting: Row[] = [];
@@ -67,10 +70,10 @@ const plain = (name: string, type: "INT32" | "DOUBLE" | "BOOLEAN"): SchemaElemen
   repetition_type: "REQUIRED",
 });
 
-/** Columns by their names, with their elements in the schema. */
+/** Columns by their names, with their elements in the Parquet schema. */
 type Columns<Row> = readonly (readonly [keyof Row & string, readonly SchemaElement[]])[];
 
-/** A list of {role, content}, as data loaders read chat data. */
+/** Returns the schema of a list of {role, content}, the form in which data loaders read chats. */
 const chat = (name: string): readonly SchemaElement[] => [
   {
     name,
@@ -116,7 +119,7 @@ export const pairColumns: Columns<PairRow> = [
   ["source", [text("source")]],
 ];
 
-/** Snappy-compressed. */
+/** Writes groups of a Parquet file, compressed with Snappy. */
 function parquetGroups<Row>(path: string, of: Columns<Row>): Groups<Row> {
   const schema = [{ name: "root", num_children: of.length }, ...of.flatMap(([, elements]) => elements)];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema });

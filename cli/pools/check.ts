@@ -1,4 +1,4 @@
-/** A pool's rows one by one: what a server makes of each. */
+/** Yields the rows of a pool's file one by one, with what a server makes of each. */
 import { type Pool, rowOf } from "../../envs/pool.ts";
 import { examineRow, viewOf } from "../../envs/pool-columns.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
@@ -17,14 +17,14 @@ export type CheckedRow =
       readonly kind: "task";
       readonly level: string;
       readonly split: string;
-      /** What of it is left out. */
+      /** The part of the task that is left out, in words. */
       readonly remark?: string;
     }
   | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
-  /** The selection leaves it out. */
+  /** The selection leaves the row out. */
   | { readonly row: string; readonly kind: "left_out" };
 
-/** Reads the file again, so that none of it need be held. Blank lines are passed over. */
+/** Reads the file again, so that it need not be in memory. Blank lines are skipped. */
 export async function* checkedRows(
   plan: Pick<FilePlan, "units">,
   { pool, failed }: PoolReport,
@@ -63,7 +63,10 @@ export async function* checkedRows(
   }
 }
 
-/** Where a task came first: in the pool, or in a row before that what checks rows rejected. Made when it is asked for. */
+/**
+ * Returns a function that finds the first row with the same task, in the pool or among rejected rows. The index is
+ * built at the first call.
+ */
 function firstRows(pool: Pool): (hash: string, row: number) => number {
   let firsts: Map<string, number> | undefined;
   return (hash, row) => {

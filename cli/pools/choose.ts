@@ -1,4 +1,4 @@
-/** Which rows of a file a sample takes: a number of them, of each category in proportion. Pure. */
+/** Chooses the rows of a sample: a number of them, from each category in proportion. Pure. */
 import { rngFor } from "../../envs/lib/rng.ts";
 
 /** Rows of one category, by their numbers in the file. */
@@ -9,14 +9,15 @@ export interface Category {
 
 export interface Chosen {
   readonly name: string;
-  /** How many rows there were. */
+  /** Number of rows in the category. */
   readonly available: number;
   readonly rows: readonly number[];
 }
 
 /**
- * `count` rows, or all: of each category its share, rounded by the largest remainder, so that the shares add up. The same
- * for the same seed and file; of one category it depends on nothing in another but how many rows that has.
+ * Chooses `count` rows, or all. Each category gets its share, rounded by the largest remainder so that the shares add
+ * up. The choice is the same for the same seed and file. From other categories it depends only on their numbers of
+ * rows.
  */
 export function chooseRows(categories: readonly Category[], count: number, seed: string): readonly Chosen[] {
   const shares = sharesOf(
@@ -30,7 +31,9 @@ export function chooseRows(categories: readonly Category[], count: number, seed:
   }));
 }
 
-/** Whole shares of a total in proportion to counts, by the largest remainder (Hamilton); of equal ones the first. */
+/**
+ * Divides a total in proportion to counts, by the largest remainder (Hamilton). Of equal remainders, the first wins.
+ */
 export function sharesOf(counts: readonly number[], total: number): readonly number[] {
   const sum = counts.reduce((before, count) => before + count, 0);
   if (total >= sum) return counts;
@@ -42,7 +45,7 @@ export function sharesOf(counts: readonly number[], total: number): readonly num
   return shares;
 }
 
-/** So many of the rows, each as likely. */
+/** Returns `count` random rows, each with the same probability. */
 function pick(rows: readonly number[], count: number, name: string, seed: string): readonly number[] {
   if (count >= rows.length) return rows;
   const rng = rngFor("pools sample", seed, name);

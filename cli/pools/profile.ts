@@ -1,4 +1,4 @@
-/** How often a model solves each row of a pool: a suite of all of them, and what its samples say of each. */
+/** Measures how often a model solves each row of a pool, with a suite that contains every row once. */
 import { appendFileSync } from "node:fs";
 import type { EvaluationHandle, RowRates as Rates } from "../../clients/ts/src/public.ts";
 import type { Split } from "../../envs/environment.ts";
@@ -11,17 +11,17 @@ import { fileRows, valueOf } from "./stream.ts";
 import { countRow, type RowCount } from "../evaluation/row-counts.ts";
 import { HEADER } from "./rates.ts";
 
-/** Which rows are meant. */
+/** The rows to profile. */
 export interface Chosen {
   readonly pool: string;
   readonly split: Split;
-  /** Empty: all. */
+  /** Levels. Empty means all. */
   readonly levels: readonly string[];
 }
 
 export type Profiled = ReturnType<typeof profileSuite>;
 
-/** The suite of the rows, each once. Its id tells files apart, for what is kept of a suite is kept under its id. */
+/** Returns the suite with each row once. Its id depends on the rows, because results are stored under the id. */
 export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, split, levels }: Chosen) {
   const pool = pools.get(name);
   if (pool === undefined) {
@@ -47,7 +47,7 @@ export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, spl
   return { suite, rows: rows.length, digest: poolDigest(pool) };
 }
 
-/** Of each row that has a sample with a reward, the share of them that are solved. */
+/** Returns the share of solved samples of each row that has a sample with a reward. */
 export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
   const counts = new Map<string, RowCount>();
   for await (const sample of evaluation.samples({ pageSize: 200, brief: true })) countRow(counts, sample);
@@ -55,16 +55,16 @@ export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
   return new Map(sorted.map(({ row, solved, samples }) => [row, solved / samples]));
 }
 
-/** Writes the rows that were profiled as JSONL, with what they had and the column pass_rate, which ranks them. */
+/** Writes the profiled rows as JSONL, with an additional column pass_rate, which ranks them. */
 export async function writeRated(to: string, plan: Pick<FilePlan, "units">, rates: Rates): Promise<void> {
   for await (const raw of fileRows(plan, {}, [])) {
     const rate = rates.get(raw.row);
-    // Numbers that JavaScript would change are written as they were: parseExact keeps their digits.
+    // Numbers that JavaScript would change are written unchanged, because parseExact keeps their digits.
     if (rate !== undefined) appendFileSync(to, `${JSON.stringify({ ...(valueOf(raw) as object), pass_rate: rate })}\n`);
   }
 }
 
-/** As `gradus run rate-rows` takes it. */
+/** Returns the rates as CSV for `gradus run rate-rows`. */
 export function ratesCsv(rates: Rates, digest: string): string {
   return [HEADER, ...[...rates].map(([row, rate]) => `${row},${rate},${digest}`), ""].join("\n");
 }

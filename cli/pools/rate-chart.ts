@@ -1,4 +1,4 @@
-/** How many rows of a pool pass how often, as a picture of its own. */
+/** Draws a histogram of the pass rates of a pool's rows. */
 import * as Plot from "@observablehq/plot";
 import { draw, spanOf } from "../plot.ts";
 import { BINS, rateCounts } from "./rates.ts";

@@ -1,12 +1,15 @@
-/** Pass rates of a pool's rows: from files, and as a picture of how many rows pass how often. */
+/** Reads pass rates of a pool's rows from files, and shows them as a histogram. */
 import { readRates, type RowRates } from "../../clients/ts/src/public.ts";
 import { readFileOf } from "../files.ts";
 import { CliProblem } from "../problem.ts";
 
-/** Of CSV. */
+/** Header of the CSV. */
 export const HEADER = "row,pass_rate,pool_digest";
 
-/** Of the file that an option names: CSV, or a report.json of gradus eval, of which `pool` says whose rows are meant. */
+/**
+ * Reads rates from an option's file: CSV, or a report.json of gradus eval. `pool` names the pool whose rows of a report
+ * are meant.
+ */
 export function ratesIn(option: string, path: string, pool?: string): RowRates {
   const text = readFileOf(option, path);
   try {
@@ -19,14 +22,14 @@ export function ratesIn(option: string, path: string, pool?: string): RowRates {
 export const BINS = 10;
 const BAR_MAX = 40;
 
-/** How many rates lie in each tenth; the last one also holds 1. */
+/** Counts the rates in each tenth. The last one includes 1. */
 export function rateCounts(rates: readonly number[]): readonly number[] {
   const counts = new Array<number>(BINS).fill(0);
   for (const rate of rates) counts[Math.min(BINS - 1, Math.floor(rate * BINS))]!++;
   return counts;
 }
 
-/** A line for each tenth, with a bar. */
+/** Returns a line with a bar for each tenth. */
 export function rateHistogram(rates: readonly number[]): string {
   const counts = rateCounts(rates);
   const most = Math.max(1, ...counts);

@@ -1,4 +1,4 @@
-/** Samples a pool's file: rows are sifted, chosen in proportion, and copied as they were. */
+/** Samples a pool's file: rows are filtered, chosen in proportion, and copied unchanged. */
 import type { Environment } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { examineRow, viewOf } from "../../envs/pool-columns.ts";
@@ -22,20 +22,20 @@ export interface SampleOptions {
   readonly path: string;
   readonly out: string;
   readonly plan: (path: string) => ReturnType<PoolWork["plan"]>;
-  /** Rows that hold no task of it, or one that came before, are dropped. */
+  /** Rows without a task of this environment, and repeated tasks, are dropped. */
   readonly environment: Environment | undefined;
-  /** Columns that have another name than the environment knows. */
+  /** Columns whose names the environment does not know. */
   readonly columns: ColumnNames;
-  /** Rows are kept for which all hold. */
+  /** Conditions that a row must all meet. */
   readonly where: readonly Condition[];
-  /** Of the prompt as the environment renders it. */
+  /** Maximum size of the rendered prompt, in bytes. */
   readonly promptBytesMax: number | undefined;
-  /** The field by whose values rows are taken in proportion. */
+  /** Field whose values are the categories. */
   readonly by: string | undefined;
-  /** Infinity: all. */
+  /** Number of rows. Infinity means all. */
   readonly count: number;
   readonly seed: string;
-  /** Told how many parts there are before the first, and of each that is done. */
+  /** Receives the number of parts before the first one, then a call for each finished part. */
   readonly onParts: (total: number) => void;
   readonly onPart: () => void;
 }
@@ -71,15 +71,15 @@ export async function samplePool(options: SampleOptions) {
         categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
       };
     } catch (error) {
-      // A disk that is full is no fault of the file that is read.
+      // A full disk is no fault of the input file.
       if (error instanceof CliProblem || (error as NodeJS.ErrnoException).syscall === "write") throw error;
-      // Whoever reads Parquet throws plain errors for files that are none.
+      // The Parquet reader throws plain errors for invalid files.
       throw fileProblem(`${path}: ${problemText(error)}`);
     }
   });
 }
 
-/** How rows go from a file to another. */
+/** Returns the function that copies rows between the two formats. */
 function copierOf(path: string, out: string, { format: from }: FilePlan): typeof copyLines {
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
@@ -128,13 +128,16 @@ async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
   return { rows, categories: sorted.map(([name, own]) => ({ name, rows: own })), dropped: all, why };
 }
 
-/** What becomes of a row; undefined: it holds no task, which `reject` was told. */
+/**
+ * Returns a function that sorts rows into a category, or gives the reason for dropping one. Undefined means that the
+ * row holds no task, which it passed to `reject`.
+ */
 function sieveOf(
   { environment, columns, where, promptBytesMax, by }: SampleOptions,
   lines: boolean,
   reject: (rejected: { readonly row: number; readonly reason: string; readonly count: number }) => void,
 ): (row: FileRow, value: unknown) => Sieved | undefined {
-  /** Where a task came first, by its hash. */
+  /** The first row with each task, by the task's hash. */
   const firsts = new Map<string, number>();
   const view = environment && viewOf(environment, columns);
   return (raw, value) => {
@@ -174,7 +177,7 @@ function categoryOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Of formats with columns no more is read to sift rows than what decides on them. */
+/** Chooses the columns needed for filtering, for formats that have columns. */
 function choiceOf({ environment, columns }: SampleOptions, fields: readonly string[]): ColumnChoice {
   return (there) => {
     const own = environment && wantedColumns(environment.rows ?? {}, columns, there);

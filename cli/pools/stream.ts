@@ -1,4 +1,4 @@
-/** The rows of a pool's file one after the other, a unit in memory at a time. */
+/** Reads the rows of a pool's file one after the other, with one unit in memory at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RawRow } from "../../envs/pool-columns.ts";
 import { parseExact } from "../../envs/lib/exact-json.ts";
@@ -7,23 +7,23 @@ import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
 import type { FilePlan } from "../../server/rows/work.ts";
 
 export interface StreamOptions {
-  /** Of formats that have columns; left out: all. */
+  /** Columns to read, for formats that have columns. Unset means all. */
   readonly choose?: ColumnChoice;
-  /** Only these units, by their numbers. */
+  /** Numbers of the units to read. Unset means all. */
   readonly only?: ReadonlySet<number>;
-  /** Told of each unit when its rows are gone through. */
+  /** Called after the rows of each unit. */
   readonly onUnit?: () => void;
 }
 
-/** A row by its number in the file. Blank lines are rows too: they count. */
+/** A row with its number in the file. Blank lines count as rows. */
 export interface FileRow extends RawRow {
-  /** The number of its unit. */
+  /** The number of the row's unit. */
   readonly unit: number;
 }
 
 /**
- * Units that are left out have to be counted to number the rows after them: `sizes` takes the number of rows of each unit
- * that is read, and gives it back for those that are not.
+ * Yields the rows of a file. Rows are numbered over all units, so the sizes of skipped units must be known. `sizes`
+ * records the number of rows of each unit that is read, and supplies that of skipped ones.
  */
 export async function* fileRows(
   { units }: Pick<FilePlan, "units">,
@@ -42,12 +42,12 @@ export async function* fileRows(
     }
     first += sizes[unit] ?? 0;
     onUnit?.();
-    // For Ctrl-C and the progress bar.
+    // A pause lets Ctrl-C and the progress bar work.
     await nextTurn();
   }
 }
 
-/** The value of a row: parsed, where it is a line. Undefined: it is no JSON. */
+/** Returns the value of a row, parsed if the row is a line. Undefined if it is no JSON. */
 export function valueOf({ json, value }: RawRow): unknown {
   if (json === undefined) return value;
   try {
@@ -57,9 +57,11 @@ export function valueOf({ json, value }: RawRow): unknown {
   }
 }
 
-/** What a dotted name means in a row, e.g. "extra_info.split", "prompt.0.content" or "conversations.length". */
+/**
+ * Returns the value of a dotted name in a row, e.g. "extra_info.split", "prompt.0.content" or "conversations.length".
+ */
 export function fieldOf(row: unknown, name: string): unknown {
-  // A column may have a dot in its name.
+  // A column's name may contain a dot.
   if (isObject(row) && Object.hasOwn(row, name)) return row[name];
   let at: unknown = row;
   for (const part of name.split(".")) {
@@ -73,7 +75,7 @@ export function fieldOf(row: unknown, name: string): unknown {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** Of a list its entries, of a text its bytes in UTF-8. */
+/** Returns the number of items of a list, or of UTF-8 bytes of a text. */
 function lengthOf(value: string | readonly unknown[]): number {
   return typeof value === "string" ? Buffer.byteLength(value) : value.length;
 }

@@ -1,4 +1,4 @@
-/** Writes rows of a pool's file as they were. */
+/** Writes rows of a pool's file unchanged. */
 import { appendFileSync } from "node:fs";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
@@ -9,9 +9,9 @@ import { fileRows, valueOf } from "./stream.ts";
 export interface CopyOptions {
   readonly from: string;
   readonly plan: Pick<FilePlan, "units" | "lines" | "format">;
-  /** Rows of the file. */
+  /** Numbers of the rows to write. */
   readonly rows: ReadonlySet<number>;
-  /** Of each unit. */
+  /** Number of rows of each unit. */
   readonly sizes: readonly number[];
   readonly to: string;
   readonly onUnit: () => void;
@@ -19,7 +19,7 @@ export interface CopyOptions {
 
 const ROWS_AT_ONCE = 1000;
 
-/** As JSONL: lines as they are, rows of other formats as JSON in a line. */
+/** Writes JSONL. Lines stay as they are; rows of other formats become JSON in a line. */
 export async function copyLines({ plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
   let waiting: string[] = [];
   const flush = (): void => {
@@ -36,7 +36,7 @@ export async function copyLines({ plan, rows, sizes, to, onUnit }: CopyOptions):
   flush();
 }
 
-/** Units that have one of the rows. */
+/** Returns the units that contain one of the rows. */
 function unitsWith(rows: ReadonlySet<number>, sizes: readonly number[]): ReadonlySet<number> {
   const found = new Set<number>();
   const sorted = [...rows].sort((a, b) => a - b);
@@ -51,8 +51,8 @@ function unitsWith(rows: ReadonlySet<number>, sizes: readonly number[]): Readonl
 }
 
 /**
- * An element as its values are stored: bytes, and whole numbers of decimals and times. As what they stand for they would
- * lose digits, and bytes that are no letters.
+ * Returns a schema element whose values are read as stored: bytes, and whole numbers for decimals and times. Decoded
+ * values would lose digits, and bytes that are no text.
  */
 function stored(element: SchemaElement): SchemaElement {
   if ((element.num_children ?? 0) > 0) return element;
@@ -60,7 +60,7 @@ function stored(element: SchemaElement): SchemaElement {
   return rest;
 }
 
-/** As Parquet with the schema of the file, which is Parquet too. What its writer noted for its readers goes with it. */
+/** Writes Parquet with the schema of the file, which is Parquet too. The file's key-value metadata is copied. */
 export async function copyParquet({ from, plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
   const file = await asyncBufferFromFile(from);
   const found = await parquetMetadataAsync(file);
@@ -68,7 +68,7 @@ export async function copyParquet({ from, plan, rows, sizes, to, onUnit }: CopyO
   const metadata = { ...found, schema: found.schema.map(stored) };
   const kvMetadata = found.key_value_metadata ?? [];
   const { schema } = metadata;
-  // Without statistics: what is the least of a column depends on what its values stand for.
+  // Statistics are left out, because the order of values depends on their decoded form.
   const writer = new ParquetWriter({ writer: fileWriter(to), schema, kvMetadata, statistics: false });
   const wanted = unitsWith(rows, sizes);
   let first = 0;

@@ -1,17 +1,17 @@
-/** The chart of a run: what was drawn, with which probabilities and values, and with what success, over its cursor. */
+/** Draws the chart of a run: what was drawn, probabilities, values and success, over the cursor. */
 import * as Plot from "@observablehq/plot";
 import { type Colour, coloursOf, darkStyle, GROUND, INK } from "../colours.ts";
 import { clippedName, draw, known, marginFor, percent, PLOT_WIDTH, short, spanOf } from "../plot.ts";
 import type { Change, Series, Step } from "./series.ts";
 import { topArms } from "./top-arms.ts";
 
-/** Steps that can be told apart at the chart's width. */
+/** Maximum number of steps that can be distinguished at the chart's width. */
 export const CHART_STEPS_MAX = 180;
 
 const PANEL_HEIGHT = 210;
 const HEAD = 26;
 const LEGEND_ROW = 18;
-/** Of what is of all arms together. */
+/** Colour of lines that concern all arms together. */
 const LINE: Colour = { light: "#0b5f6b", dark: "#5fd0c9" };
 
 interface Panel {
@@ -20,7 +20,7 @@ interface Panel {
   readonly height: number;
 }
 
-/** A whole SVG document, on a ground of its own, which is dark where its reader's is. */
+/** Returns a whole SVG document with its own background, which is dark for readers with a dark one. */
 export function runChart(title: string, all: Series): string {
   const series = topArms(all);
   const colours = coloursOf(series.families);
@@ -31,7 +31,7 @@ export function runChart(title: string, all: Series): string {
   let y = top;
   const placed = panels.map((panel) => {
     const head = text(16, y + 17, panel.title, "font-weight: 600");
-    // Plot's style is for an SVG within a page: its "height: auto" would move this one within its document.
+    // Plot's style is for an SVG within a page. Its "height: auto" would move this SVG within its document.
     const chart = panel.svg.replace(/<style>[^<]*<\/style>/, "").replace("<svg", `<svg x="0" y="${y + HEAD}"`);
     y += HEAD + panel.height;
     return head + chart;
@@ -72,22 +72,22 @@ function scaleOf(series: Series, colours: readonly Colour[]): Plot.ScaleOptions 
 
 const endOf = ({ cursor, tasks }: Step): number => cursor + tasks;
 
-/** The first cursor, and where the last batch ends. */
+/** Returns the first cursor, and the end of the last batch. */
 function extentOf({ steps }: Series): readonly [number, number] {
   const [first, last] = [steps[0]?.cursor ?? 0, steps.at(-1)];
   return last === undefined || endOf(last) <= first ? [first, first + 1] : [first, endOf(last)];
 }
 
-/** Fewer have a tick each. */
+/** Below this number of tasks, each task gets a tick. */
 const TASKS_TICKED = 10;
 
-/** The same for all panels, so that they can be read one below the other. */
+/** Returns the axis of the cursor, the same for all panels, so that they can be compared vertically. */
 function cursorAxis(series: Series): Plot.ScaleOptions {
   const [from, to] = extentOf(series);
   return {
     label: "cursor (tasks) →",
     domain: [from, to],
-    // Tasks come whole.
+    // Ticks are at whole tasks.
     ...(to - from < TASKS_TICKED && { ticks: Array.from({ length: to - from + 1 }, (_, i) => from + i) }),
     tickFormat: (cursor: number) => {
       if (!Number.isInteger(cursor)) return "";
@@ -96,7 +96,7 @@ function cursorAxis(series: Series): Plot.ScaleOptions {
   };
 }
 
-/** Of the width: changes nearer to one another than this have one label. */
+/** Minimum distance of two labels of changes, as a share of the width. */
 const LABELS_APART = 0.12;
 
 function changeMarks(series: Series): readonly Plot.Markish[] {
@@ -113,7 +113,7 @@ function changeMarks(series: Series): readonly Plot.Markish[] {
     Plot.text(some, { x: "cursor", text: "kind", frameAnchor: "top", dy: -14, fontSize: 10, textAnchor });
   return [
     Plot.ruleX(series.changes, { x: "cursor", stroke: "currentColor", strokeOpacity: 0.5, strokeDasharray: "3,3" }),
-    // Away from the edge that is near.
+    // Labels extend away from the nearer edge.
     label(labelled.filter(isLeft), "start"),
     label(
       labelled.filter((change) => !isLeft(change)),
@@ -151,7 +151,7 @@ function linesPanel(
 ): Panel {
   const { arms, steps } = series;
   const last = steps.at(-1);
-  // What holds from a cursor on holds until the next, and at last to where the last batch ends.
+  // A value holds until the next step, and the last one to the end of the last batch.
   const ends = last === undefined ? steps : [...steps, { ...last, cursor: endOf(last) }];
   const data = arms.flatMap((arm, i) => ends.map((step) => ({ arm, cursor: step.cursor, value: of(step)[i] })));
   const svg = draw(title, {
@@ -168,7 +168,7 @@ function linesPanel(
   return { title, svg, height: PANEL_HEIGHT };
 }
 
-/** Fewer points than this are seen one by one. */
+/** Up to this number of points, each point gets a dot. */
 const POINTS_SEEN = 40;
 
 function outcomePanel(title: string, series: Series, of: (step: Step) => number | undefined, isShare: boolean): Panel {
@@ -185,7 +185,7 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
       domain: isShare ? [0, 1] : [...spanOf(data.map(({ value }) => value))],
     },
     marks: [
-      // One point makes no line.
+      // A single point makes no line.
       Plot.line(data.length > 1 ? data : [], { x: "cursor", y: "value", stroke: LINE.light, strokeWidth: 1.8 }),
       Plot.dot(data.length > POINTS_SEEN ? [] : data, { x: "cursor", y: "value", fill: LINE.light, r: 2.5 }),
       ...changeMarks(series),
@@ -194,7 +194,7 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
   return { title, svg, height };
 }
 
-/** Plot's own legends are HTML. */
+/** Draws the legend as SVG, because Plot's legends are HTML. */
 function legendOf(
   arms: readonly string[],
   colours: readonly Colour[],

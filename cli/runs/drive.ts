@@ -1,4 +1,4 @@
-/** Drives a run from its tasks to its feedback, as a trainer would that trains nothing. */
+/** Drives a run with tasks and feedback, like a trainer that trains nothing. */
 import {
   FeedbackSource,
   type GradusClient,
@@ -13,29 +13,32 @@ export interface Driver {
   readonly client: GradusClient;
   readonly run: RunHandle;
   readonly config: RunConfig;
-  /** The completions of each task. */
+  /** Returns the completions of each task. */
   readonly complete: (tasks: readonly Task[]) => readonly (readonly string[])[];
-  /** Tasks after which it stops; undefined: at the run's end. */
+  /** Maximum number of tasks. Undefined means: to the run's end. */
   readonly tasksMax: number | undefined;
   /**
-   * Update batches after which it stops, counted from the run's first; left out: none. For dynamic sampling, where nobody
-   * knows before a batch is closed how many of its tasks come from the reserve. The batch behind them may be drawn by then.
+   * Maximum number of update batches, counted from the run's first. Unset means none. Used with dynamic sampling, where
+   * the number of reserve tasks in a batch is known only when it closes. The next batch may already be drawn then.
    */
   readonly batchesMax?: bigint | undefined;
-  /** Told what became of groups as they are answered. */
+  /** Receives the outcomes of groups as they arrive. */
   readonly onGroups: (groups: readonly GroupOutcome[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** Completions in a call: well below what a server takes, and programs that run in a sandbox come back within seconds. */
+/**
+ * Number of completions per call. It is well below the server's limit, so that programs in a sandbox return within
+ * seconds.
+ */
 const COMPLETIONS_MAX = 256;
 
-/** Gives the number of tasks that were driven: of those that it drew itself. */
+/** Drives the run. Returns the number of tasks that it drew itself. */
 export async function drive(driver: Driver): Promise<number> {
   const { run, config, tasksMax = Infinity, batchesMax, signal } = driver;
   let done = 0;
   let cursor = (await run.get()).state?.cursor ?? 0n;
-  // Whoever drove it before may have left some open, which the next draws would wait for.
+  // An earlier driver may have left groups open, for which the next draws would wait.
   const left = await run.groups({ which: "open", tasks: true });
   await give(
     driver,
@@ -44,7 +47,8 @@ export async function drive(driver: Driver): Promise<number> {
   const isThrough = async (): Promise<boolean> =>
     batchesMax !== undefined && ((await run.get()).state?.batchesClosed ?? 0n) >= batchesMax;
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
-  // The next batch is asked for while this one is completed, as trainers do: but not where it may be one too many.
+  // The next batch is requested while this one is completed, as trainers do. With a maximum of batches it is not,
+  // because it may be one too many.
   let next = ahead(run, cursor, wanted(), signal);
   while (done < tasksMax && !signal.aborted) {
     const batch = await next;
@@ -60,7 +64,10 @@ export async function drive(driver: Driver): Promise<number> {
   return done;
 }
 
-/** A batch that is on its way; undefined: it was broken off. A failure waits until it is looked at. */
+/**
+ * Requests a batch without waiting for it. Undefined if the request is aborted. An error is reported when the result is
+ * used.
+ */
 function ahead(
   run: RunHandle,
   cursor: bigint,
@@ -78,7 +85,7 @@ async function waitedFor(run: RunHandle, cursor: bigint, count: number, signal: 
       return await run.nextBatch({ cursor, count, waitMs: 60_000 }, { signal });
     } catch (error) {
       if (signal.aborted) return undefined;
-      // Feedback that is due comes from here: the machine is slow.
+      // The server may be waiting for feedback from this process, so the request is repeated.
       if (!isUnavailable(error)) throw error;
     }
   }

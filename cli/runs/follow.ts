@@ -1,22 +1,22 @@
-/** Follows a run's state over servers that go away and come back. */
+/** Follows a run's state, and reconnects when the server goes away and comes back. */
 import { setTimeout as delay } from "node:timers/promises";
 import { GradusError, type RunHandle, type RunState } from "../../clients/ts/src/public.ts";
 
 export type Seen =
   | { readonly kind: "state"; readonly state: RunState }
-  /** The server is gone; it is tried again. */
+  /** The server is gone; the connection is retried. */
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Before the first try to come back, and the longest before any. */
+  /** Delay before the first retry, in milliseconds. `delayMaxMs` is the maximum delay. */
   readonly delayMs?: number;
   readonly delayMaxMs?: number;
 }
 
 /**
- * The state now and after each change. Ends when the run is deleted or the signal is aborted. What fails before the
- * first state is thrown, for then the address may be wrong; later only what trying again does not mend.
+ * Yields the state now and after each change. Ends when the run is deleted or the signal is aborted. An error before
+ * the first state is thrown, because the address may be wrong. Later, only errors that retrying cannot fix are.
  */
 export async function* follow(
   run: Pick<RunHandle, "watch">,

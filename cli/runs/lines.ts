@@ -1,10 +1,10 @@
-/** A run in lines of text: as it stands, with a bar for each arm, and what it drew. Every line fits the width. */
+/** Shows a run as lines of text: its state, with a bar for each arm, and what it drew. Every line fits the width. */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FormatWarning, RunConfig, RunState } from "../../clients/ts/src/public.ts";
 import type { Series, Step } from "./series.ts";
 import { topArms, topOf } from "./top-arms.ts";
 
-/** Narrower terminals wrap the lines. */
+/** Minimum width. Narrower terminals wrap the lines. */
 export const WIDTH_MIN = 60;
 
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -13,14 +13,14 @@ const NAME_MAX = 22;
 
 const percent = (value: number | undefined): string => (value === undefined ? "–" : `${Math.round(100 * value)}%`);
 
-/** A share in [0, 1] as a bar of exactly so many columns. */
+/** Draws a share in [0, 1] as a bar, padded to `columns`. */
 export function bar(share: number, columns: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * columns * 8);
   const full = "█".repeat(Math.floor(eighths / 8));
   return (full + (EIGHTHS[eighths % 8] ?? "")).padEnd(columns);
 }
 
-/** Values one beside the other, each as high as it is large; the highest of all is a whole column. */
+/** Draws values as columns side by side. `highest` is a full column. */
 function sparkline(values: readonly number[], highest: number): string {
   const step = (value: number): number => Math.min(7, Math.max(0, Math.ceil((8 * value) / highest) - 1));
   return values.map((value) => (value <= 0 ? " " : (HEIGHTS[step(value)] ?? "█"))).join("");
@@ -30,7 +30,7 @@ function clipped(text: string, columns: number): string {
   return text.length <= columns ? text.padEnd(columns) : `${text.slice(0, columns - 1)}…`;
 }
 
-/** Of an id that is too long its beginning and its end: ids of arms often begin alike. */
+/** Shortens a long id to its beginning and its end, because ids of arms often begin alike. */
 function clippedId(id: string, columns: number): string {
   const end = Math.floor(columns / 2);
   return id.length <= columns ? id.padEnd(columns) : `${id.slice(0, columns - 1 - end)}…${id.slice(-end)}`;
@@ -41,8 +41,8 @@ function small(value: number): string {
 }
 
 /**
- * How far a run is, with a word for what is counted. Its shape may be another by now than its configuration has; and of
- * dynamic sampling the length is of the tasks to train on, of which more are drawn.
+ * Returns a run's progress, with a word for what is counted. The shape may differ from the configuration by now. With
+ * dynamic sampling the length counts the tasks to train on, and more are drawn.
  */
 export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunState, tasks = ""): string {
   const { length } = shape ?? config ?? { length: 0n };
@@ -51,14 +51,14 @@ export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunS
   return isAll ? `${cursor} of ${length}${tasks}` : `${cursor}${tasks} for ${length} to train on`;
 }
 
-/** Whether a run is done or paused, and then by whom and since when; empty: it goes on. */
+/** Returns whether a run is done or paused, and who paused it when. Empty if it goes on. */
 export function standingText({ done, paused, pausedBy, pausedAt }: RunState): string {
   if (done || !paused) return done ? "done" : "";
   const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
   return `paused${by}${pausedAt === undefined ? "" : ` since ${timestampDate(pausedAt).toISOString()}`}`;
 }
 
-/** In a line or two. */
+/** Returns the run's state in two lines. */
 export function headLines(config: RunConfig | undefined, state: RunState): readonly string[] {
   const { runId, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded, epoch, policy } = state;
   return [
@@ -68,11 +68,14 @@ export function headLines(config: RunConfig | undefined, state: RunState): reado
   ];
 }
 
-/** A line for each arm, of many the most probable: probability and success as bars, value, reward, tasks drawn from it. */
+/**
+ * Returns a line for each arm, with bars for probability and success, and value, reward and tasks drawn. Of many arms,
+ * the most probable are shown.
+ */
 export function armLines({ arms: all }: RunState, width: number): readonly string[] {
   const arms = topOf(all.map(({ probability }) => probability)).flatMap((place) => all[place] ?? []);
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ armId }) => armId.length)));
-  // Figures and the spaces between: probability 5, value 7, solved 5, reward 7, tasks 8.
+  // Widths of figures with their spaces: probability 5, value 7, solved 5, reward 7, tasks 8.
   const forBars = Math.max(8, width - name - 38);
   const [wide, narrow] = [Math.ceil(forBars * 0.6), Math.floor(forBars * 0.4)];
   const row = (cells: readonly [string, string, string, string, string, string, string, string]): string => {
@@ -101,7 +104,7 @@ export function armLines({ arms: all }: RunState, width: number): readonly strin
   return [head, ...rows, ...(left === 0 ? [] : [`and ${left} arms that are less probable`])];
 }
 
-/** A line for the newest round of each evaluation arm. */
+/** Returns a line for the latest round of each evaluation arm. */
 export function evaluationLines({ evaluations }: RunState): readonly string[] {
   return evaluations.map(({ armId, round, cursor, tasks, samples, solvedShare, rewardMean, closed }) => {
     const means = `solved ${percent(solvedShare)}, reward ${rewardMean === undefined ? "–" : small(rewardMean)}`;
@@ -110,17 +113,17 @@ export function evaluationLines({ evaluations }: RunState): readonly string[] {
   });
 }
 
-/** Says that nearly all samples of a run are malformed, and why most of them are. */
+/** Returns a warning that nearly all samples of a run are malformed, with the most frequent violation. */
 export function formatWarningText({ samples, malformed, violation }: FormatWarning): string {
   return `${malformed} of ${samples} samples are malformed, most of them so: ${violation || "(no violation is known)"}`;
 }
 
-/** A run as it stands. */
+/** Returns the lines that show a run's state. */
 export function stateLines(config: RunConfig | undefined, state: RunState, width: number): readonly string[] {
   const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
   const evaluations = cut(evaluationLines(state));
   const below = evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations];
-  // On as many lines as it takes, for its end names what is to be set.
+  // The warning takes as many lines as needed, because its end names what to set.
   const wrapped = new RegExp(`.{1,${width}}(?: |$)|.{1,${width}}`, "g");
   const warning =
     state.formatWarning &&
@@ -130,11 +133,11 @@ export function stateLines(config: RunConfig | undefined, state: RunState, width
   return [...cut(headLines(config, state)), ...(warning ?? []), "", ...armLines(state, width), ...below];
 }
 
-/** The column of the arms, in which the row of what was solved has its name too. */
+/** Returns the width of the arms' column, which also holds the row name "solved". */
 const namesWidth = (arms: readonly string[]): number =>
   Math.min(NAME_MAX, Math.max("solved".length, ...arms.map(({ length }) => length)));
 
-/** What was drawn: over the cursor, for each arm its share of the tasks, as high as it was large. */
+/** Returns lines that show what was drawn: for each arm its share of the tasks, over the cursor. */
 export function drawnLines(series: Series, width: number): readonly string[] {
   const { arms, steps, tasks, drawn } = topArms(series);
   const name = namesWidth(arms);
@@ -163,7 +166,7 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   ].map((line) => line.trimEnd());
 }
 
-/** The step in which a share of all tasks was drawn: steps are as wide as their batches were large. */
+/** Returns the step at a position, given as a share of all tasks. Steps are as wide as their batches were large. */
 function stepAt(steps: readonly Step[], share: number): Step | undefined {
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -171,13 +174,13 @@ function stepAt(steps: readonly Step[], share: number): Step | undefined {
   return steps.findLast((step) => step.cursor <= cursor);
 }
 
-/** The columns of the lines of drawnLines. */
+/** Returns the number of columns of the graph in drawnLines. */
 export function drawnColumns(arms: readonly string[], width: number): number {
   const name = namesWidth(arms);
   return Math.max(26, width - name - 17);
 }
 
-/** The same in one line, for logs. */
+/** Returns a run's state in one line, for logs. */
 export function plainLine(config: RunConfig | undefined, state: RunState): string {
   const [, standing = ""] = headLines(config, state);
   const there = state.arms.filter(({ removed }) => !removed);

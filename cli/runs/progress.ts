@@ -1,4 +1,4 @@
-/** How far a run is that is driven, on standard error, and which samples have no reward. */
+/** Shows on standard error how far a driven run is, and which samples have no reward. */
 import { say } from "../../server/runtime/terminal.ts";
 import type { GroupOutcome } from "../../clients/ts/src/public.ts";
 import { reasonWords } from "../../envs/facts.ts";
@@ -6,7 +6,7 @@ import { createBar } from "../bar.ts";
 
 interface Unscored {
   count: number;
-  /** What the first of them said. */
+  /** The message of the first such sample. */
   readonly detail: string;
 }
 
@@ -19,7 +19,7 @@ export function createDriveProgress(total: number) {
   const beside = (): string => (without() === 0 ? "" : `  ${without()} of ${samples} samples without a reward`);
   const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" } });
   return {
-    /** Takes in groups that were answered. */
+    /** Counts groups that were answered. */
     groups: (groups: readonly GroupOutcome[]): void => {
       for (const { outcomes } of groups)
         for (const outcome of outcomes) {
@@ -32,7 +32,10 @@ export function createDriveProgress(total: number) {
         }
       bar.update(groups.length, { unscored: beside() });
     },
-    /** Samples without a reward, by their reason and what failed, e.g. "resource_unavailable: judge". */
+    /**
+     * Returns the number of samples without a reward, by the reason and the failed resource, e.g.
+     * "resource_unavailable: judge".
+     */
     unscored: (): Readonly<Record<string, number>> =>
       Object.fromEntries([...reasons].map(([reason, { count }]) => [reason, count])),
     stop(): void {

@@ -1,11 +1,11 @@
 /**
- * A terminal's second screen, as full-screen programs use it: what is drawn there is gone when it is left, and a resize
- * breaks nothing that came before. By terminal sequences that every emulator of the last thirty years knows; where one
- * does not know the last pair, which holds a frame back until it is whole, it passes it over.
+ * Uses the terminal's second screen, as full-screen programs do. Its content disappears on exit, and a resize damages
+ * no earlier output. The control sequences are known to every emulator of the last thirty years. The last pair holds a
+ * frame back until it is complete; terminals that do not know it ignore it.
  */
 import { shown } from "../../server/runtime/terminal.ts";
 
-/** What of process.stdout it needs. */
+/** The part of process.stdout that is used. */
 export interface ScreenOut {
   readonly columns: number;
   readonly rows: number;
@@ -39,15 +39,15 @@ export function openScreen(out: ScreenOut) {
   };
   out.write(ENTER);
   out.on("resize", show);
-  // However the process ends, the terminal is as it was.
+  // The terminal is restored however the process ends.
   process.on("exit", close);
   return {
-    /** Shows what `frame` gives for a width, now and after each resize; lines that do not fit are left out. */
+    /** Shows what `frame` returns for the width, now and after each resize. Lines that do not fit are left out. */
     draw(frame: (columns: number) => readonly string[]): void {
       last = frame;
       show();
     },
-    /** Goes back to the first screen. A second time does nothing. */
+    /** Returns to the first screen. A second call does nothing. */
     close,
   };
 }

@@ -1,8 +1,7 @@
 /**
- * A policy for a look at a run before there is a model: it answers with the solver's answer or the row's own, or that it
- * does not know.
- * The chance that it solves a task starts lower the later the task's level stands in its environment, and rises with the
- * tasks of the arm that it has seen. It transfers nothing and forgets nothing: `gradus simulate` compares policies.
+ * A scripted policy, to preview a run before there is a model. It gives the solver's answer or the row's own, or says
+ * that it does not know. The chance to solve a task is lower for later levels of its environment, and rises with the
+ * tasks of the arm seen so far. Nothing transfers and nothing is forgotten; `gradus simulate` compares policies.
  */
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
@@ -15,7 +14,7 @@ const CHANCE_MAX = 0.95;
 
 export interface ScriptedOptions {
   readonly open: (taskId: string) => AnyScoreTask;
-  /** Tasks of an arm after which it has come about two thirds of its way up. */
+  /** Number of an arm's tasks after which the chance has risen by about two thirds of its way. */
   readonly practice: number;
 }
 
@@ -30,7 +29,7 @@ export function createScripted({ open, practice }: ScriptedOptions) {
     return start + (CHANCE_MAX - start) * learnt;
   };
   return {
-    /** So many completions of each task, all by what it knew before the first. */
+    /** Returns `generations` completions of each task, all with the knowledge before the first one. */
     complete(tasks: readonly Task[], generations: number): readonly (readonly string[])[] {
       const completed = tasks.map((task) => {
         const opened = open(task.taskId);
@@ -54,7 +53,7 @@ function completions(
   chance: number,
   generations: number,
 ): readonly string[] {
-  // Solved once, and only if one of them is to be right.
+  // The task is solved once, and only if a completion is to be right.
   let right: string | undefined;
   const answer = (): string => {
     const { solver } = environment;
@@ -64,7 +63,7 @@ function completions(
   return Array.from({ length: generations }, (_, sample) => {
     const draw = rngFor("scripted", `${cursor}`, sample).float();
     if (draw < chance) return wrapAnswer(answer(), format, "…", thinking);
-    // What is wrong keeps to the format or not, so that rewards differ there too.
+    // Half of the wrong completions follow the format, so that rewards differ there too.
     return draw < (1 + chance) / 2 ? wrapAnswer("I do not know", format, "…", thinking) : "I do not know.";
   });
 }

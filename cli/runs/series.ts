@@ -1,24 +1,24 @@
-/** What a run drew, as a series over its cursor; long ones in so many steps. */
+/** Converts what a run drew into a series over its cursor. Long series are reduced to a number of steps. */
 import type { HistoryRecord } from "../../clients/ts/src/public.ts";
 
-/** Update batches that lie together, as one. */
+/** Consecutive update batches, combined. */
 export interface Step {
-  /** The cursor of its first task. */
+  /** The cursor of the first task. */
   readonly cursor: number;
   readonly tasks: number;
-  /** Each arm's share of the tasks, in the configuration's order, as the next two. */
+  /** Each arm's share of the tasks, in the order of the arms, like the next two fields. */
   readonly shares: readonly number[];
-  /** Means over its batches; undefined: the run had not the arm yet. */
+  /** Means over the batches. Undefined if the run did not have the arm yet. */
   readonly probabilities: readonly (number | undefined)[];
   readonly values: readonly (number | undefined)[];
-  /** Undefined: no reward is known. */
+  /** Undefined if no reward is known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 }
 
 export interface Change {
   readonly cursor: number;
-  /** What was changed, e.g. "weights". */
+  /** The kind of change, e.g. "weights". */
   readonly kind: string;
 }
 
@@ -26,17 +26,20 @@ export type Series = ReturnType<typeof seriesOf>;
 
 type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"];
 
-/** Changes that happen by themselves, often, and change nothing that is drawn. */
+/** Kinds of changes that are not shown, because they happen automatically and often, and do not affect draws. */
 const PASSED_OVER = ["close_groups"];
 
-/** An arm of the run's state: a run may be given more than it was created with. */
+/** An arm of the run's state. A run may have more arms than it was created with. */
 export interface DrawnArm {
   readonly id: string;
-  /** Undefined: it is not known; arms whose ids begin alike are of one kind then. */
+  /** The environment. If undefined, arms whose ids begin alike form a family. */
   readonly environment?: string | undefined;
 }
 
-/** What an import undid is left out: it is no part of how the run came to where it is. */
+/**
+ * Returns the series of a run. Records that an import undid are left out, because they do not lead to the current
+ * state.
+ */
 export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly HistoryRecord[], stepsMax: number) {
   const arms = drawnArms.map(({ id }) => id);
   const families = drawnArms.map(({ id, environment }) => environment ?? id.replace(/\/[^/]*$/, ""));
@@ -53,7 +56,7 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   for (let from = 0; from < batches.length; from += each)
     steps.push(stepOf(batches.slice(from, from + each), arms.length));
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
-  // The families colour the arms, and `tasks` were drawn in all, `drawn` of them from each arm.
+  // Families decide the arms' colours. `tasks` counts all drawn tasks, and `drawn` those of each arm.
   return { arms, families, steps, changes, tasks: sum(drawn), drawn };
 }
 

@@ -1,4 +1,7 @@
-/** gradus pools profile: how often a model behind an endpoint solves each row, as ranks and curricula over rows take it. */
+/**
+ * gradus pools profile: measures how often a model behind an endpoint solves each row. Ranks and curricula over rows
+ * use the rates.
+ */
 import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -28,7 +31,7 @@ interface Flags extends LocalFlags, ModelFlags {
   readonly level?: readonly string[];
 }
 
-/** Completions of a row unless the flag says: of eight a rate is known to about a sixth. */
+/** Default number of completions of a row. With eight, a rate is accurate to about a sixth. */
 const SAMPLES = 8;
 
 export function addProfile(group: Command): void {
@@ -94,7 +97,10 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
   }
 }
 
-/** The same command again goes on: the suite's id says which rows they are, and the rest what was asked of them. */
+/**
+ * Runs or resumes the evaluation. Its id contains the suite's id, which identifies the rows, and a hash of the model
+ * and settings. The same command therefore resumes.
+ */
 async function complete({ client }: Local, flags: Flags, suite: string) {
   const { model, samples, answerFormat, thinking, json } = flags;
   const key = createHash("sha256")
@@ -107,7 +113,7 @@ async function complete({ client }: Local, flags: Flags, suite: string) {
   return { evaluation, ...(await completeAlone(evaluation, flags, created)) };
 }
 
-/** The pool's file. */
+/** Returns the path of the pool's file. */
 async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<string> {
   const { readPoolPath } = await import("../../../server/rows/selection.ts");
   const given = configOf(flags).pools.find((each) => each.name === name);
@@ -118,7 +124,7 @@ async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<stri
   return path;
 }
 
-/** The same in the units that it is read in. */
+/** Returns the pool's file as a plan of the units in which it is read. */
 async function planOf({ deps }: Local, path: string) {
   const { poolWork } = await import("../../../server/rows/work.ts");
   const planned = await poolWork(deps.registry).plan(path);
@@ -131,9 +137,9 @@ interface Outcome {
   readonly flags: Flags;
   readonly out: string;
   readonly rates: RowRates;
-  /** That were to be rated. */
+  /** Number of rows to rate. */
   readonly rows: number;
-  /** The report's: of samples that no rate counts. */
+  /** The report's warnings about samples that no rate counts. */
   readonly warnings: readonly string[];
 }
 

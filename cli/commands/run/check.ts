@@ -1,4 +1,4 @@
-/** gradus run check: what is wrong with run files and with the pools that they draw from, without a server. */
+/** gradus run check: reports what is wrong with run files and with the pools they draw from, without a server. */
 import type { Command } from "commander";
 import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
@@ -36,7 +36,7 @@ With --pool it is always said here, and no server is asked.`,
   const takes = addConnectionOptions(addChangeOptions(command, { pool: false }));
   addSuiteOptions(takes).action((paths: readonly string[], flags: Flags) => {
     const files = paths.map((path) => readAs(path, flags));
-    // A pool that no file takes for its arms is one of this process.
+    // A pool that no file names as its arms' pool belongs to this process.
     const pool = (flags.pool ?? []).filter((given) => !files.some(({ file }) => file?.pools.includes(given) === false));
     const isHere = flags.server === undefined || pool.length > 0;
     return isHere ? checkHere(files, { ...flags, pool }) : checkThere(files, flags);
@@ -47,23 +47,26 @@ interface Flags extends ConnectionFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
-/** What is said of a file; without problems it can be created. */
+/** The problems and warnings of a file. Without problems, the run can be created. */
 interface Checked {
   readonly file: string;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
-  /** Ids of all arms, those of families among them. */
+  /** Ids of all arms, including those that families stand for. */
   readonly arms?: readonly string[];
 }
 
 interface CheckedRun extends Checked {
-  /** Of a file that cannot be read: what kind of problem that is. */
+  /** Set if the file cannot be read: the kind of that problem. */
   readonly unread?: CliProblem["kind"];
-  /** As the file has it, and as a server makes it of that, with families spelled out; undefined: there are problems. */
+  /**
+   * The configuration as in the file, and as a server would create it, with families expanded. Undefined if there are
+   * problems.
+   */
   readonly run?: Pick<RunFile, "config" | "lineOf"> & { readonly created: RunConfig };
 }
 
-/** A file that was read, or what is wrong with it; a file that cannot be opened has a problem like others. */
+/** A run file that was read, or its problems. A file that cannot be opened is a problem too. */
 interface ReadRun {
   readonly path: string;
   readonly file?: RunFile;
@@ -81,7 +84,7 @@ function readAs(path: string, flags: Flags): ReadRun {
   }
 }
 
-/** By a server, or by the same handlers here. */
+/** Checks a file by a server, or by the same handlers in this process. */
 async function checkedBy(client: GradusClient, { path, file, ...read }: ReadRun): Promise<CheckedRun> {
   if (file === undefined) return { file: path, warnings: [], ...read };
   const { config, lineOf } = file;
@@ -97,7 +100,7 @@ async function checkedBy(client: GradusClient, { path, file, ...read }: ReadRun)
   };
 }
 
-/** By a server, which knows its pools, and what it can ask. */
+/** Checks files by a server, which knows its pools and resources. */
 async function checkThere(read: readonly ReadRun[], flags: Flags): Promise<void> {
   const files = await withClient(flags, (client) => eachOf(read, (each) => checkedBy(client, each)));
   tell(files, [], flags.json);
@@ -143,7 +146,7 @@ function tell(checked: readonly CheckedRun[], pools: readonly string[], asJson =
   throw new CliProblem(others.length === 0 ? (first ?? "usage") : "usage", wrong.join("\n"));
 }
 
-/** What families of arms stand for: those that the file does not name come behind the others. */
+/** Returns a line that lists the arms of families. Created arms have these behind the ones that the file names. */
 function familyLines({ config, created }: NonNullable<CheckedRun["run"]>): readonly string[] {
   const families = config.arms.flatMap(({ spec }) => (spec?.environment.includes("*") ? [spec.environment] : []));
   if (families.length === 0) return [];
@@ -162,10 +165,10 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
   });
 }
 
-/** What a server needs for arms of an environment. */
+/** Returns words for what a server needs to serve a port. */
 const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
-/** What not every server has, each at the first arm that needs it. */
+/** Returns warnings about resources that not every server has, one at the first arm that needs each. */
 function needWarnings(registry: Registry, { file, run }: CheckedRun): readonly string[] {
   if (run === undefined) return [];
   const { lineOf } = run;

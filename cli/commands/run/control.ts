@@ -1,4 +1,7 @@
-/** gradus run set-weights, update-policy, advance, pause and resume: each from the first update batch not yet issued. */
+/**
+ * gradus run set-weights, update-policy, advance, pause and resume. Each change applies from the first update batch
+ * that is not yet issued.
+ */
 import type { Command } from "commander";
 import type { ControlOptions, RunHandle } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
@@ -52,7 +55,7 @@ function addUpdatePolicy(group: Command): void {
   });
 }
 
-/** Options of a change, and what it turned out not to do. */
+/** Returns options for a change, and a list that collects what has no effect. */
 export function noting(): { readonly options: ControlOptions; readonly noEffect: string[] } {
   const noEffect: string[] = [];
   return { options: { onNoEffect: (words) => void noEffect.push(...words) }, noEffect };
@@ -62,7 +65,7 @@ type Change = (run: RunHandle, options: ControlOptions, given: readonly string[]
 
 function control(command: Command, change: Change): void {
   addServerOptions(command.option("--json", "print JSON")).action(async (id: string, ...rest: readonly unknown[]) => {
-    // Commander gives the arguments, then the options.
+    // Commander passes the arguments first, then the options.
     const [given, flags] = rest.length === 3 ? (rest as [readonly string[], Flags]) : [[], rest[0] as Flags];
     const { options, noEffect } = noting();
     const from = await withServer(flags, (client) => change(client.run(id), options, given));
@@ -73,8 +76,8 @@ function control(command: Command, change: Change): void {
 }
 
 /**
- * A change that does nothing is no failure: whoever repeats a command has what was asked for. `rest`: of what was asked
- * for there is more than what has no effect.
+ * Prints from which task on a change applies. A change without effect is no failure, because the desired state holds.
+ * `rest` says that other parts of the change had an effect.
  */
 export function said(
   { json }: { readonly json?: boolean },
@@ -91,7 +94,7 @@ export function said(
 
 function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {
   const entries = given.map((text) => {
-    // An arm's id may hold no "=".
+    // An arm's id cannot contain "=".
     const [, arm = "", weight = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
     if (arm === "" || weight.trim() === "" || !Number.isFinite(Number(weight)))
       throw new CliProblem("usage", `wants arm=weight, e.g. real/T0=0.5; got '${text}'`);

@@ -1,4 +1,4 @@
-/** gradus run create: a run from its file. */
+/** gradus run create: creates a run from its file. */
 import type { Command } from "commander";
 import { type GradusClient, type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
@@ -42,7 +42,7 @@ export function addCreate(group: Command): void {
       const id = idOf(file, flags.runId);
       const run = await withServer(flags, async (client) => {
         const created = await createdOf(client, file, id);
-        // A run that is there keeps what it has learnt: the rates are for its beginning.
+        // An existing run keeps what it has learnt, because --rates is only for its beginning.
         if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
           note(`run ${id} has drawn already, and keeps what it knows of its rows: --rates is passed over`);
         else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
@@ -54,7 +54,7 @@ export function addCreate(group: Command): void {
   );
 }
 
-/** What the server refuses of the file's names its line. */
+/** Creates the run. Problems that the server reports name their line in the file. */
 export async function createdOf(client: GradusClient, file: RunFile, id: string): Promise<Run> {
   try {
     return await client.run(id).create(file.config);
@@ -69,7 +69,7 @@ export function idOf({ runId, path }: RunFile, id: string | undefined): string {
   return found;
 }
 
-/** What `--rates arm=file` says; the rows of a report are those of the arm's pool. */
+/** Reads `--rates arm=file`. From a report with rows of several pools, those of the arm's pool are taken. */
 function ratedArm({ config, path }: RunFile, given: string) {
   const at = given.indexOf("=");
   const [id, file] = [given.slice(0, at), given.slice(at + 1)];

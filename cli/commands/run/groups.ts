@@ -1,4 +1,7 @@
-/** gradus run groups, close-groups and reopen-groups: what a trainer that died left, and what becomes of it. */
+/**
+ * gradus run groups, close-groups and reopen-groups: lists the groups that a crashed trainer left open, and closes or
+ * reopens groups.
+ */
 import type { Command } from "commander";
 import { type GroupFeedback, type RunGroup, RunGroupSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";

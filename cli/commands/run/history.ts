@@ -1,4 +1,4 @@
-/** gradus run history: what a run drew and how it was changed, in lines, as JSON, or as a chart. */
+/** gradus run history: shows what a run drew and how it was changed, in lines, as JSON, or as a chart. */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { type HistoryRecord, HistoryRecordSchema, type RunHandle } from "../../../clients/ts/src/public.ts";
@@ -31,9 +31,9 @@ export function addHistory(group: Command): void {
   });
 }
 
-/** What a run drew. */
+/** The arms and the history of a run. */
 export interface Drawn {
-  /** In the state's order. */
+  /** In the order of the run's state. */
   readonly arms: readonly DrawnArm[];
   readonly history: readonly HistoryRecord[];
 }
@@ -47,14 +47,14 @@ export async function drawnBy(run: RunHandle): Promise<Drawn> {
 
 const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
 
-/** The lines of a terminal. */
+/** Returns the text chart for a terminal. */
 export function drawnText({ arms, history }: Drawn): string {
   const width = terminalWidth();
   return drawnLines(seriesOf(arms, history, drawnColumns(idsOf(arms), width)), width).join("\n");
 }
 
 export async function writeChart(option: string, path: string, title: string, { arms, history }: Drawn): Promise<void> {
-  // Loaded here: Plot takes longer to load than most commands to run.
+  // The chart module is loaded here because Plot takes longer to load than most commands take to run.
   const { CHART_STEPS_MAX, runChart } = await import("../../runs/chart.ts");
   await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));
 }

@@ -1,4 +1,4 @@
-/** gradus run rows and rate-rows: what a run knows of the rows of an arm, and pass rates that it is told. */
+/** gradus run rows and gradus run rate-rows: shows what a run knows of an arm's rows, and gives it pass rates. */
 import type { Command } from "commander";
 import { RowStateSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
@@ -46,7 +46,7 @@ export function addRows(group: Command): void {
   });
 }
 
-/** As a server takes it, in words of the option. */
+/** The server's maximum, repeated here to name the option in the error. */
 const SAMPLES_MAX = 1023;
 
 const samplesOf = numberThat(

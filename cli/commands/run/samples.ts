@@ -1,4 +1,4 @@
-/** gradus run samples and delete-samples: completions that a run keeps. */
+/** gradus run samples and gradus run delete-samples: shows and deletes completions that a run keeps. */
 import { type Command, Option } from "commander";
 import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
 import { escaped } from "../../../envs/lib/words.ts";
@@ -76,7 +76,7 @@ function wordsOf({ number: name, armId, cursor, sampleIndex, outcome, completion
   return `${head.join(" · ")}\n${harmless(completion).replaceAll(/^/gm, "  ")}`;
 }
 
-/** What a model wrote must not command the terminal. */
+/** Escapes control characters, so that a model's text cannot control the terminal. */
 function harmless(text: string): string {
   return text.split("\n").map(escaped).join("\n");
 }

@@ -1,6 +1,6 @@
 /**
- * gradus run start: a look at a run before there is a model. It is created, driven to its end by a scripted policy, and
- * what it drew is charted.
+ * gradus run start: previews a run before there is a model. A scripted policy drives the run to its end, and a chart
+ * shows what it drew.
  */
 import { type Command, Option } from "commander";
 import { join } from "node:path";
@@ -26,10 +26,10 @@ interface Flags extends ConnectionFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
-/** Of a run without an end. */
+/** Default number of update batches for a run without an end. */
 const UPDATES_DEFAULT = 100n;
 
-/** Where there is no server. */
+/** Printed if there is no server. */
 const ENDED = "The run ended with this command. With --server HOST:PORT it stays on a server, whose page shows it.";
 
 export function addStart(group: Command): void {
@@ -77,7 +77,7 @@ async function start(path: string, asked: Flags): Promise<void> {
     checkOut("--chart", chart);
     const run = client.run(id);
     const { numGenerations, promptsPerUpdate, length } = state?.shape ?? file.config;
-    // One that was there may have another shape by now than the file gives it.
+    // An existing run may by now have another shape than its file.
     const config = { ...file.config, numGenerations, promptsPerUpdate, length };
     const unscored = await driven(client, { id, config, state }, opener(local, flags.server), flags);
     const drawn = await drawnBy(run);
@@ -98,13 +98,13 @@ async function start(path: string, asked: Flags): Promise<void> {
     await show(chart);
 }
 
-/** "adsc" of "examples/adsc.yaml", in the characters of an id. */
+/** Returns "adsc" for "examples/adsc.yaml", in the characters that an id allows. */
 function nameOf(path: string): string {
   const name = path.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
   return name.replaceAll(/[^a-zA-Z0-9._-]+/g, "-").slice(0, 128) || "run";
 }
 
-/** What the tasks ask is in their ids, which only those can open who have the keys. */
+/** Opens task ids, which hold the tasks. This needs the keys that signed them. */
 function opener({ deps }: Local, server: string | undefined): (taskId: string) => AnyScoreTask {
   return (taskId) => {
     const opened = deps.scorer.open(taskId);
@@ -132,14 +132,14 @@ async function driven(
   const whole = config.length === 0n ? UPDATES_DEFAULT * perUpdate : config.length;
   const asked = updates === undefined ? whole : BigInt(updates) * perUpdate;
   const total = Number(config.length !== 0n && asked > config.length ? config.length : asked);
-  // One that was there may be on its way already.
+  // An existing run may already have progressed.
   const left = config.length === 0n ? total : Math.max(0, Number(config.length - (state?.cursor ?? 0n)));
-  // Arms share the run: each is practised for about a quarter of its part before the policy has come most of its way.
-  // Those of the state: a family is one arm of the file.
+  // Arms share the run. An arm gets most of its practice in about a quarter of its share. The arms are counted in the
+  // state, because a family is one arm in the file.
   const practice = Math.max(1, total / Math.max(1, state?.arms.length ?? 0) / 4);
   const scripted = createScripted({ open, practice });
   const { dynamicSampling: reserve } = config;
-  // Of a reserve at most all of it is let out. Its tasks are no part of the length, which counts those to train on.
+  // Reserve tasks do not count towards the length. The bar expects at most all of the reserve.
   const progress = createDriveProgress(Math.ceil(Math.min(total, left) * (reserve?.oversampleMax ?? 1)));
   const updatesMax = config.length === 0n || updates !== undefined ? asked / perUpdate : undefined;
   try {

@@ -1,4 +1,7 @@
-/** gradus run export and import: a run's whole state in a file, for the same server's keys. */
+/**
+ * gradus run export and gradus run import: writes a run's whole state to a file, and reads it back. The server must
+ * have the same keys.
+ */
 import type { Command } from "commander";
 import { readFileSync } from "node:fs";
 import { RunSchema, type Task } from "../../../clients/ts/src/public.ts";

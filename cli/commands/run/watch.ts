@@ -1,4 +1,4 @@
-/** gradus run watch: a run's arms, live. On a terminal they are drawn; into a pipe goes a line for each update batch. */
+/** gradus run watch: shows a run's arms live. A terminal shows a drawing; a pipe gets a line for each update batch. */
 import { toJsonString } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type RunConfig, type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
@@ -15,14 +15,14 @@ interface Flags extends ConnectionFlags {
   readonly once?: boolean;
 }
 
-/** Told what is seen, one after the other. */
+/** Shows the states of a run, one after the other. */
 interface View {
   see(seen: Seen): void;
-  /** `last` says how it ended. */
+  /** Ends the view. `last` says how the run ended. */
   close(last: string): void;
 }
 
-/** Frames closer together than this are not told apart. */
+/** Minimum time between two frames. Faster ones cannot be told apart. */
 const FRAME_MS = 200;
 
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -50,7 +50,7 @@ export function addWatch(group: Command): void {
         await watched(view, follow(run, { signal: ended.signal }), flags.once === true, ended.signal);
       });
     } finally {
-      // Not earlier: Ctrl-C comes twice, from the terminal and from the launcher.
+      // The handlers are removed last, because Ctrl-C arrives twice, from the terminal and from the launcher.
       for (const signal of endings) process.off(signal, end);
     }
     if (by !== undefined) process.kill(process.pid, by);
@@ -67,7 +67,7 @@ async function watched(view: View, states: AsyncIterable<Seen>, once: boolean, s
       else continue;
       return;
     }
-    // Whoever ends it knows why.
+    // A user who ended the command knows why it ended.
     if (signal.aborted) last = "";
   } catch (error) {
     last = "";
@@ -92,7 +92,7 @@ function jsonView(): View {
   };
 }
 
-/** A line where something was drawn or closed: of each sample there would be too many. */
+/** Prints a line when tasks were drawn or closed. A line for each sample would be too many. */
 function plainView(config: RunConfig | undefined, once: boolean): View {
   let said = "";
   return {
@@ -133,7 +133,7 @@ function drawnView(config: RunConfig | undefined): View {
     close(last) {
       clearTimeout(timer);
       screen.close();
-      // What was seen last stays on the terminal.
+      // The last frame stays on the terminal.
       print([...frame(terminalWidth()), ...(last === "" ? [] : ["", last])].join("\n"));
     },
   };

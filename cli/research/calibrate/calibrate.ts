@@ -1,4 +1,4 @@
-/** Difficulty calibration (FORGE 3.2, stage IV): parameters whose success rate lies in a band. Pure. */
+/** Calibrates difficulty (FORGE 3.2, stage IV): finds parameters whose success rate lies in a band. Pure. */
 import type { Report } from "../../../clients/ts/src/public.ts";
 
 export interface Band {
@@ -14,26 +14,26 @@ export const bands: readonly Band[] = [
   { level: "hard", min: 0.1, max: 0.4 },
 ];
 
-/** How a model did at one setting of an environment's parameters. */
+/** A model's success with one setting of an environment's parameters. */
 export interface Setting {
   readonly environment: string;
   readonly parameters: Readonly<Record<string, number>>;
   readonly tasks: number;
-  /** SR; where an answer is right or not, the share of right ones. */
+  /** The success rate. For answers that are right or wrong, the share of right ones. */
   readonly successRate: number;
 }
 
 export interface Chosen {
   readonly environment: string;
   readonly band: Band;
-  /** In the band, nearest to its middle; undefined: none is in it. */
+  /** The setting in the band that is nearest to its middle. Undefined if none is in the band. */
   readonly setting: Setting | undefined;
-  /** Where none is in it: the settings nearest above (easier) and below (harder), to try values between. */
+  /** If none is in the band: the nearest settings above (easier) and below (harder), between which to try values. */
   readonly easier: Setting | undefined;
   readonly harder: Setting | undefined;
 }
 
-/** The settings of some reports; the same setting in several is one, its tasks together. */
+/** Returns the settings of reports. The same setting in several reports is merged, weighted by tasks. */
 export function settingsOf(reports: readonly Report[]): readonly Setting[] {
   const settings = new Map<string, Setting>();
   for (const { parts, suite } of reports)
@@ -53,7 +53,7 @@ export function settingsOf(reports: readonly Report[]): readonly Setting[] {
   return [...settings.values()];
 }
 
-/** For each environment and band the setting to take. */
+/** Returns the setting to use for each environment and band. */
 export function calibrate(settings: readonly Setting[], wanted: readonly Band[] = bands): readonly Chosen[] {
   const byEnvironment = [...Map.groupBy(settings, ({ environment }) => environment)].sort(([a], [b]) =>
     a < b ? -1 : 1,
@@ -64,7 +64,7 @@ export function calibrate(settings: readonly Setting[], wanted: readonly Band[] 
 function choose(environment: string, settings: readonly Setting[], band: Band): Chosen {
   const middle = (band.min + band.max) / 2;
   const off = ({ successRate }: Setting): number => Math.abs(successRate - middle);
-  // Of two as near, the one that more tasks speak for.
+  // If two settings are equally near, the one with more tasks wins.
   const nearest = (some: readonly Setting[]): Setting | undefined =>
     some.toSorted((a, b) => off(a) - off(b) || b.tasks - a.tasks)[0];
   const setting = nearest(settings.filter(({ successRate: rate }) => rate >= band.min && rate <= band.max));

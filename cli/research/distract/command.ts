@@ -1,4 +1,4 @@
-/** gradus pools distract: wrong options for questions, asked of a teacher and checked by it. */
+/** gradus pools distract: asks a teacher for wrong options to questions, and lets it check them. */
 import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
 import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -102,7 +102,7 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** What was done before, of the same file, model and count; a line that was cut is done again. */
+/** Reads the results of an earlier command for the same file, model and count. A line that was cut is done again. */
 async function openKept(path: string, of: object) {
   const header = JSON.stringify(of);
   const done = new Map<number, Distracted>();
@@ -115,7 +115,7 @@ async function openKept(path: string, of: object) {
       if (read !== undefined) done.set(read.row, read.result);
     }
   }
-  // Written anew, without what was cut.
+  // The file is rewritten without the cut line.
   const text = [...done].map(([row, result]) => `${JSON.stringify({ row, result })}\n`);
   writeFileSync(path, `${header}\n${text.join("")}`);
   return {
@@ -150,7 +150,7 @@ function finish(out: string, { path, done }: Awaited<ReturnType<typeof openKept>
     accepted: rows.length,
     rejected: done.size - rows.length,
     reasons: Object.fromEntries(reasons),
-    // Of this run of the command; what an earlier one asked is not counted again.
+    // Requests of this command only. Those of an earlier one are not included.
     requests: Object.fromEntries(account.requests),
     options: Object.fromEntries(account.options),
     tokensIn,

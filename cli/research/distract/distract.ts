@@ -1,4 +1,4 @@
-/** Asks a teacher for wrong options of questions, and checks that only one option is right. */
+/** Asks a teacher for wrong options to questions, and checks that only one option is right. */
 import PQueue from "p-queue";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Parsed } from "../../../envs/facts.ts";
@@ -9,9 +9,9 @@ import { rows } from "../../../envs/qa/question.ts";
 import type { AskModel } from "../../../server/outside/chat-endpoint.ts";
 
 export interface Account {
-  /** Requests by what they came to: useful, unreadable, timeout, status, connection. */
+  /** Number of requests by result: useful, unreadable, timeout, status, connection. */
   readonly requests: Map<string, number>;
-  /** Proposed options: accepted, or why not. */
+  /** Number of proposed options by result: accepted, or the reason for rejection. */
   readonly options: Map<string, number>;
   tokensIn: number;
   tokensOut: number;
@@ -22,24 +22,24 @@ export function newAccount(): Account {
   return { requests: new Map(), options: new Map(), tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
 }
 
-/** What became of a row. */
+/** The result of a row. */
 export type Distracted =
   { readonly kind: "row"; readonly row: object } | { readonly kind: "rejected"; readonly reason: string };
 
 export interface DistractOptions {
   readonly ask: AskModel;
-  /** Wrong options of each question that are asked for, beside those that it has. */
+  /** Number of wrong options to ask for, besides those that the question has. */
   readonly count: number;
   readonly account: Account;
   readonly signal: AbortSignal;
 }
 
-/** Times that a question is asked for options that are still missing. */
+/** Maximum number of requests for missing options of a question. */
 const ROUNDS_MAX = 3;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1000;
 
-/** The endpoint cannot be asked: what was done before is kept. */
+/** The endpoint cannot be used. Earlier results are kept. */
 export class TeacherDown extends Error {}
 
 function add(counts: Map<string, number>, name: string, count = 1): void {
@@ -88,7 +88,7 @@ function written(row: object, question: string, right: string, wrong: readonly s
   return read.kind === "malformed" ? rejected(read.reason) : { kind: "row", row: made };
 }
 
-/** The question, its right answer and the wrong ones that the row has; or what is wrong with it. */
+/** Returns the question, its right answer and its wrong ones, or a message that says what is wrong with the row. */
 function questionOf(row: unknown) {
   if (typeof row !== "object" || row === null) return "a row is an object with question and answer";
   const { question, answer, options = [], answer_index: index } = row as Readonly<Record<string, unknown>>;
@@ -103,7 +103,7 @@ function questionOf(row: unknown) {
   return { question: question.trim(), right, wrong };
 }
 
-/** Asks, and again after a failure; undefined: what came cannot be read. */
+/** Asks the teacher, and retries after failures. Undefined if the reply cannot be read. */
 async function request<T>(
   { ask, account, signal }: DistractOptions,
   prompt: readonly ChatMessage[],
@@ -125,12 +125,12 @@ async function request<T>(
   }
 }
 
-/** A key that is not known or a model that is not there: asking again does not help. */
+/** Returns whether retrying is useless: the key is unknown, or the model does not exist. */
 function isHopeless(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 404;
 }
 
-/** Goes through rows, so many at once; the first that finds no teacher ends it. */
+/** Processes rows concurrently. The first row for which the teacher cannot be asked stops everything. */
 export async function distractAll(
   work: AsyncIterable<{ readonly row: number; readonly value: unknown }>,
   options: DistractOptions & { readonly concurrency: number },

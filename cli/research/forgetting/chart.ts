@@ -1,4 +1,4 @@
-/** The matrix as a heat map: a row for each domain that was trained on, a column for each that was measured. */
+/** Draws the transfer matrix as a heat map: a row for each domain trained on, a column for each domain measured. */
 import * as Plot from "@observablehq/plot";
 import { darkStyle, GROUND, INK } from "../../colours.ts";
 import { draw, marginFor } from "../../plot.ts";
@@ -7,7 +7,7 @@ import type { Matrix } from "./matrix.ts";
 
 const CELL = 46;
 const OTHERS = "mean over the others";
-/** Of figures on cells, which are light on any ground. */
+/** Text colour on cells, which are light on both backgrounds. */
 const ON_CELL = "#1b1c1e";
 const ROOT = `xmlns="http://www.w3.org/2000/svg" color="${INK.light}" font-family="system-ui, sans-serif" font-size="10"`;
 
@@ -33,7 +33,8 @@ export function matrixChart({ domains, transfers, means, order }: Matrix): strin
     y: { domain: [...order, OTHERS], label: "trained on", tickSize: 0 },
     color: { type: "diverging", scheme: "PuOr", domain: [-farthest, farthest] },
     marks: [
-      // A domain's own change is what training is for: it is no part of the mean, and would hide the rest.
+      // A domain's own change is the purpose of training. It is not part of the mean, and its colour would hide the
+      // other cells.
       Plot.cell(cells, {
         ...marks,
         fill: ({ own, change }: { own: boolean; change: number }) => (own ? null : change),

@@ -1,4 +1,4 @@
-/** gradus forgetting: in which order domains are trained on, from what training on each did to the others. */
+/** gradus forgetting: orders domains for training, by how training on each changed the scores of the others. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect } from "../../connection.ts";
 import { reportsOf } from "../../reports.ts";
@@ -97,7 +97,7 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
     );
 }
 
-/** A domain may be given several times, with some of its rows each. */
+/** Returns the rows of each domain. A domain may be given several times, with some of its rows each. */
 function rowsByDomain(given: readonly Named[]): ReadonlyMap<string, readonly string[]> {
   const rows = new Map<string, readonly string[]>();
   for (const { name, value } of given)

@@ -1,26 +1,31 @@
-/** The backward-transfer matrix (Omni-Thinker 4.3): what training on one domain does to the scores of the others. Pure. */
+/**
+ * Computes the backward-transfer matrix (Omni-Thinker 4.3): how training on one domain changes the scores of the
+ * others. Pure.
+ */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { domainOrder } from "../../../server/curriculum/policies/forgetting.ts";
 
 export interface DomainReports {
   readonly domain: string;
-  /** Of the model after it was trained on the domain. */
+  /** Reports on the model after training on the domain. */
   readonly reports: readonly Report[];
 }
 
 export interface MatrixInput {
-  /** Of the model before any of it. */
+  /** Reports on the model before any training. */
   readonly base: readonly Report[];
   readonly after: readonly DomainReports[];
-  /** Domain to the rows of the reports whose mean is its score; those left out have the row of their own name. */
+  /**
+   * For each domain, the report rows whose mean is its score. A domain that is missing uses the row of its own name.
+   */
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** Undefined: the first of FIGURES that a row has. */
+  /** The figure to use. Undefined means: the first of FIGURES that a row has. */
   readonly figure: string | undefined;
 }
 
 export interface TransferRow {
   readonly trained: string;
-  /** By domain, its own too; in the domains' order. */
+  /** The change of each domain's score, its own included, in the order of the domains. */
   readonly changes: readonly number[];
 }
 
@@ -29,9 +34,9 @@ export interface Matrix {
   /** Each domain's score before any training. */
   readonly base: readonly number[];
   readonly transfers: readonly TransferRow[];
-  /** Each domain's mean change over the training on the others: negative is forgetting. */
+  /** Each domain's mean change from training on the others. A negative value is forgetting. */
   readonly means: readonly number[];
-  /** The least forgotten first: the order of a ForgettingPolicy. */
+  /** The domains, the least forgotten first, as a ForgettingPolicy orders them. */
   readonly order: readonly string[];
 }
 
@@ -39,15 +44,15 @@ export type MatrixResult =
   | {
       readonly kind: "ok";
       readonly matrix: Matrix;
-      /** Of rows that lack samples, whose scores may change. */
+      /** Warnings about rows with missing samples, whose scores may change. */
       readonly warnings: readonly string[];
     }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** What a score is where nothing is said: how good answers are, before how many may be given. */
+/** Default figures for a score, in order. The quality of answers comes before the share of acceptable ones. */
 const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
 
-/** Changes are kept to so many decimals, so that the policy that is printed gives the order that is printed. */
+/** Decimals of changes. The printed policy then yields the printed order. */
 const DECIMALS = 4;
 
 type Score =
@@ -55,20 +60,20 @@ type Score =
       readonly kind: "score";
       readonly name: string;
       readonly score: number;
-      /** Which suite it is of, in words; empty: the report does not say. */
+      /** The suite in words. Empty if the report does not say. */
       readonly suite: string;
       readonly missing: bigint;
-      /** The report's warnings; "": none. */
+      /** The report's warnings. Empty if there are none. */
       readonly warned: string;
     }
   | { readonly kind: "none"; readonly message: string };
 
-/** What the reports of a stage say of its domains. */
+/** The scores of the domains at one stage of training. */
 interface Stage {
   readonly kind: "ok";
-  /** By domain. */
+  /** The scores in the order of the domains. */
   readonly scores: readonly number[];
-  /** Of each row that was taken. */
+  /** The suite of each row that was used. */
   readonly suites: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
@@ -107,7 +112,7 @@ export function transferMatrix(input: MatrixInput): MatrixResult {
 }
 
 function rounded(change: number): number {
-  // Never -0, which is printed.
+  // Adding 0 avoids -0 in the output.
   return Number(change.toFixed(DECIMALS)) + 0;
 }
 
@@ -136,7 +141,10 @@ function scoresOf(
   return { kind: "ok", scores, suites, warnings };
 }
 
-/** Scores on other tasks do not tell what training did: how they differ from those before it, in words. */
+/**
+ * Returns in words how a row's suite differs from the one before training. Scores on other tasks cannot be compared.
+ * Undefined if all are equal.
+ */
 function otherSuite(
   stage: string,
   suites: ReadonlyMap<string, string>,
@@ -147,13 +155,13 @@ function otherSuite(
   return `${stage}: row '${name}' is of ${suites.get(name)}, and at --base of ${before.get(name)}: evaluate both on one suite`;
 }
 
-/** Of the row of a name: of an environment, of a category, of a part, or a suite as a whole. */
+/** Returns the score of a named row: of an environment, a category, a part, or a suite as a whole. */
 function scoreOf(stage: string, reports: readonly Report[], name: string, figure: string | undefined): Score {
   const [found, ...others] = reports.flatMap((report) => {
     const row = rowOf(report, name);
     return row === undefined ? [] : [{ row, suite: suiteText(report), warned: report.warnings.join(" ") }];
   });
-  // Whichever came first would be held against whichever comes first at another stage.
+  // Taking the first of several rows might compare different reports at different stages.
   if (others.length > 0)
     return { kind: "none", message: `${stage}: several reports have a row '${name}': name rows that one report has` };
   if (found === undefined) {
@@ -186,7 +194,7 @@ function namesOf({ environments, categories, parts, suite }: Report): readonly s
   ];
 }
 
-/** The policy for a run file. An arm is named after its domain until somebody names the arms. */
+/** Returns the policy for a run file. Each arm is named after its domain, until the user enters the arms. */
 export function policyText({ domains, transfers }: Matrix): string {
   const quoted = (name: string): string => (/^[a-zA-Z][\w/.-]*$/.test(name) ? name : JSON.stringify(name));
   return [

@@ -1,4 +1,6 @@
-/** gradus simulate: what a run's configuration would draw, and how soon it would arrive, with a simulated student. */
+/**
+ * gradus simulate: shows what a run's configuration would draw, and how soon simulated students would reach the target.
+ */
 import { type Command, Option } from "commander";
 import { basename } from "node:path";
 import { students } from "../../../server/simulation/students.ts";
@@ -22,7 +24,7 @@ interface Flags extends LocalFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
-/** Of a run without an end. */
+/** Default number of update batches for a run without an end. */
 const UPDATES_DEFAULT = 500;
 
 export function addSimulate(program: Command): void {
@@ -74,7 +76,7 @@ async function simulate(path: string, asked: Flags): Promise<void> {
   const compared = await comparedOf(file, flags);
   const name = file.runId ?? basename(path);
   if (chart !== undefined) {
-    // Loaded here: Plot takes longer to load than most commands to run.
+    // The chart module is loaded here because Plot takes longer to load than most commands take to run.
     const { runChart } = await import("../../runs/chart.ts");
     await writeOut("--chart", chart, runChart(`${name}, simulated: ${flags.student}`, compared.series));
   }
@@ -94,7 +96,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
   const found = await familyOf(student);
   if (found.kind !== "found")
     throw new CliProblem(found.kind === "missing" ? "missing" : "usage", `--student: ${found.message}`);
-  // A run of its own checks all that the file says, and gives what it means.
+  // Creating a run checks everything in the file, and resolves its configuration.
   const local = await localOf({ ...ANY_TEACHER, ...flags }, "runs");
   try {
     await createdOf(local.client, file, "simulated");
@@ -161,7 +163,7 @@ function verdict({ ratio, given, uniform }: Comparison): string {
   return `It needs ${ratioText(value)} of the rollouts of equal shares (95%: ${ratioText(low)} to ${ratioText(high)}).`;
 }
 
-/** A run that never arrived has null. */
+/** Returns the comparison as JSON. A student that never reached the target has null. */
 function jsonOf({ given, uniform, ratio, arms, series }: Comparison, { student, seeds, chart }: Flags): object {
   const side = ({ lives, ...figures }: Side): object => ({
     ...figures,

@@ -1,4 +1,4 @@
-/** A run's configuration and the uniform mixture over the same simulated students. */
+/** Compares a run's configuration with equal shares, on the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunConfig } from "../../../server/curriculum/types.ts";
 import { drive, type Step } from "../../../server/simulation/drive.ts";
@@ -20,14 +20,14 @@ export interface Asked<Spec> {
   readonly places: readonly Place[];
   readonly updates: number;
   readonly seeds: number;
-  /** The mean success that counts as arrived; undefined: the student's. */
+  /** The mean success that counts as the target. Undefined means: the student's own. */
   readonly target: number | undefined;
   readonly onRun: () => void;
 }
 
 export interface Side extends Omit<Life, "rolloutsToTarget" | "successMean"> {
   readonly lives: readonly Life[];
-  /** Median; Infinity: at least half never arrived. */
+  /** The median number of rollouts to the target. Infinity if at least half of the students never reached it. */
   readonly rollouts: number;
   readonly lost: number;
 }
@@ -47,7 +47,7 @@ function sideOf(lives: readonly Life[]): Side {
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** The mean over students of what was drawn; a step of it is of `each` update batches. */
+/** Returns the mean over students of what was drawn. Each step covers `each` update batches. */
 function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, points: readonly Point[], each: number): Series {
   const steps = points.map(({ tasks, counts, probabilities, solvedShare }, i): ChartStep => ({
     cursor: i * each * config.promptsPerUpdate,
@@ -78,7 +78,7 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
       counter.add(step);
       onStep(step, batches++);
       ({ success } = step);
-      // So that a signal is heard, a killed launcher is missed and the bar is drawn while students live.
+      // A pause lets signals, the check for a killed launcher, and the bar work.
       if (batches % STEPS_A_TURN === 0) await nextTurn();
     }
     onRun();
@@ -100,7 +100,7 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
   return {
     given: sideOf(given.map(({ life }) => life)),
     uniform: sideOf(uniform.map(({ life }) => life)),
-    /** Ratio of median rollouts; NaN: both are lost. */
+    /** Ratio of the median rollouts. NaN if neither side reached the target. */
     ratio: { value: ratio([...names.keys()]), ...bootstrap(seeds, ratio, "simulate") },
     arms: config.arms.map(({ id }, arm) => ({
       id,

@@ -1,7 +1,7 @@
-/** How hard arms are, where --difficulty says so. */
+/** Reads the difficulties of arms from --difficulty. */
 import { CliProblem } from "../../problem.ts";
 
-/** "a=2" of --difficulty, by arm; `ids` are the run's. */
+/** Returns the difficulty of each arm that --difficulty names as "arm=number". `ids` are the run's arms. */
 export function difficultiesOf(levels: readonly string[] = [], ids: readonly string[]): ReadonlyMap<string, number> {
   const given = new Map<string, number>();
   for (const text of levels) {

@@ -1,4 +1,4 @@
-/** Our students, and those of files. */
+/** Finds families of simulated students: our own, and those in files. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,7 +8,7 @@ import { CliProblem } from "../../problem.ts";
 
 export type FamilyResult =
   | { readonly kind: "found"; readonly family: Family }
-  /** There is no such file. */
+  /** The file does not exist. */
   | { readonly kind: "missing"; readonly message: string }
   | { readonly kind: "invalid"; readonly message: string };
 
@@ -17,7 +17,10 @@ function isFamily(value: unknown): value is Family {
   return "name" in value && "models" in value && "create" in value && typeof value.create === "function";
 }
 
-/** What is wrong with what a file's create() gave; undefined: nothing that can be seen before it lives. */
+/**
+ * Returns what is wrong with a student that a file's create() made. Undefined if nothing is, as far as can be seen in
+ * advance.
+ */
 function wrongStudent(student: Partial<Student> | undefined, arms: number): string | undefined {
   const { learnable, target = NaN, initial, chance, success, learn } = student ?? {};
   if (![chance, success, learn].every((each) => typeof each === "function"))
@@ -29,7 +32,7 @@ function wrongStudent(student: Partial<Student> | undefined, arms: number): stri
   return `success() must give a share from 0 to 1 of each of ${arms} arms`;
 }
 
-/** A family whose students are looked at as they are made: others have figures that mean nothing. */
+/** Returns the family with a check of each student it makes. Figures of an invalid student would be meaningless. */
 function checkedFamily(file: string, family: Family): Family {
   return {
     ...family,
@@ -42,7 +45,7 @@ function checkedFamily(file: string, family: Family): Family {
   };
 }
 
-/** A file exports `student`, a Family (server/simulation/student.ts). */
+/** Loads a file that exports `student`, a Family (server/simulation/student.ts). */
 async function familyOfFile(file: string): Promise<FamilyResult> {
   if (!existsSync(file)) return { kind: "missing", message: `${file}: there is no such file` };
   let module: unknown;
@@ -56,7 +59,7 @@ async function familyOfFile(file: string): Promise<FamilyResult> {
   return { kind: "invalid", message: `${file} must export "student", with a name, what it models, and create()` };
 }
 
-/** A student of ours by its name, or of a file. */
+/** Returns one of our families by its name, or the family of a file. */
 export async function familyOf(nameOrFile: string): Promise<FamilyResult> {
   const family = students.find(({ name }) => name === nameOrFile);
   if (family !== undefined) return { kind: "found", family };
