@@ -91,7 +91,7 @@ $(TRAINERS)/.openenv: $(TRAINERS)/.installed
 	@touch $@
 
 play-trl: node_modules/.package-lock.json $(TRAINERS)/.openenv ## TRL's integration of OpenEnv plays 100 tasks each of np/tsp and countdown, in the environment of test-trainers
-	$(TRAINERS)/bin/python bench/openenv/trl_play.py
+	$(TRAINERS)/bin/python clients/python/tests_trainers/play_openenv.py
 
 $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 	$(PYTHON) -m venv $(STUDY)
@@ -121,7 +121,7 @@ bench: setup ## Run the benchmarks (see bench/README.md)
 	$(NODE) bench/solvers/run.ts
 	$(NODE) bench/solvers/forge-bench.ts
 	$(NODE) bench/transport/run.ts
-	$(NODE) bench/transport/environments.ts
+	$(NODE) bench/capacity/run.ts
 
 release: setup ## Make all that is published into out/release: packages, clients, the image's content, checksums
 	$(NODE) scripts/artefacts/release.ts

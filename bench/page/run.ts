@@ -1,112 +1,157 @@
 /**
- * The page's bars, each measured on a real server with runs that were driven batch by batch: weight, first paint, the
- * drawing and scrolling of a long run, and what a page that watches costs the server. Ends with 1 where one is missed.
+ * Measures the page in Chromium against a real server: weight of its files, first paint, and how long a long run takes to
+ * be drawn. Ends with 1 if a bar is missed.
  *
- *   node bench/page/run.ts [--arms 8,1000] [--batches 5000] [--times 9] [--pairs 5] [--seconds 10] [--data FOLDER] [--json]
+ *   node bench/page/run.ts [--arms 8,1000] [--batches 5000] [--times 9] [--data FOLDER] [--json]
  *
- * Making the runs takes most of the time: --data keeps them in a folder, and finds them there. The page is built by
- * `make setup`. Nothing else should run on the machine.
+ * Making the runs takes most of the time; --data keeps them in a folder and finds them there. `make setup` builds the page.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import type { Browser, Page } from "playwright-core";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
 import { launch } from "../../test/browser/chromium.ts";
 import { createLongRun, goOn } from "../../test/support/long-run.ts";
 import { createProgress } from "../progress.ts";
-import { type ServerProcess, startOurs } from "../transport/processes.ts";
-import { type Figure, isMissed, tableOf } from "./bars.ts";
-import { drawings, firstDrawings } from "./drawing.ts";
-import { paints, weights } from "./loading.ts";
-import { watching } from "./watching.ts";
+import { spreadOf } from "../transport/measure.ts";
+import { startOurs } from "../transport/processes.ts";
 
 const { values: options } = parseArgs({
   options: {
     arms: { type: "string", default: "8,1000" },
     batches: { type: "string", default: "5000" },
     times: { type: "string", default: "9" },
-    pairs: { type: "string", default: "5" },
-    seconds: { type: "string", default: "10" },
     data: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
-const batches = Number(options.batches);
 const times = Number(options.times);
-const armCounts = options.arms.split(",").map(Number);
 const START_MS = 120_000;
-
+const DIST = join(import.meta.dirname, "../../page/dist");
+/** Update batches that are drawn at a time, between two steps of the progress bar. */
 const PART = 250;
-/** Update batches of a run that is drawn only so that what draws is loaded. */
-const SHORT = 8;
 
-/** The run, of which what is missing is drawn and answered, and how many update batches it has: one that was watched has more. */
-async function made(client: GradusClient, arms: number, wanted = batches) {
-  const run = await createLongRun(client, `of-${arms}-arms${wanted === SHORT ? "-short" : ""}`, arms);
-  const drawn = async () => Number((await run.get()).state?.batchesDrawn ?? 0n);
-  const left = Math.max(0, wanted - (await drawn()));
+interface Figure {
+  readonly figure: string;
+  readonly value: number;
+  readonly least: number;
+  readonly most: number;
+  /** Maximum; unset: there is no bar. */
+  readonly bar?: number;
+}
+
+function figureOf(figure: string, values: readonly number[], bar?: number): Figure {
+  const { median, min, max } = spreadOf(values);
+  return { figure, value: median, least: min, most: max, ...(bar !== undefined && { bar }) };
+}
+
+/** Returns the bytes of a body as the server sends them. */
+function sentBytes(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { headers: { "accept-encoding": "br" } }, (response) => {
+      let bytes = 0;
+      response.on("data", (part: Uint8Array) => (bytes += part.length));
+      response.on("end", () =>
+        response.statusCode === 200 ? resolve(bytes) : reject(new Error(`${url}: ${response.statusCode}`)),
+      );
+    });
+    request.on("error", reject);
+  });
+}
+
+async function weight(origin: string): Promise<Figure> {
+  const files = readdirSync(DIST, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(br|gz|html)$/.test(entry.name))
+    .map(({ name }) => `/assets/${name}`);
+  const sent = await Promise.all(["/", ...files].map((path) => sentBytes(`${origin}${path}`)));
+  return figureOf("all views, by brotli, KB", [sent.reduce((sum, bytes) => sum + bytes, 0) / 1000], 200);
+}
+
+async function firstPaints(browser: Browser, origin: string): Promise<Figure> {
+  const paints: number[] = [];
+  // The first is left out: the browser starts its processes.
+  for (let time = 0; time <= times; time++) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(origin);
+    await page.getByRole("link", { name: "np/tsp" }).waitFor();
+    const paint = `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`;
+    if (time > 0) paints.push(await page.evaluate<number>(paint));
+    await context.close();
+  }
+  return figureOf("first paint, ms", paints, 1000);
+}
+
+/** Returns the milliseconds from the change of the address until all charts of the run are drawn. */
+function drawnMs(page: Page, run: string): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => {
+    const begun = performance.now();
+    const look = () => {
+      const places = document.querySelectorAll(".chart-place");
+      const drawn = document.querySelectorAll(".chart-place svg");
+      if (places.length > 0 && places.length === drawn.length) {
+        seen.disconnect();
+        // The browser has taken the frame that shows the charts when the frame after it begins.
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - begun)));
+      }
+    };
+    const seen = new MutationObserver(look);
+    seen.observe(document.body, { childList: true, subtree: true });
+    location.hash = "#/runs/${run}";
+  })`);
+}
+
+async function drawings(browser: Browser, origin: string, run: string, title: string): Promise<Figure> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  const page = await context.newPage();
+  // The code of charts is loaded with the first one, which is left out.
+  await page.goto(`${origin}/#/runs/${run}`);
+  await page.locator(".chart-place svg").nth(4).waitFor();
+  const drawn: number[] = [];
+  for (let time = 0; time < times; time++) {
+    await page.evaluate(`location.hash = "#/server"; undefined`);
+    await page.getByRole("heading", { name: "Server" }).waitFor();
+    drawn.push(await drawnMs(page, run));
+  }
+  await context.close();
+  return figureOf(`${title}: drawn, ms`, drawn, 300);
+}
+
+/** Makes a run as long as wanted, or longer: a folder of --data may have one. Returns its id. */
+async function madeRun(client: GradusClient, arms: number): Promise<string> {
+  const run = await createLongRun(client, `of-${arms}-arms`, arms);
+  const drawn = Number((await run.get()).state?.batchesDrawn ?? 0n);
+  const left = Math.max(0, Number(options.batches) - drawn);
   const progress = createProgress(`update batches of ${arms} arms`, Math.ceil(left / PART));
   for (let done = 0; done < left; done += PART) {
     await goOn(client, run, Math.min(PART, left - done));
     progress.step();
   }
   progress.stop();
-  return { run, drawn: { runId: run.runId, arms, batches: await drawn() } };
+  return run.runId;
 }
 
-const kept = options.data !== undefined;
 const folder = options.data ?? mkdtempSync(join(tmpdir(), "gradus-bench-"));
 mkdirSync(folder, { recursive: true });
 const browser = await launch(START_MS);
-const figures: Figure[] = [];
-const originOf = ({ httpPort }: ServerProcess): string => `http://127.0.0.1:${httpPort}`;
-
-async function withServer<T>(work: (server: ServerProcess, client: GradusClient) => Promise<T>): Promise<T> {
-  const server = await startOurs(folder);
-  const client = createClient(`127.0.0.1:${server.port}`);
-  try {
-    return await work(server, client);
-  } finally {
-    client.close();
-    await server.stop();
-  }
-}
-
+const server = await startOurs(folder);
+const client = createClient(`127.0.0.1:${server.port}`);
 try {
-  const runs = await withServer(async (server, client) => {
-    figures.push(...(await weights(originOf(server))), ...(await paints(browser, originOf(server), times)));
-    const all = [];
-    for (const arms of armCounts)
-      all.push({ short: (await made(client, arms, SHORT)).run.runId, ...(await made(client, arms)) });
-    return all;
-  });
-  for (const { short, drawn } of runs) {
-    const start = async () => {
-      const server = await startOurs(folder);
-      return { origin: originOf(server), stop: () => server.stop() };
-    };
-    figures.push(await firstDrawings(browser, start, drawn, short, times));
+  const origin = `http://127.0.0.1:${server.httpPort}`;
+  const figures = [await weight(origin), await firstPaints(browser, origin)];
+  for (const arms of options.arms.split(",").map(Number)) {
+    const title = `${options.batches} update batches of ${arms} arms`;
+    figures.push(await drawings(browser, origin, await madeRun(client, arms), title));
   }
-  await withServer(async (server, client) => {
-    for (const { drawn } of runs) {
-      figures.push(...(await drawings(browser, originOf(server), drawn, times)));
-      const run = client.run(drawn.runId);
-      const watched = {
-        server,
-        client,
-        run,
-        arms: drawn.arms,
-        pairs: Number(options.pairs),
-        seconds: Number(options.seconds),
-      };
-      if (watched.pairs > 0) figures.push(...(await watching(browser, originOf(server), watched)));
-    }
-  });
   if (options.json) console.log(JSON.stringify(figures, undefined, 2));
-  else console.table(tableOf(figures));
-  process.exitCode = figures.some(isMissed) ? 1 : 0;
+  else console.table(figures);
+  process.exitCode = figures.some(({ value, bar }) => bar !== undefined && !(value <= bar)) ? 1 : 0;
 } finally {
+  client.close();
+  await server.stop();
   await browser.close();
-  if (!kept) rmSync(folder, { recursive: true, force: true });
+  if (options.data === undefined) rmSync(folder, { recursive: true, force: true });
 }

@@ -3,7 +3,6 @@ import type { CpuInfo } from "node:os";
 import { completionBytes } from "./data.ts";
 import { completionsOf } from "./measure.ts";
 import type { Result, Spread } from "./measure.ts";
-import type { ProfileSummary, Share } from "./profile.ts";
 
 export function machineText(cpus: readonly CpuInfo[], nodeVersion: string): string {
   return `${cpus.length} × ${cpus[0]?.model.trim() ?? "unknown CPU"}, ${process.platform} ${process.arch}, Node ${nodeVersion}`;
@@ -33,16 +32,4 @@ export function resultsTable(machine: string, results: readonly Result[]): strin
 function spreadText({ min, lowerQuartile, median, upperQuartile, max }: Spread): string {
   const [low, from, middle, to, high] = [min, lowerQuartile, median, upperQuartile, max].map((of) => of.toFixed(2));
   return `**${middle}** (${low}; ${from}–${to}; ${high})`;
-}
-
-/** Everything that takes a hundredth or more. */
-export function profileText(scenario: string, { packages, files }: ProfileSummary): string {
-  const lines = (shares: readonly Share[]) =>
-    shares.filter(({ share }) => share >= 0.01).map(({ name, share }) => `| ${name} | ${(share * 100).toFixed(1)}% |`);
-  const table = (head: string, shares: readonly Share[]) => [
-    `| ${head} | self time |`,
-    "| --- | --- |",
-    ...lines(shares),
-  ];
-  return [`### ${scenario}`, "", ...table("package", packages), "", ...table("file", files), ""].join("\n");
 }

@@ -14,7 +14,7 @@ const LONGEST = [
   "docs/snippets",
   "envs/laws",
   "clients/ts/package",
-  "bench/solvers/maxima",
+  "envs/np/maxima",
   "e2e/processes",
   "server/outside/sandbox/sitting",
   "e2e/teacher",

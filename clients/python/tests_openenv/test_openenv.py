@@ -67,6 +67,23 @@ def test_a_step_without_a_reward_is_no_zero(open_env: OpenEnv) -> None:
         environment.verify(environment.generate(random.Random(1)), "heads")
 
 
+@pytest.mark.parametrize(("environment", "level"), [("np/tsp", "easy"), ("countdown", "T0")])
+def test_the_client_plays_tasks_by_their_seeds(server: Server, environment: str, level: str) -> None:
+    address = f"http://{server.http}"
+    with GenericEnvClient(address).sync() as player, GenericEnvClient(address).sync() as other:
+        for seed in range(20):
+            choice = {"environment": environment, "level": level, "seed": seed}
+            shown = player.reset(**choice)
+            assert not shown.done
+            assert shown.reward is None
+            assert other.reset(**choice).observation["messages"] == shown.observation["messages"]
+            stepped = player.step({"completion": "I do not know."})
+            assert stepped.done
+            assert isinstance(stepped.reward, int | float)
+            with pytest.raises(RuntimeError, match="reset first"):
+                player.step({"completion": "Again."})
+
+
 TASK = {"environment": "countdown", "level": "T0", "seed": 7}
 UNCLOSED = "<think>97 - 44 is 53</think><answer>82 - (97 - 44)"
 

@@ -1,7 +1,7 @@
 /**
  * Wrong answers in every wrapping, environment and answer format: none gets in. Texts that must never count, such as two
  * answers in one block, and mutations of right answers, which may count only where an oracle that shares no code with
- * the parsers finds that their digits spell a right one. bench/answers/hostile.ts is the long run.
+ * the parsers finds that their digits spell a right one. HOSTILE_SHARE=1 tries every wrapping.
  */
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";

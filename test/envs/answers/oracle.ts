@@ -2,7 +2,7 @@
  * Whether a text could really be a right answer, whatever marks it has: read without any of the parsers, from its digits
  * alone. Whoever takes a text that this refuses has taken a wrong answer.
  */
-import { definitions } from "../../../bench/answers/definitions.ts";
+import { definitions } from "../optima/definitions.ts";
 import type { CountdownInstance } from "../../../envs/countdown/instance.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import { apply, type Fraction, same, whole } from "../countdown/reference.ts";

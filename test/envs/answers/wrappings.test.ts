@@ -1,6 +1,6 @@
 /**
  * Right answers as people and models write them, in every environment and answer format: none is refused. Each wrapping
- * and spelling comes alone; then several at once, drawn from a seed. bench/answers/wrappings.ts is the long run.
+ * and spelling comes alone; then several at once, drawn from a seed. WRAPPING_SEEDS=1,2,3 draws from other seeds.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { stripAnswer } from "../../../envs/answers/strip.ts";

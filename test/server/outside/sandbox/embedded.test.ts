@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { descendants, jobs, measure, traces } from "../../../../bench/sandbox/measure.ts";
+import { descendants, jobs, runMany, traces } from "../../../support/sandbox-runs.ts";
 import type { Embedded } from "../../../../server/outside/sandbox/embedded.ts";
 import { until } from "../../../support/patience.ts";
 import { call, openTestSandbox, runIn, script } from "../../../support/sandbox.ts";
@@ -305,9 +305,9 @@ describe("failures of ours", () => {
 });
 
 sandboxed("300 runs leave no process, file or descriptor behind", async (sandbox) => {
-  for (const job of Object.values(jobs)) await measure(sandbox, job, 4, 2);
+  for (const job of Object.values(jobs)) await runMany(sandbox, job, 4, 2);
   const { memoryKiB: memoryBefore, files: _, ...before } = await traces(sandbox);
-  for (const job of Object.values(jobs)) await measure(sandbox, job, 100, 2);
+  for (const job of Object.values(jobs)) await runMany(sandbox, job, 100, 2);
   const { memoryKiB, files: __, ...after } = await traces(sandbox);
   expect(after).toEqual(before);
   expect(memoryKiB - memoryBefore).toBeLessThan(8 * 1024);

@@ -1,0 +1,19 @@
+/** What local search needs to know of an environment's answers. Nothing here looks at how they are verified. */
+import type { Rng } from "../../../../envs/lib/rng.ts";
+
+/** Methods, so that those of one environment pass for those of any. */
+export interface Neighbourhood<Instance = unknown, Answer = unknown> {
+  /** The answer, changed in one place; perhaps infeasible, perhaps the same, perhaps of a wrong shape. */
+  move(instance: Instance, answer: Answer, rng: Rng): Answer;
+  /** Any answer of the right shape, with no eye to the constraints. */
+  random(instance: Instance, rng: Rng): Answer;
+  /** An answer to climb from: feasible, where one is known. */
+  start(instance: Instance, rng: Rng): Answer;
+}
+
+export type Change<Instance, Answer> = (instance: Instance, answer: Answer, rng: Rng) => Answer;
+
+/** One of several ways to change an answer, each as likely. */
+export function anyOf<Instance, Answer>(...changes: readonly Change<Instance, Answer>[]): Change<Instance, Answer> {
+  return (instance, answer, rng) => rng.pick(changes)(instance, answer, rng);
+}
