@@ -1,7 +1,7 @@
 /** Shows an environment's reader the columns of a file's row under the names that the reader knows, and no others. */
 import type { RowReader } from "./environment.ts";
 import { RANK_COLUMNS } from "./pool-ranks.ts";
-import { isThere } from "./row-columns.ts";
+import { hasValue } from "./row-columns.ts";
 
 /** Columns that the operator renamed: [the reader's name, the file's name]. The file's name may be a dotted path. */
 export type ColumnNames = readonly (readonly [name: string, column: string])[];
@@ -74,7 +74,7 @@ export function createView(reader: Reader, names: ColumnNames): View {
   const replaced = new Set(names.flatMap(([name]) => groupOf(name, fields)));
   // An exact name takes precedence over a similar one. A column with a similar name counts only if it has a value.
   const isPassedOver = (row: Row, column: string, name: string): boolean =>
-    (name !== column && (Object.hasOwn(row, name) || !isThere(row[column]))) || replaced.has(name);
+    (name !== column && (Object.hasOwn(row, name) || !hasValue(row[column]))) || replaced.has(name);
   const found = new Uint32Array(names.length);
   const ranking = RANK_COLUMNS.filter((name) => reader.columns?.includes(name) === false);
   return {

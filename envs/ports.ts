@@ -147,13 +147,13 @@ export type Sandbox = Port<SandboxJob, SandboxReply>;
 /** Verdict of a judge model on two texts, A and B. */
 export interface Verdict {
   readonly winner: "A" | "B" | "tie";
-  /** Reason in the judge's words, at most REASON_MAX characters (lib/verdict.ts). */
+  /** Reason in the judge's words, at most REASON_MAX characters (lib/judge-reply.ts). */
   readonly reason: string;
 }
 
 /**
  * Comparison of two texts in both orders: A in one prompt is B in the other. Each prompt asks for a verdict in the form
- * that lib/verdict.ts reads, and contains everything that the judge needs.
+ * that lib/judge-reply.ts reads, and contains everything that the judge needs.
  */
 export type Comparison = readonly [order: readonly ChatMessage[], swapped: readonly ChatMessage[]];
 

@@ -8,13 +8,13 @@ export function isRow(value: unknown): value is Row {
 }
 
 /** Returns whether a table has a value there. Tables of strings write an empty string for a missing value. */
-export function isThere(value: unknown): boolean {
+export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
 
 /** Returns the first of the columns that has a value in the row. */
-export function firstThere(row: Row, columns: readonly string[]): string | undefined {
-  return columns.find((column) => isThere(row[column]));
+export function firstWithValue(row: Row, columns: readonly string[]): string | undefined {
+  return columns.find((column) => hasValue(row[column]));
 }
 
 /** Returns a string as it is and a number with all its digits, or undefined for anything else. */
@@ -133,12 +133,12 @@ export const PICTURE_COLUMNS: readonly string[] = PICTURES;
  * as options.
  */
 export function optionColumn(row: Row): string | undefined {
-  const list = firstThere(row, [...OPTION_LISTS, ...WRONG_LISTS]);
+  const list = firstWithValue(row, [...OPTION_LISTS, ...WRONG_LISTS]);
   if (list !== undefined) return list;
   const [question] = [row["question"]];
-  if (isRow(question) && isThere(question["choices"])) return "question.choices";
+  if (isRow(question) && hasValue(question["choices"])) return "question.choices";
   const family = [...OPTION_FAMILIES, ...WRONG_FAMILIES].find(
-    ([first, second]) => isThere(row[first ?? ""]) && isThere(row[second ?? ""]),
+    ([first, second]) => hasValue(row[first ?? ""]) && hasValue(row[second ?? ""]),
   );
   return family?.[0];
 }
@@ -148,7 +148,7 @@ const PICTURE = /<image(?:[ _]?\d{1,2})?>|!\[[^\]\n]{0,99}\]\(https?:/;
 
 /** Returns why a row with a picture is no task, or undefined if it has none. */
 export function pictureProblem(row: Row, text = ""): string | undefined {
-  const column = firstThere(row, PICTURES);
+  const column = firstWithValue(row, PICTURES);
   if (column !== undefined) return `column ${column} holds a picture, and tasks are text only`;
   return PICTURE.test(text) ? "its text shows a picture, and tasks are text only" : undefined;
 }

@@ -5,7 +5,7 @@
 import { scanBoxes } from "../answers/scan.ts";
 import { malformed, type Parsed } from "../facts.ts";
 import { numberText } from "../lib/exact-json.ts";
-import { firstThere, isRow, type Row, shown, unpacked } from "../row-columns.ts";
+import { firstWithValue, isRow, type Row, shown, unpacked } from "../row-columns.ts";
 import { readMath } from "./value.ts";
 
 export const ANSWER_LENGTH_MAX = 2_000;
@@ -24,7 +24,7 @@ export interface Gold {
 }
 
 export function goldOf(row: Row): Parsed<Gold> {
-  const column = firstThere(row, ANSWERS);
+  const column = firstWithValue(row, ANSWERS);
   if (column === undefined) return malformed(`column answer (or ${ANSWERS.slice(1).join(", ")}) is missing or empty`);
   const given = row[column];
   const name = column === "reward_model" ? "reward_model.ground_truth" : column;

@@ -5,7 +5,7 @@ import { malformed, type Parsed } from "../facts.ts";
 import {
   askedIn,
   CONTEXTS,
-  firstThere,
+  firstWithValue,
   isRow,
   OPTION_COLUMNS,
   optionColumn,
@@ -56,7 +56,7 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   if (!isRow(row)) return malformed("a row must be an object");
   const options = optionColumn(row);
   if (options !== undefined) return malformed(`column ${options} holds options: use the environment qa for this row`);
-  const about = firstThere(row, CONTEXTS);
+  const about = firstWithValue(row, CONTEXTS);
   if (about !== undefined)
     return malformed(`column ${about} holds context, and only the problem is shown: put both texts into one column`);
   if (row[VALID] !== undefined && row[VALID] !== null && row[VALID] !== "" && row[VALID] !== "Yes")
@@ -85,7 +85,7 @@ export function readRow(row: unknown): RowRead<MathInstance> {
 // The problem.
 
 function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string; readonly raw: string }> {
-  const column = firstThere(row, COLUMNS.problem);
+  const column = firstWithValue(row, COLUMNS.problem);
   if (column === undefined) return malformed(`column problem (or ${COLUMNS.problem.slice(1).join(", ")}) is missing`);
   const text = askedIn(row[column]);
   if (text === undefined) return malformed(`column ${column} must be a text, or chat messages with one of the user`);

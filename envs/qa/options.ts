@@ -1,10 +1,10 @@
 /** Reads the options of a row in any form that public data have. */
 import { malformed, type Parsed } from "../facts.ts";
 import {
-  firstThere,
+  firstWithValue,
   isPrintedByPython,
   isRow,
-  isThere,
+  hasValue,
   OPTION_FAMILIES,
   OPTION_LISTS,
   type Row,
@@ -35,13 +35,13 @@ export interface Options {
 export const RIGHT_TEXTS = ["correct_answer", "best_answer", "answer"] as const;
 
 export function optionsOf(row: Row): Parsed<Options> {
-  const list = firstThere(row, OPTION_LISTS);
+  const list = firstWithValue(row, OPTION_LISTS);
   if (list !== undefined) return listed(list, unpacked(row[list]));
   const { question } = row;
-  if (isRow(question) && isThere(question["choices"])) return listed("question.choices", question["choices"]);
+  if (isRow(question) && hasValue(question["choices"])) return listed("question.choices", question["choices"]);
   const wrong = wrongOf(row);
   if (wrong !== undefined) return beside(row, wrong);
-  const family = OPTION_FAMILIES.find(([first, second]) => isThere(row[first ?? ""]) && isThere(row[second ?? ""]));
+  const family = OPTION_FAMILIES.find(([first, second]) => hasValue(row[first ?? ""]) && hasValue(row[second ?? ""]));
   if (family !== undefined) return spread(row, family);
   return malformed(
     `column ${list ?? "options"} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(row[list ?? "options"])}: gradus pools distract asks a teacher for wrong ones`,
@@ -77,7 +77,7 @@ function byName(from: string, value: Row): Parsed<Options> {
 }
 
 function byLetter(from: string, value: Row): Parsed<Options> {
-  const entries = Object.entries(value).filter(([, text]) => isThere(text));
+  const entries = Object.entries(value).filter(([, text]) => hasValue(text));
   const labels = entries.map(([label]) => label.trim());
   if (!labels.every((label, i) => label.toUpperCase() === String.fromCharCode(65 + i))) return notAList(from, value);
   return checked({ texts: entries.map(([, text]) => text), labels: labels.map((label) => label.toUpperCase()), from });
@@ -94,7 +94,7 @@ function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> 
 }
 
 function spread(row: Row, family: readonly string[]): Parsed<Options> {
-  const columns = family.filter((column) => isThere(row[column]));
+  const columns = family.filter((column) => hasValue(row[column]));
   const [first = "", last = ""] = [family[0], columns.at(-1)];
   if (columns.length !== family.indexOf(last) + 1) return malformed(`columns ${first} to ${last} have a gap`);
   return checked({ texts: columns.map((column) => row[column]), from: `${first} to ${last}` });
@@ -106,7 +106,7 @@ interface Wrong {
 }
 
 function wrongOf(row: Row): Wrong | undefined {
-  const list = firstThere(row, WRONG_LISTS);
+  const list = firstWithValue(row, WRONG_LISTS);
   if (list !== undefined) {
     const texts = unpacked(row[list]);
     // TruthfulQA's table has "Paris; Rome".
@@ -115,14 +115,14 @@ function wrongOf(row: Row): Wrong | undefined {
       texts: typeof texts === "string" ? texts.split(/;\s+/) : Array.isArray(texts) ? texts : [texts],
     };
   }
-  const family = WRONG_FAMILIES.find(([first]) => isThere(row[first ?? ""]));
-  const columns = family?.filter((column) => isThere(row[column])) ?? [];
+  const family = WRONG_FAMILIES.find(([first]) => hasValue(row[first ?? ""]));
+  const columns = family?.filter((column) => hasValue(row[column])) ?? [];
   return family && { from: `${columns[0]} to ${columns.at(-1)}`, texts: columns.map((column) => row[column]) };
 }
 
 /** Returns the right answer together with the wrong ones. */
 function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
-  const column = firstThere(row, RIGHT_TEXTS);
+  const column = firstWithValue(row, RIGHT_TEXTS);
   if (column === undefined) return malformed(`column correct_answer is missing beside ${from}`);
   return checked({ texts: [row[column], ...texts], right: 0, from: `${column} and ${from}` });
 }

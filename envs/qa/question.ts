@@ -9,7 +9,7 @@ import { keyOf, rngFor } from "../lib/rng.ts";
 import { numberIn } from "../pool-ranks.ts";
 import {
   askedIn,
-  firstThere,
+  firstWithValue,
   isRow,
   CONTEXTS,
   OPTION_COLUMNS,
@@ -144,10 +144,10 @@ function read(row: unknown): RowRead<Question> {
 
 /** Returns the question with its context before it. */
 function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: string }> {
-  const column = firstThere(row, QUESTIONS) ?? "question";
+  const column = firstWithValue(row, QUESTIONS) ?? "question";
   const given = row[column];
   const stem = askedIn(isRow(given) ? given["stem"] : given);
-  const about = firstThere(row, CONTEXTS);
+  const about = firstWithValue(row, CONTEXTS);
   const context = about === undefined ? "" : textOf(row[about], QUESTION_UNITS_MAX)?.trim();
   if (context === undefined)
     return malformed(`column ${about} must be a text of at most ${QUESTION_UNITS_MAX} characters`);

@@ -1,7 +1,7 @@
 /** Finds the right option of a row: by its text, its letter or label, or its index. */
 import type { RowProof } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
-import { firstThere, isRow, isThere, type Row, shown, textIn } from "../row-columns.ts";
+import { firstWithValue, isRow, hasValue, type Row, shown, textIn } from "../row-columns.ts";
 import { normalized } from "./match.ts";
 import { type Options, RIGHT_TEXTS } from "./options.ts";
 
@@ -40,7 +40,7 @@ const asText = (column: string, given: boolean): RowProof => ({
 });
 
 export function rightOf(row: Row, options: Options): Parsed<Right> {
-  const column = firstThere(row, ANSWERS);
+  const column = firstWithValue(row, ANSWERS);
   const sure = sureOf(row, options);
   if (sure.kind === "malformed") return sure;
   const { place, from } = sure.answer;
@@ -71,7 +71,7 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
     [INDEX, 0],
     [NUMBER, 1],
   ] as const) {
-    if (!isThere(row[from])) continue;
+    if (!hasValue(row[from])) continue;
     const place = wholeIn(row[from]) ?? NaN;
     if (!(place >= start && place < texts.length + start))
       return malformed(
@@ -79,7 +79,7 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
       );
     places.push({ place: place - start, from });
   }
-  if (isThere(row[LETTER])) {
+  if (hasValue(row[LETTER])) {
     const place = letterPlace(row[LETTER], labels, texts.length);
     if (place === undefined)
       return malformed(`column ${LETTER} is ${shown(row[LETTER])}, which is not where the answer stands in options`);

@@ -35,8 +35,8 @@ export interface Refreshing {
 const once: Refreshing = { everyMs: undefined };
 
 /**
- * Sends the request, and again when an input changes, the server comes back or a token is given. With `refreshing`,
- * repeats it at an interval while the page is visible. An undefined `ask` sends nothing.
+ * Sends the request, and repeats it when an input changes, the server comes back or a token is given. With
+ * `refreshing`, also repeats it at an interval while the page is visible. An undefined `ask` sends nothing.
  */
 export function useAnswer<T>(
   ask: Ask<T> | undefined,

@@ -78,7 +78,7 @@ async function isThere(): Promise<boolean> {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Checks the connection, now and then at an interval while the page is visible. */
+/** Checks the connection now, and repeats the check at an interval while the page is visible. */
 async function look(): Promise<void> {
   clearTimeout(timer);
   const there = await isThere();

@@ -1,7 +1,7 @@
 /** One prompt to a judge model, until there is a verdict: again where that helps, and never past the deadline. */
 import { type Failed, malformed, unavailable } from "../../../envs/facts.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
-import { readVerdict } from "../../../envs/lib/verdict.ts";
+import { readVerdict } from "../../../envs/lib/judge-reply.ts";
 import type { AskContext, Verdict } from "../../../envs/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep, unlessAborted } from "../../base/waiting.ts";

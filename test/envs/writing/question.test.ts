@@ -1,7 +1,7 @@
 /** What the judge is shown: no text can end its block, look like a message, or put words into the judge's mouth. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readVerdict } from "../../../envs/lib/verdict.ts";
+import { readVerdict } from "../../../envs/lib/judge-reply.ts";
 import { type Conversation } from "../../../envs/writing/conversation.ts";
 import { comparisonOf, quoted } from "../../../envs/writing/question.ts";
 

@@ -1,7 +1,7 @@
 /** What counts as a judge's verdict, and what does not. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readVerdict, REASON_MAX } from "../../../envs/lib/verdict.ts";
+import { readVerdict, REASON_MAX } from "../../../envs/lib/judge-reply.ts";
 
 const winnerOf = (reply: string): string => {
   const read = readVerdict(reply);
