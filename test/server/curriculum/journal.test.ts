@@ -120,6 +120,8 @@ test.each([
       return { runs: runs.map((run) => (run.key === key ? { ...run, summary: undefined } : run)), more };
     };
     const { runs } = bench({ store: { ...store, read, list } });
+    // No call has found the damage before this list does.
+    const { items: first } = await runs.list("", 10);
     const refusal = await runs.get("run");
     expect(refusal.kind).toBe(kind);
     const message = "message" in refusal ? refusal.message : "";
@@ -130,6 +132,7 @@ test.each([
     const { items } = await runs.list("", 10);
     const unreadable = { kind: "unreadable", runId: "run", message };
     expect(items).toMatchObject([{ kind: "run", view: { runId: "other" } }, unreadable]);
+    expect(first).toEqual(items);
     expect((await runs.get("other")).kind).toBe("ok");
   },
 );
