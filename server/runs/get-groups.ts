@@ -4,7 +4,7 @@ import { groupAt, type RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../curriculum/types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "../base/clock.ts";
-import { changeOf, POLL_MS } from "./watch.ts";
+import { whenever } from "./watch.ts";
 
 export interface GroupsRequest {
   readonly wanted: Wanted;
@@ -54,6 +54,13 @@ function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
   return { cursors, next: next < all.length ? next : undefined };
 }
 
+/** Whether nothing of a page is waited for: none of its groups is open, or open groups are all that was asked for. */
+function isSettled(state: RunState, request: GroupsRequest): boolean {
+  const { wanted } = request;
+  if (wanted.kind === "open" || refused(state, wanted) !== undefined) return true;
+  return pageOf(state, request).cursors.every((cursor) => groupAt(state, cursor)?.kind !== "open");
+}
+
 export async function getGroups<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   clock: Clock,
@@ -67,13 +74,12 @@ export async function getGroups<Spec, Key extends InstanceKey>(
     const state = run.state();
     const refusal = refused(state, wanted);
     if (refusal !== undefined) return refusal;
-    const { cursors, next } = pageOf(state, request);
     const leftMs = deadlineMs - clock.now();
-    // Of the open groups there is nothing to wait for: a closed one is none of them.
-    const waits = wanted.kind !== "open" && cursors.some((cursor) => groupAt(state, cursor)?.kind === "open");
-    // Only what is answered is worked out: the run may change a thousand times while a call waits.
-    if (!waits || leftMs <= 0 || signal.aborted)
+    if (leftMs <= 0 || signal.aborted || isSettled(state, request)) {
+      const { cursors, next } = pageOf(state, request);
       return ok({ config: state.config, groups: groupViews(state, cursors), next });
-    if (run.state() === state) await changeOf(run, clock, Math.min(leftMs, POLL_MS), signal);
+    }
+    const looked = await whenever(run, (now) => isSettled(now, request), clock, leftMs, signal);
+    if (looked !== "fresh") return looked;
   }
 }

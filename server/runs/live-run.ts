@@ -3,6 +3,7 @@ import type { Store, StoredRecord, StoredRun, Turn } from "../stores/store.ts";
 import { formatWarning, malformedShare } from "../curriculum/malformed.ts";
 import { isDone, type RunState } from "../curriculum/state.ts";
 import type { InstanceKey, Refusal } from "../curriculum/types.ts";
+import { createFollowers, type Follower } from "./followers.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Log } from "../base/log.ts";
 import type { Ports } from "./dependencies.ts";
@@ -27,6 +28,9 @@ export interface Gone {
 
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
+/** "fresh": the run in memory is as the store has it. */
+export type Looked = "fresh" | Gone | Refusal;
+
 /** What trying to commit once came to; "again": the state was an old one, and no longer is. */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
@@ -36,7 +40,7 @@ export interface LiveRun<Spec, Key extends InstanceKey> {
   state(): RunState<Spec, Key>;
   isGone(): boolean;
   /** Takes in what other processes have written, and the rows of this server's pools. */
-  refresh(): Promise<"fresh" | Gone | Refusal>;
+  refresh(): Promise<Looked>;
   /**
    * Decides on the newest state, writes the events, and only then takes them in and answers. Changes of a run are made
    * one after the other. `decide` must be pure: it is called again when another process was quicker.
@@ -44,6 +48,8 @@ export interface LiveRun<Spec, Key extends InstanceKey> {
   commit<T>(decide: (state: RunState<Spec, Key>) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal>;
   /** Calls back after each change, and when the run is gone; what it returns ends that. */
   onChange(callback: () => void): () => void;
+  /** As `onChange`, and meanwhile the store is read for changes of other processes, once for all who follow. */
+  follow(follower: Follower<Looked>): () => void;
   /** Marks the run as deleted. */
   forget(): void;
 }
@@ -117,19 +123,40 @@ function warnOfFormat(log: Log | undefined, before: RunState, after: RunState): 
   if (was === undefined && is !== undefined) log?.warn({ run: after.runId, ...is }, MALFORMED);
 }
 
-export function liveRun<Spec, Key extends InstanceKey>(
-  { store, log, source, clock, rows, onStale }: Ports<Spec, Key>,
+/**
+ * Works for one call after the other. A read of the store that began when other calls had been made already is also theirs:
+ * `isAnswered` says so, and they read nothing themselves.
+ */
+function ordered() {
+  const inTurn = serial();
+  let [calls, answered] = [0, 0];
+  return {
+    inTurn,
+    call: <T>(work: (isAnswered: () => boolean) => Promise<T>): Promise<T> => {
+      const call = ++calls;
+      return inTurn(() => work(() => answered >= call));
+    },
+    read: async <T>(work: () => Promise<T>): Promise<T> => {
+      const before = calls;
+      const found = await work();
+      answered = before;
+      return found;
+    },
+  };
+}
+
+/** A run's state, which follows its journal in the store. */
+function followed<Spec, Key extends InstanceKey>(
+  { store, log, source, clock }: Ports<Spec, Key>,
   { id, key }: StoredRun,
   loaded: RunState<Spec, Key>,
-): LiveRun<Spec, Key> {
+) {
   type State = RunState<Spec, Key>;
   const { set, ...observable } = observed(loaded);
   const { state, isGone, forget } = observable;
-  const inTurn = serial();
+  const { inTurn, call, read } = ordered();
   const keepSnapshots = snapshots(store, key, source, clock, inTurn);
   let summarized: State | undefined;
-  /** Others wrote when this process did: the next change waits for its turn at once. */
-  let isContended = false;
 
   const takeIn = (next: State, events: readonly Uint8Array[]): void => {
     // Nothing is lost where this fails: the journal has it all.
@@ -137,29 +164,51 @@ export function liveRun<Spec, Key extends InstanceKey>(
     set(next);
   };
 
-  const catchUp = async (): Promise<boolean> => {
-    if (isGone()) return false;
-    const now = await readOn(store, key, state(), source, clock, (next, events) => {
-      // Others wrote, and maybe another head.
-      summarized = undefined;
-      takeIn(next, events);
-    });
-    if (now === undefined) forget();
-    return now !== undefined;
+  return {
+    ...observable,
+    call,
+    /** Whether the run is still there. */
+    catchUp: async (): Promise<boolean> => {
+      if (isGone()) return false;
+      const reading = (): Promise<State | undefined> =>
+        readOn(store, key, state(), source, clock, (next, events) => {
+          // Others wrote, and maybe another head.
+          summarized = undefined;
+          takeIn(next, events);
+        });
+      const isThere = (await read(reading)) !== undefined;
+      if (!isThere) forget();
+      return isThere;
+    },
+    /** Whether it was written: nobody else had been quicker. */
+    append: async (before: State, decision: Decision<unknown, Spec, Key>, turn?: Turn): Promise<boolean> => {
+      const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
+      const records = [...(decision.records ?? []), ...change.records];
+      const written = { expectedVersion: before.version, ...change, records };
+      if ((await (turn?.append(written) ?? store.append(key, written))) !== "appended") return false;
+      if (change.summary !== undefined) summarized = after;
+      takeIn(after, change.events);
+      warnOfFormat(log, before, after);
+      return true;
+    },
   };
+}
 
-  const append = async (before: State, decision: Decision<unknown, Spec, Key>, turn?: Turn): Promise<boolean> => {
-    const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
-    const records = [...(decision.records ?? []), ...change.records];
-    const written = { expectedVersion: before.version, ...change, records };
-    if ((await (turn?.append(written) ?? store.append(key, written))) !== "appended") return false;
-    if (change.summary !== undefined) summarized = after;
-    takeIn(after, change.events);
-    warnOfFormat(log, before, after);
-    return true;
-  };
+export function liveRun<Spec, Key extends InstanceKey>(
+  ports: Ports<Spec, Key>,
+  row: StoredRun,
+  loaded: RunState<Spec, Key>,
+): LiveRun<Spec, Key> {
+  type Decide<T> = (state: RunState<Spec, Key>) => Decision<T, Spec, Key>;
+  type IsAnswered = () => boolean;
+  const { store, log, clock, rows, onStale } = ports;
+  const { id, key } = row;
+  const { call, catchUp, append, ...observable } = followed(ports, row, loaded);
+  const { state, isGone } = observable;
+  /** Others wrote when this process did: the next change waits for its turn at once. */
+  let isContended = false;
 
-  const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>, turn?: Turn): Promise<Attempt<T>> => {
+  const attempt = async <T>(decide: Decide<T>, isAnswered: IsAnswered, turn?: Turn): Promise<Attempt<T>> => {
     const known = state();
     if (isGone() || (turn !== undefined && !(await catchUp()))) return gone;
     const before = state();
@@ -174,27 +223,34 @@ export function liveRun<Spec, Key extends InstanceKey>(
     const decision = decide(before);
     const { events, value } = decision;
     if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
-    // Someone else wrote meanwhile; or there is nothing to write, and so nothing that would show the state to be old.
-    if (!(await catchUp())) return gone;
+    // Another process wrote meanwhile; or there is nothing to write, and so nothing that would show the state to be old.
+    if ((events.length > 0 || !isAnswered()) && !(await catchUp())) return gone;
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
 
-  const commit = <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal> =>
+  const commit = <T>(decide: Decide<T>, isAnswered: IsAnswered): Promise<T | Gone | Refusal> =>
     untilAnswered((isFirst) =>
-      isFirst && !isContended ? attempt(decide) : inStoresTurn(store, key, (turn) => attempt(decide, turn)),
+      isFirst && !isContended
+        ? attempt(decide, isAnswered)
+        : inStoresTurn(store, key, (turn) => attempt(decide, isAnswered, turn)),
     );
 
-  const refresh = async (): Promise<"fresh" | Gone | Refusal> => {
-    if (!(await catchUp())) return gone;
-    const isSame = (rows?.look(state()) ?? { kind: "same" }).kind === "same";
-    return isSame ? "fresh" : commit(() => ({ events: [], value: "fresh" }));
-  };
+  const refresh = (): Promise<Looked> =>
+    call(async (isAnswered) => {
+      if (isGone() || (!isAnswered() && !(await catchUp()))) return gone;
+      const isSame = (rows?.look(state()) ?? { kind: "same" }).kind === "same";
+      return isSame ? "fresh" : commit(() => ({ events: [], value: "fresh" }), isAnswered);
+    });
+
+  const { follow, tell } = createFollowers<Looked>(clock, refresh, (onChange) => store.listen?.(key, onChange));
+  observable.onChange(() => tell("fresh"));
 
   return {
     id,
     key,
     ...observable,
-    refresh: () => inTurn(refresh),
-    commit: (decide) => inTurn(() => commit(decide)),
+    follow,
+    refresh,
+    commit: (decide) => call((isAnswered) => commit(decide, isAnswered)),
   };
 }

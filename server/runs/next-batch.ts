@@ -10,7 +10,7 @@ import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
-import { changeOf, POLL_MS } from "./watch.ts";
+import { whenever } from "./watch.ts";
 
 /** How long to wait before asking again for a batch whose feedback is due. */
 const RETRY_DELAY_MS = 1000;
@@ -201,7 +201,9 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     } else if (step.kind === "wait" || step.kind === "paused") {
       const leftMs = deadlineMs - clock.now();
       if (leftMs <= 0) return step.kind === "wait" ? notDue(step.batch) : paused(state);
-      if (run.state() === state) await changeOf(run, clock, Math.min(leftMs, POLL_MS), signal);
+      const isWaiting = ({ kind }: Step<Key>): boolean => kind === "wait" || kind === "paused";
+      const waited = await whenever(run, (now) => !isWaiting(stepOf(now, mayDraw)), clock, leftMs, signal);
+      if (waited !== "fresh") return waited;
     } else return step;
   }
   return { kind: "cancelled", message: "the caller went away" };

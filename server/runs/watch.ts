@@ -1,40 +1,55 @@
 /** Waiting for a run to change, and a run's state as a stream. */
 import { sleep, until } from "../base/waiting.ts";
+import type { RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result } from "../curriculum/types.ts";
 import { stateView, type StateView } from "../curriculum/run-view.ts";
-import type { LiveRun } from "./live-run.ts";
+import type { LiveRun, Looked } from "./live-run.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Registry } from "./loaded-runs.ts";
 
-/** How often a waiter looks for changes that other processes have made. */
-export const POLL_MS = 250;
-
-/** What changes now and then, such as a run in memory. */
-type Changing = Pick<LiveRun<unknown, InstanceKey>, "onChange">;
-
-/** Resolves when the run changes or is gone, after a delay, or when `signal` aborts. */
-export function changeOf(run: Changing, clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return until(clock, delayMs, signal, (done) => run.onChange(done));
+/**
+ * Resolves when the state of a run is as `isMet` asks, whoever changed it, when the run is gone, after a delay, or when
+ * `signal` aborts. All who wait read the store together; if that fails, the failure is the outcome.
+ */
+export async function whenever<Spec, Key extends InstanceKey>(
+  run: Pick<LiveRun<Spec, Key>, "state" | "isGone" | "follow">,
+  isMet: (state: RunState<Spec, Key>) => boolean,
+  clock: Clock,
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const isOver = (): boolean => run.isGone() || isMet(run.state());
+  let outcome: Looked | Promise<Looked> = "fresh";
+  if (!isOver())
+    await until(clock, delayMs, signal, (done) =>
+      run.follow((looked) => {
+        outcome = looked;
+        if (looked !== "fresh" || isOver()) done();
+      }),
+    );
+  return outcome;
 }
 
 /** Changes that come closer together than this are shown as one, for those who ask for nothing else. */
 const COALESCE_MS = 100;
 
+/** How long one look waits. */
+const LOOK_MS = 60_000;
+
 type Seen = { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
-/** Looks whether the run is past a version, and if not waits a little for that. */
+/** Waits a while until the run is past a version, the first of which is what the store has now. */
 async function look<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   clock: Clock,
   seen: number,
   signal: AbortSignal,
 ): Promise<Seen | Refusal> {
-  const here = await run.refresh();
-  if (here !== "fresh") return here.kind === "gone" ? { kind: "end" } : here;
-  const state = run.state();
-  if (state.version > seen) return { kind: "view", view: stateView(state) };
-  await changeOf(run, clock, POLL_MS, signal);
-  return { kind: "same" };
+  const isNew = ({ version }: RunState): boolean => version > seen;
+  const here = await (seen < 0 ? run.refresh() : whenever(run, isNew, clock, LOOK_MS, signal));
+  if (here !== "fresh" && here.kind !== "gone") return here;
+  if (run.isGone()) return { kind: "end" };
+  return isNew(run.state()) ? { kind: "view", view: stateView(run.state()) } : { kind: "same" };
 }
 
 /**

@@ -114,6 +114,11 @@ export interface Store {
    */
   turn?(key: number): Promise<Turn>;
   /**
+   * Calls back soon after another process may have changed a run, until what it returns is called. It is a hint, which may
+   * not come. Left out: no process tells another of its changes.
+   */
+  listen?(key: number, onChange: () => void): () => void;
+  /**
    * The events after the first `fromVersion`, and at most those that reach `bytesMax`: fewer are the last; undefined:
    * the run was deleted. Rejects with StoreDamaged where an event is not as it was written, or not there.
    */
@@ -144,7 +149,7 @@ export interface Store {
 export type Kind = "write" | "read" | "bulk";
 
 /** What a thread is asked. */
-export type Names<S> = Exclude<keyof S, "close" | "turn">;
+export type Names<S> = Exclude<keyof S, "close" | "turn" | "listen">;
 
 /** What a thread does first of what waits. */
 export type Access<S> = Readonly<Record<Names<S>, Kind>>;

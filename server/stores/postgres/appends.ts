@@ -166,12 +166,21 @@ export async function write(
   return keys;
 }
 
-export function createAppends(commits: Connections, turns: Connections, chain: Chain): Appends {
+/** `onWritten` is told the key of each run that was written to, after the commit. */
+export function createAppends(
+  commits: Connections,
+  turns: Connections,
+  chain: Chain,
+  onWritten: (key: number) => void,
+): Appends {
   const ends = rememberedEnds();
   const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
     attempt({ connection, chain, ends, isDoubtful }, asked);
   const learned = ({ outcomes, written }: Tried): readonly Appended[] => {
-    written.forEach(ends.learn);
+    for (const end of written) {
+      ends.learn(end);
+      onWritten(end.key);
+    }
     return outcomes;
   };
   const commit = (jobs: readonly Job[]): Promise<readonly Appended[]> =>

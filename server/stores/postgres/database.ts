@@ -53,7 +53,7 @@ const DAMAGE = /^XX00[12]/;
 /** A full disk or memory, a failing disk, a server that only reads. */
 const UNWRITABLE = /^(53[124]|58|25006)/;
 
-const CONNECT_MS = 2000;
+export const CONNECT_MS = 2000;
 /** A statement that is not answered for this long is given up, and its connection with it. */
 const ANSWER_MS = 10_000;
 const ASK_MS = 500;

@@ -41,7 +41,7 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
   if (secret === undefined) throw new CannotOpen("the database has no key for the hashes of runs");
   const database = openDatabase(options);
   const calls = database.connections(CONNECTIONS);
-  const store = postgresRuns(database, chainOf(secret));
+  const store = postgresRuns(database, chainOf(secret), options.url);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= store.close().then(() => database.close()));
   return {

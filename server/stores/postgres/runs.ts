@@ -26,6 +26,7 @@ import {
 } from "../store.ts";
 import { type Appends, createAppends, isLarge, newWriter, partsOf, sizeOf, write } from "./appends.ts";
 import type { Connection, Connections, Database, Rows } from "./database.ts";
+import { createNotices } from "./notices.ts";
 import { createRemovals } from "./removals.ts";
 
 /** Connections for all but appends. */
@@ -197,9 +198,11 @@ async function records({ calls, chain }: Parts, key: number, fromSeq: number, li
   return recordsOf(chain, key, texts);
 }
 
-export function postgresRuns(database: Database, chain: Chain): Store {
+/** `url`: where notices are heard, on a connection of their own. */
+export function postgresRuns(database: Database, chain: Chain, url: string): Store {
   const calls = database.connections(CONNECTIONS);
-  const appends = createAppends(database.connections(1), database.connections(TURNS), chain);
+  const { tell, listen, close } = createNotices(url, calls);
+  const appends = createAppends(database.connections(1), database.connections(TURNS), chain, tell);
   const removals = createRemovals(calls);
   const parts = { chain, calls, appends };
   return {
@@ -208,6 +211,7 @@ export function postgresRuns(database: Database, chain: Chain): Store {
     list: (afterId, limit) => list(parts, afterId, limit),
     append: (key, append) => appends.append(key, append),
     turn: (key) => appends.turn(key),
+    listen,
     read: (key, fromVersion, bytesMax = Infinity) => read(parts, key, fromVersion, bytesMax),
     check: async (key, fromVersion, toVersion) => {
       const countMax = Math.min(EVENTS_MAX, toVersion - fromVersion);
@@ -227,6 +231,7 @@ export function postgresRuns(database: Database, chain: Chain): Store {
       removals.of(() =>
         calls.work(async (connection, isDoubtful) => {
           const removed = await connection.query("remove", [key]);
+          tell(key);
           // After a doubt it is gone, as was asked.
           return removed.length > 0 || isDoubtful;
         }),
@@ -242,6 +247,7 @@ export function postgresRuns(database: Database, chain: Chain): Store {
     close: async () => {
       await appends.close();
       await removals.close();
+      close();
     },
   };
 }

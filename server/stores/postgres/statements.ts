@@ -34,6 +34,9 @@ export const statements = {
   commit: "COMMIT",
   rollback: "ROLLBACK",
   ask: "SELECT 1",
+  // Notices, which a database may lack.
+  listen: "LISTEN gradus_runs",
+  notify: "SELECT pg_notify('gradus_runs', $1)",
   /** Writes something, so that it is known whether that can be done. */
   probe: `INSERT INTO holds (name, holder, until) VALUES ('', '', now())
     ON CONFLICT (name) DO UPDATE SET until = excluded.until`,

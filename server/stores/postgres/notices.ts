@@ -1,0 +1,79 @@
+/**
+ * Servers of a database tell each other which runs they have written to, by NOTIFY. It is a hint: a database without NOTIFY
+ * and a pooler in transaction mode deliver none, so that a server also reads a run every so often while a call waits for it.
+ */
+import { randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { CONNECT_MS, type Connections } from "./database.ts";
+import { statements } from "./statements.ts";
+
+/** Time from one notice of a server to its next, which names the runs that it wrote to meanwhile. */
+const GAP_MS = 20;
+/** Runs that one notice names: its text has less than 8,000 bytes. */
+const NAMED_MAX = 256;
+/** Time from a failure to the next attempt. */
+const RETRY_MS = 5000;
+
+export interface Notices {
+  /** Tells the other servers that this one wrote to a run. */
+  readonly tell: (key: number) => void;
+  /** Calls back when another server says that it wrote to a run, until the function that it returns is called. */
+  readonly listen: (key: number, onChange: () => void) => () => void;
+  readonly close: () => void;
+}
+
+export function createNotices(url: string, calls: Connections): Notices {
+  const name = randomUUID();
+  const heard = new EventEmitter().setMaxListeners(0);
+  const written = new Set<number>();
+  let [isSending, isClosed] = [false, false];
+  let ear: pg.Client | undefined;
+
+  const send = async (): Promise<void> => {
+    isSending = true;
+    while (written.size > 0 && !isClosed) {
+      const named = [...written].slice(0, NAMED_MAX);
+      for (const key of named) written.delete(key);
+      const notify = calls.query("notify", [[name, ...named].join(" ")]);
+      const pauseMs = await notify.then(
+        () => GAP_MS,
+        () => RETRY_MS,
+      );
+      await sleep(pauseMs, undefined, { ref: false });
+    }
+    isSending = false;
+  };
+  const connect = (): void => {
+    ear = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: "gradus" });
+    ear.on("notification", ({ payload = "" }) => {
+      const [from, ...keys] = payload.split(" ");
+      if (from !== name) for (const key of keys) heard.emit(key);
+    });
+    ear.on("error", () => undefined);
+    ear.on("end", () => {
+      if (!isClosed) setTimeout(connect, RETRY_MS).unref();
+    });
+    const made = ear;
+    const listening = made.connect().then(() => made.query(statements.listen));
+    listening.catch(() => made.end());
+  };
+
+  return {
+    tell: (key) => {
+      written.add(key);
+      if (!isSending) void send();
+    },
+    listen: (key, onChange) => {
+      // A process in which nothing waits has no connection for it.
+      if (ear === undefined) connect();
+      heard.on(String(key), onChange);
+      return () => heard.off(String(key), onChange);
+    },
+    close: () => {
+      isClosed = true;
+      void ear?.end();
+    },
+  };
+}
