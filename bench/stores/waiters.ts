@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { createClient, type Client } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import pg from "pg";
-import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { spreadOf } from "../transport/measure.ts";
 import { startOurs } from "../transport/processes.ts";
