@@ -127,7 +127,37 @@ export function indexInstalls(file: string, text: string): readonly string[] {
   });
 }
 
-/** Documents whose paths are checked: decisions and evidence also name what there was. */
+const EVIDENCE = "docs/evidence.md";
+const EVIDENCE_WORDS_MAX = 3000;
+const CELL_WORDS_MAX = 25;
+
+/** Problems of docs/evidence.md: its length, cells that cannot be scanned, and commands or tests that do not exist. */
+export function evidenceProblems(text: string, makefile: string, files: Files): readonly string[] {
+  const words = (part: string): number => part.split(/[\s|]+/).filter(Boolean).length;
+  // Benchmarks of this section are deleted; the section names the commit that has them.
+  const [current = ""] = text.split("\n## Answered\n");
+  const long = text
+    .split("\n")
+    .filter((line) => line.startsWith("|"))
+    .flatMap((line) => line.split("|"))
+    .filter((cell) => words(cell) > CELL_WORDS_MAX);
+  const names = new Set(files.map((file) => file.slice(file.lastIndexOf("/") + 1)));
+  const tests = [...current.matchAll(/`(test_\w+\.py)`/g)].map(([, name = ""]) => name);
+  const targets = [...current.matchAll(/`make ([\w-]+)/g)].map(([, target = ""]) => target);
+  return [
+    ...(words(text) > EVIDENCE_WORDS_MAX
+      ? [`${EVIDENCE} has ${words(text)} words: at most ${EVIDENCE_WORDS_MAX}`]
+      : []),
+    ...long.map((cell) => `${EVIDENCE} has a cell of more than ${CELL_WORDS_MAX} words: ${cell.trim().slice(0, 60)}`),
+    ...missingPaths(EVIDENCE, current, files),
+    ...tests.filter((name) => !names.has(name)).map((name) => `${EVIDENCE} names ${name}, which is not there`),
+    ...targets
+      .filter((target) => !new RegExp(`^${target}:`, "m").test(makefile))
+      .map((target) => `${EVIDENCE} names make ${target}, which the Makefile does not have`),
+  ];
+}
+
+/** Documents whose paths are checked: decisions also name what there was. */
 const isChecked = (file: string): boolean =>
   ["README.md", "CONTRIBUTING.md", "docs/README.md"].includes(file) || /^docs\/guides\/.*\.md$/.test(file);
 
@@ -141,6 +171,7 @@ export function problems(root: string): readonly string[] {
     ...files.filter(isChecked).flatMap((document) => missingPaths(document, read(document), files)),
     ...["server", "envs", "pictures", "clients"].flatMap((parent) => foldersLeftOut(contributing, parent, files)),
     ...pagesLeftOut(read("docs/README.md"), files),
+    ...evidenceProblems(read(EVIDENCE), read("Makefile"), files),
     ...files
       .filter((file) => /\.(ts|js|mjs|cjs|md|py|pyi|proto|sh|ya?ml|json|toml)$|^(Makefile|Dockerfile)$/.test(file))
       .flatMap((file) => absentCitations(file, read(file))),

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   absentCitations,
+  evidenceProblems,
   foldersLeftOut,
   indexInstalls,
   looseRows,
@@ -43,6 +44,38 @@ describe("what is wrong is found", () => {
     ["a link", `${tree}[a guide](docs/guides.md)`, "docs/guides.md"],
   ])("%s", (_what, text, path) => {
     expect(missingPaths("README.md", text, files)).toEqual([`README.md names ${path}, which is not there`]);
+  });
+
+  const evidence = (cell: string): string =>
+    `| claim | command |\n| --- | --- |\n| it works | ${cell} |\n\n## Answered\n\n| old | \`bench/gone.ts\` |\n`;
+  const makefile = "check: setup ## Checks\n";
+
+  test("evidence whose commands are there has no problem", () => {
+    const found = evidenceProblems(evidence("`make check`, `test_a.py`, `server/main.ts`"), makefile, [
+      ...files,
+      "clients/test_a.py",
+    ]);
+    expect(found).toEqual([]);
+  });
+
+  test.each([
+    ["a file of a command", "`node server/gone.ts`", "docs/evidence.md names server/gone.ts, which is not there"],
+    ["a test in Python", "`test_gone.py`", "docs/evidence.md names test_gone.py, which is not there"],
+    ["a target", "`make gone`", "docs/evidence.md names make gone, which the Makefile does not have"],
+    [
+      "a long cell",
+      "word ".repeat(26),
+      `docs/evidence.md has a cell of more than 25 words: ${"word ".repeat(12)}`,
+    ],
+  ])("evidence that names %s", (_what, cell, problem) => {
+    expect(evidenceProblems(evidence(cell), makefile, files)).toEqual([problem]);
+  });
+
+  test("evidence that is too long", () => {
+    const text = evidence("yes") + "word ".repeat(3000);
+    expect(evidenceProblems(text, makefile, files)).toEqual([
+      expect.stringMatching(/^docs\/evidence\.md has 30\d\d words: at most 3000$/),
+    ]);
   });
 
   test("a folder that the tree leaves out", () => {

@@ -10,7 +10,8 @@ import type { Solver } from "../../../envs/environment.ts";
 import type { Facts } from "../../../envs/facts.ts";
 import { environments } from "../../../envs/registry.ts";
 
-const PLAN = { answers: Number(process.env["OPTIMA_ANSWERS"] ?? 3000), instances: 6, seed: 10_000 };
+const ANSWERS = Number(process.env["OPTIMA_ANSWERS"] ?? 3000);
+const PLAN = { answers: ANSWERS, instances: Math.ceil(ANSWERS / 500), seed: 10_000 };
 /** Enough to find what is wrong with every answer or with one in many. */
 const FEWER = { ...PLAN, answers: 400, instances: 1 };
 
