@@ -227,7 +227,7 @@ export interface Solver<Instance, Answer> {
   /** Returns the answer as a model would write it. `parse(format(a))` is `a`. */
   format(answer: Answer): string;
   /**
-   * Returns a feasible answer of a plain heuristic, such as papers normalize by, or undefined if the heuristic finds
+   * Returns a feasible answer of a plain heuristic, like those that the papers divide by, or undefined if the heuristic finds
    * none. The answer is the same on every machine, and the instance's size bounds the number of steps. Reports may
    * compare answers with it; rewards never do. If omitted, there is no heuristic.
    */
