@@ -19,7 +19,7 @@ import { checkBytes, checkRange, invalid, required } from "../request-checks.ts"
 import type { ServiceDeps } from "../deps.ts";
 import { placesOf } from "./simulated-arms.ts";
 import { invalidAt } from "../refusals.ts";
-import { runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { askingOf, doneOr } from "../environment/inspect-handlers.ts";
 import { checkConfig, checkParts } from "../../curriculum/check-config.ts";
 
@@ -53,7 +53,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
       return responseOf(read.text, config, await foundIn(deps, config, context));
     },
     async simulateRun(request, context) {
-      const config = await readConfig(deps, required(request.config, "config"));
+      const config = await readNewConfig(deps, required(request.config, "config"));
       const updates = updatesOf(request.updates, config);
       const job = {
         kind: "simulate",
@@ -69,11 +69,23 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** As a run would have it. */
-async function readConfig(deps: ServiceDeps, wireConfig: wire.RunConfig): Promise<RunConfig<TaskSpec>> {
-  const isServed = await servedOf(wireConfig.arms, deps.registry);
-  const given = runConfigFromWire(wireConfig, { ...deps, isServed });
-  const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
+/**
+ * Reads a run's configuration. `there` is the configuration of an existing run of that id: its arms keep their versions,
+ * and its families their levels.
+ */
+export async function readConfig(
+  deps: ServiceDeps,
+  asked: wire.RunConfig,
+  there?: RunConfig<TaskSpec>,
+): Promise<RunConfig<TaskSpec>> {
+  const isServed = await servedOf(asked.arms, deps.registry, there?.arms);
+  const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
+  return { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
+}
+
+/** Reads a configuration for which there is no run, and refuses what CreateRun would refuse. */
+async function readNewConfig(deps: ServiceDeps, asked: wire.RunConfig): Promise<RunConfig<TaskSpec>> {
+  const config = await readConfig(deps, asked);
   const wrong = checkConfig(config) ?? checkParts(config, config.policy);
   if (wrong !== undefined) throw invalidAt("config.", wrong);
   return config;
@@ -102,7 +114,7 @@ interface Found {
 /** All that CreateRun would refuse, and what it would warn of. */
 async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<Found> {
   try {
-    const config = await readConfig(deps, wireConfig);
+    const config = await readNewConfig(deps, wireConfig);
     await checkTasks(deps, config, wireConfig.trainOnEvaluated, askingOf(context));
     return { problems: [], warnings: await rowWarnings(deps, config), created: config };
   } catch (error) {

@@ -14,7 +14,7 @@ import { inStretches } from "../../base/stretches.ts";
 import { feedbackToWire } from "../write-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
 import { servedOf } from "./arm-families.ts";
-import { checkingHandlers, checkTasks } from "./check-run.ts";
+import { checkingHandlers, checkTasks, readConfig } from "./check-run.ts";
 import { checkArms } from "./try-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
 import { countRanks } from "./rank-ranges.ts";
@@ -38,7 +38,7 @@ import { keptSampleHandlers } from "./samples.ts";
 import { okOrThrow } from "../refusals.ts";
 import { evaluationToWire, issuedToWire } from "./write-tasks.ts";
 import { readGroupId, readRunId } from "../run-ids.ts";
-import { addedArms, keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { addedArms, runConfigToWire } from "./run-config.ts";
 import { askingOf } from "../environment/inspect-handlers.ts";
 import { checkSameTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./policy.ts";
@@ -80,9 +80,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       // What there is already was tried when it was made, and has the arms that its families had then.
       const existing = await runs.get(runId);
       const there = existing.kind === "ok" ? existing.value.config : undefined;
-      const isServed = await servedOf(asked.arms, deps.registry, there?.arms);
-      const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
-      const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
+      const config = await readConfig(deps, asked, there);
       if (existing.kind === "not_found") {
         await checkTasks(deps, config, asked.trainOnEvaluated, askingOf(context));
         for (const warning of await rowWarnings(deps, config)) context.log.warn({ runId, warning }, "rows of a run");
