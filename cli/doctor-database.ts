@@ -40,7 +40,7 @@ export async function* databaseChecks(url: string): AsyncGenerator<Check> {
     found = await inspect(url);
   } catch (error) {
     const { code = "", message } = error as { readonly code?: string; readonly message: string };
-    const remedy = remedies[code] ?? "mend the URL of --store, or what stands between here and there";
+    const remedy = remedies[code] ?? "correct the URL of --store, or check the network and firewalls on the way";
     yield { name: NAME, state: "missing", found: `${place}: ${message || code}`, remedy };
     return;
   }
@@ -55,7 +55,12 @@ export async function* databaseChecks(url: string): AsyncGenerator<Check> {
 function version(place: string, { version: number, major }: Inspected): Check {
   const found = `PostgreSQL ${number} at ${place}`;
   if (major >= MAJOR_MIN) return { name: NAME, state: "ok", found };
-  return { name: NAME, state: "warning", found, remedy: `PostgreSQL ${MAJOR_MIN} or newer is what this is made for` };
+  return {
+    name: NAME,
+    state: "warning",
+    found,
+    remedy: `PostgreSQL ${MAJOR_MIN} or newer is required for full support`,
+  };
 }
 
 function migrations({ done, known }: Inspected): Check {
@@ -77,9 +82,9 @@ function rights({ lacking, readsOnly }: Inspected): Check {
   const name = "database: rights";
   if (readsOnly) {
     const remedy = "name the primary in the URL, or let it be written to (default_transaction_read_only)";
-    return { name, state: "missing", found: "it takes no writes", remedy };
+    return { name, state: "missing", found: "it is read-only", remedy };
   }
-  if (lacking.length === 0) return { name, state: "ok", found: "the user may do what a server does" };
+  if (lacking.length === 0) return { name, state: "ok", found: "the user has all rights that a server needs" };
   const remedy = "GRANT them, or make the user the owner of the database";
   return { name, state: "missing", found: `the user may not ${lacking.join(", nor ")}`, remedy };
 }
@@ -101,7 +106,7 @@ function clock({ aheadMs }: Inspected): Check {
 function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
   const name = "database: connections";
   const [needed, left] = [2 * CONNECTIONS_MAX, connectionsMax - connectionsUsed];
-  const found = `${connectionsUsed} of ${connectionsMax} are open, so that ${Math.max(0, Math.floor(left / CONNECTIONS_MAX))} more servers find theirs`;
+  const found = `${connectionsUsed} of ${connectionsMax} are open, which leaves enough for ${Math.max(0, Math.floor(left / CONNECTIONS_MAX))} more servers`;
   if (left >= needed) return { name, state: "ok", found };
   const remedy = `raise max_connections (or the limit of the user or the database): ${needed} for each server, with upgrades`;
   return { name, state: left >= CONNECTIONS_MAX ? "warning" : "missing", found, remedy };
@@ -109,14 +114,13 @@ function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
 
 function pooler({ pooler }: Inspected): Check {
   const name = "database: pooler";
-  if (pooler === "none") return { name, state: "ok", found: "none stands between" };
+  if (pooler === "none") return { name, state: "ok", found: "none" };
   const remedy = "name the database itself in the URL, or a pooler in session mode (docs/guides/replicas.md)";
-  if (pooler === "unsure")
-    return { name, state: "warning", found: "one stands between, which may pool transactions", remedy };
+  if (pooler === "unsure") return { name, state: "warning", found: "a pooler that may be in transaction mode", remedy };
   return {
     name,
     state: "missing",
-    found: "one in transaction mode stands between, which loses what a session sets",
+    found: "a pooler in transaction mode, which loses a session's settings",
     remedy,
   };
 }

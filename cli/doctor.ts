@@ -58,7 +58,7 @@ function dataFolder(directory: string): Check {
     // The problem is reported below.
   }
   const remedy = "mend its owner and mode, or give another --data-dir";
-  return { name: "data folder", state: "missing", found: `${above} is no folder that can be written`, remedy };
+  return { name: "data folder", state: "missing", found: `${above} is no writable folder`, remedy };
 }
 
 /** Returns the names in a folder. Returns none if the folder is unreadable, which `dataFolder` reports. */
@@ -116,7 +116,7 @@ async function* runsHere(directory: string): AsyncGenerator<Check> {
     const { checked, isCutShort, damaged } = result;
     yield runsCheck(isCutShort ? `the first ${checked} runs` : `${checked} runs`, damaged);
   } catch (error) {
-    const remedy = "mend what it says, or restore a backup (gradus restore)";
+    const remedy = "fix the problem named here, or restore a backup (gradus restore)";
     yield { name: "runs", state: "missing", found: (error as Error).message, remedy };
   }
 }
@@ -180,14 +180,14 @@ async function port(name: string, flag: string, host: string, number: number): P
   });
   if (problem === undefined) return ok(name, `${number} is free`);
   if (problem === "EADDRINUSE") {
-    const remedy = `if that is no server of yours, give another ${flag}`;
+    const remedy = `if that is not your own server, give another ${flag}`;
     return { name, state: "warning", found: `something listens on ${number} of ${host}`, remedy };
   }
   const remedy = `give another ${flag} or --host`;
-  return { name, state: "missing", found: `${host} port ${number} cannot be listened on (${problem})`, remedy };
+  return { name, state: "missing", found: `${host} port ${number} is not available (${problem})`, remedy };
 }
 
-const NO_CODE = "without it there is no code environment; --sandbox off says that none is wanted";
+const NO_CODE = "without it there is no code environment; --sandbox off turns it off";
 
 async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<Check> {
   if (settings === undefined) {
@@ -201,7 +201,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
     return;
   }
   await opened.close();
-  if (settings.kind === "remote") yield ok("sandbox", `${settings.url}, which is asked by the first program`);
+  if (settings.kind === "remote") yield ok("sandbox", `${settings.url}, which the first program will ask`);
   else yield* roomOf(opened.found as unknown as Found);
 }
 
@@ -261,6 +261,6 @@ export async function running(client: GradusClient, server: string): Promise<Che
   const { version: there, environments, store } = await client.getServerInfo();
   const found = `${server} answers: Gradus ${there}, with ${environments} environments and ${store} for a store`;
   if (there === version) return ok("server", found);
-  const remedy = `this command line is ${version}: commands or fields that one has and the other not are refused`;
+  const remedy = `this command line is ${version}: commands or fields that only one of the two has are refused`;
   return { name: "server", state: "warning", found, remedy };
 }

@@ -27,7 +27,7 @@ export function createLocalPorts(config: Config, tell: (words: string) => void) 
     const opened = async () => (await open()).ports[name] as Port<unknown, unknown> | undefined;
     const absent = async () => {
       const missing = { ...(await open()).missing, ...missingHere(config) };
-      return unavailable(name, missing[name] ?? "it is not there", { retryable: false });
+      return unavailable(name, missing[name] ?? "it does not exist", { retryable: false });
     };
     return {
       ask: async (question, context) => (await opened())?.ask(question, context) ?? absent(),

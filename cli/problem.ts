@@ -12,7 +12,7 @@ export type ProblemKind = "failure" | "usage" | "missing" | "unreachable";
 const exitCodes = { failure: 1, usage: 2, missing: 3, unreachable: 4 } as const satisfies Record<ProblemKind, number>;
 
 export const EXIT_CODES_HELP = `
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there (a run, a suite, an environment, a file), 4 no
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 something named does not exist (a run, a suite, an environment, a file), 4 no
 server was reached.`;
 
 export class CliProblem extends Error {
@@ -29,11 +29,11 @@ export function exitCode(kind: ProblemKind): number {
 }
 
 const systemWords: Readonly<Record<string, string>> = {
-  ENOENT: "it is not there",
+  ENOENT: "it does not exist",
   EISDIR: "it is a folder",
-  ENOTDIR: "what is above it is no folder",
-  EACCES: "its mode forbids it",
-  EROFS: "its disk takes no writes",
+  ENOTDIR: "a part of its path is no folder",
+  EACCES: "permission denied",
+  EROFS: "its disk is read-only",
   ENOSPC: "its disk is full",
 };
 
@@ -95,7 +95,7 @@ const kinds: Readonly<Partial<Record<GradusCode, ProblemKind>>> = {
 function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server: string): string {
   switch (mistake) {
     case "http_port":
-      return `${server} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless it was told otherwise`;
+      return `${server} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 by default`;
     case "needs_tls":
       return `${server} speaks TLS: give --tls, or --tls-ca with the certificates that vouch for it`;
     case "no_tls":
@@ -124,7 +124,10 @@ export function problemOf(error: unknown, server: string | undefined): unknown {
   if (error.code === "UNAUTHENTICATED") return new CliProblem("failure", `${error.message} (give --token-file)`);
   const lost = server !== undefined && error.code === "UNAVAILABLE";
   if (lost && BROKEN.test(error.message))
-    return new CliProblem("unreachable", `the server at ${server} was lost on the way (${error.message})`);
+    return new CliProblem(
+      "unreachable",
+      `the server at ${server} closed the connection or became unreachable (${error.message})`,
+    );
   const kind = lost ? "unreachable" : (kinds[error.code] ?? "failure");
   return new CliProblem(kind, inOurWords(error.message));
 }

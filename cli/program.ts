@@ -23,7 +23,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/envs.ts")).addEnvs,
     },
     env: {
-      says: "write an environment in Python, and check one",
+      says: "write an environment in Python, or check one",
       load: async () => (await import("./commands/env.ts")).addEnv,
     },
     reset: {
@@ -49,15 +49,15 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/run.ts")).addRun,
     },
     simulate: {
-      says: "try a run's configuration on simulated students, beside equal shares, before a GPU is spent on it",
+      says: "compare a run's configuration with equal shares on simulated students, before you use a GPU",
       load: async () => (await import("./research/simulate/command.ts")).addSimulate,
     },
     forgetting: {
-      says: "the order in which domains are trained on, the least forgotten first, from reports of gradus eval",
+      says: "order domains for training, the least forgotten first, from reports of gradus eval",
       load: async () => (await import("./research/forgetting/command.ts")).addForgetting,
     },
     policies: {
-      says: "look at modules of policies of one's own, before a server loads them",
+      says: "check modules with your own policies before a server loads them",
       load: async () => (await import("./commands/policies.ts")).addPolicies,
     },
   },
@@ -75,7 +75,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
     },
     pools: {
-      says: "look at files of data pools, and take samples of them",
+      says: "check, sample and profile files of data pools",
       load: async () => (await import("./commands/pools.ts")).addPools,
     },
   },
@@ -85,11 +85,11 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/serve.ts")).addServe,
     },
     conformance: {
-      says: "try what is at an address, a server or a provider of environments, against the contract",
+      says: "check whether a server or a provider of environments keeps the contract",
       load: async () => (await import("./commands/conformance.ts")).addConformance,
     },
     doctor: {
-      says: "say what a server with these flags would lack on this machine, and how to get it",
+      says: "report what a server with these flags would lack on this machine, and how to get it",
       load: async () => (await import("./commands/doctor.ts")).addDoctor,
     },
     keys: {
@@ -105,7 +105,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       load: async () => (await import("./commands/backup.ts")).addRestore,
     },
     sandbox: {
-      says: "the room in which programs that models write are run",
+      says: "check the sandbox in which programs of models are run",
       load: async () => (await import("./commands/sandbox.ts")).addSandbox,
     },
   },
@@ -133,7 +133,7 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXIT_CODES_HELP)
-    .showHelpAfterError("(gradus <command> --help shows what there is)")
+    .showHelpAfterError("(gradus <command> --help lists the options)")
     // With this option, --version after a command belongs to the command.
     .enablePositionalOptions()
     .exitOverride()
@@ -163,7 +163,7 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
   program.helpCommand("help [command]", "say what a command is for and which options it has");
   for (const command of leavesOf(program)) {
     if (command.name() !== "serve")
-      command.option("-q, --quiet", "no progress and no notes: only what was asked for, and what failed");
+      command.option("-q, --quiet", "print no progress and no notes: only results and errors");
     command.addHelpText("after", EXIT_CODES_HELP);
   }
   return program;

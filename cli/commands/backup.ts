@@ -8,7 +8,7 @@ import { CliProblem } from "../problem.ts";
 type Flags = Pick<LocalFlags, "dataDir" | "keyFile"> & { readonly json?: boolean; readonly force?: boolean };
 
 export function addBackup(program: Command): void {
-  const command = program.command("backup").argument("<file>", "to write; it holds keys, so keep it secret");
+  const command = program.command("backup").argument("<file>", "file to write; it contains keys, so keep it secret");
   addFolderOptions(command, "keyFile").action(async (file: string, flags: Flags) => {
     const config = folderOf(flags);
     const { keyFileOf } = await import("../../server/tasks/keyring.ts");
@@ -25,14 +25,14 @@ export function addRestore(program: Command): void {
   const command = program
     .command("restore")
     .argument("<file>", "from gradus backup")
-    .option("--force", "move away what the folder has, into a folder in it");
+    .option("--force", "move the folder's present content into a new folder in it");
   addFolderOptions(command).action(async (file: string, flags: Flags) => {
     const { dataDir } = folderOf(flags);
     const { restore } = await import("../../server/stores/backup.ts");
     const restored = await restore(file, dataDir, flags.force === true).catch(asProblem);
     if (flags.json) return printJson({ dataDir, ...restored });
     print(`${dataDir}: ${restored.runs} runs, ${restored.events} events, each as it was written`);
-    if (restored.replaced !== undefined) print(`what was there is in ${restored.replaced}`);
+    if (restored.replaced !== undefined) print(`the previous content is in ${restored.replaced}`);
   });
 }
 
@@ -46,7 +46,7 @@ async function asProblem(error: unknown): Promise<never> {
   const { BackupProblem } = await import("../../server/stores/backup.ts");
   // SQLite's own message tells the user what is wrong, e.g. a full or failing disk.
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === "ERR_SQLITE_ERROR") throw new CliProblem("failure", `the backup cannot be read or written: ${message}`);
+  if (code === "ERR_SQLITE_ERROR") throw new CliProblem("failure", `cannot read or write the backup: ${message}`);
   if (!(error instanceof BackupProblem)) throw error;
   throw new CliProblem(error.missing ? "missing" : "failure", error.message);
 }

@@ -10,7 +10,7 @@ import { print } from "../print.ts";
 export function addCompletion(program: Command, whole: () => Promise<Command>): void {
   program
     .command("completion")
-    .addArgument(new Argument("<shell>", "which one").choices(shells))
+    .addArgument(new Argument("<shell>", "the shell").choices(shells))
     .addHelpText(
       "after",
       `

@@ -49,7 +49,8 @@ async function reached(flags: Flags, server: string): Promise<readonly Check[]> 
     return await withClient(flags, async (client) => [await running(client, server), await runsThere(client)]);
   } catch (error) {
     const { kind, message } = describe(error);
-    const remedy = kind === "unreachable" ? "gradus serve starts one" : "mend the token, or what else it says";
+    const remedy =
+      kind === "unreachable" ? "gradus serve starts one" : "correct what the message names, e.g. the token";
     return [{ name: "server", state: "missing", found: message, remedy }];
   }
 }

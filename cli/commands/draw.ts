@@ -38,14 +38,17 @@ export function addDraw(program: Command): void {
     .addOption(new Option("--file <file>", "file that holds a completion").conflicts(["answer", "completion"]))
     .addOption(new Option("--solve", "draw the solver's answer").conflicts(["answer", "completion", "file"]))
     .option("-o, --out <file>", "file to write (default: on a terminal one under out/, else standard output)")
-    .addOption(new Option("--open", "show it, as is done on a desktop's terminal by itself").conflicts("json"))
+    .addOption(new Option("--open", "show it (default on a desktop's terminal)").conflicts("json"))
     .addOption(new Option("--no-open", "do not show it"))
     .option("--json", "print JSON: the task id, and the SVG or, with --out, the file");
   addLocalTaskOptions(command).action(async (environment: string | undefined, flags: Flags) => {
     const { out, json, open } = flags;
     const terminal = process.stdout.isTTY;
     if (open && out === undefined && !terminal)
-      throw new CliProblem("usage", "--open needs --out, for standard output is no terminal and takes the picture");
+      throw new CliProblem(
+        "usage",
+        "--open needs --out, because the picture goes to standard output, which is no terminal",
+      );
     const drawing =
       flags.server === undefined ? await drawnHere(environment, flags) : await drawnThere(environment, flags);
     const { svg } = drawing;
@@ -57,7 +60,7 @@ export function addDraw(program: Command): void {
     if (!(open ?? isShown(terminal, process.env, process.platform))) return;
     const trouble = await show(path);
     if (trouble === undefined) return;
-    const words = `nothing here shows ${path} (${trouble}): open it by hand`;
+    const words = `no program here can show ${path} (${trouble}): open it by hand`;
     if (open) throw new CliProblem("failure", words);
     note(`gradus: ${words}`);
   });

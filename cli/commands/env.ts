@@ -21,7 +21,7 @@ interface CheckFlags extends Flags {
 }
 
 const pythonOption = (): Option =>
-  new Option("--python <file>", "the Python that has Gradus's package and what the environment needs")
+  new Option("--python <file>", "the Python that has Gradus's package and the environment's dependencies")
     .env("GRADUS_PYTHON")
     .default("python3");
 
@@ -29,20 +29,20 @@ export function addEnv(program: Command): void {
   const env = program.command("env");
   env
     .command("new")
-    .description("write a first environment, to be changed")
+    .description("write a first environment as a starting point")
     .argument("<file>", "e.g. my_env.py")
     .addOption(pythonOption())
     .action((file: string, { python }: Flags) => ask(python, ["new", file]));
   env
     .command("check")
     .description(
-      "say what holds of an environment, level by level; exit code 1 if a law is broken or anything is left out",
+      "check the laws of environments, level by level; exit code 1 if a law is broken or anything is left out",
     )
     .argument("<target>", "a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address")
     .option("--level <name...>", "only these levels")
     .option("--seeds <count>", "how many tasks of each level are made")
     .option("--workers <count>", "processes that make and verify")
-    .option("--allow <what...>", "what it may read or reach beside its own folder and packages: read=PATH, net=HOST")
+    .option("--allow <what...>", "what it may access besides its own folder and packages: read=PATH, net=HOST")
     .option("--json", "print JSON")
     .addOption(pythonOption())
     .action((target: string, flags: CheckFlags) => ask(flags.python, ["check", target, ...argumentsOf(flags)]));

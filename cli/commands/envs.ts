@@ -39,7 +39,7 @@ export function addEnvs(program: Command): void {
 async function list(client: GradusClient, flags: Flags): Promise<void> {
   const { category = "", environmentVersion, json } = flags;
   if (environmentVersion !== undefined)
-    throw new CliProblem("usage", "--environment-version is of one environment: give its id too");
+    throw new CliProblem("usage", "--environment-version needs one environment: give its id too");
   const environments = await client.listEnvironments({ category });
   if (environments.length === 0) throw new CliProblem("usage", await noneOf(client, category));
   if (json) printJson(environments.map((environment) => jsonOf(EnvironmentSchema, environment)));

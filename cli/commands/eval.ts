@@ -38,7 +38,7 @@ interface Flags extends ConnectionFlags, ModelFlags {
 export function addEval(program: Command): void {
   const command = program.command("eval").option("--suite <id>", "e.g. forge-bench or countdown; required");
   addModelOptions(command, 1)
-    .option("--evaluation-id <id>", "names the evaluation (default: made of the choices above)")
+    .option("--evaluation-id <id>", "the evaluation's id (default: made from the choices above)")
     .option("-o, --out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
     .option("--json", "print report.json, and no progress");
   addSuiteOptions(addConnectionOptions(command))

@@ -49,7 +49,7 @@ function condition(text: string, before: readonly ScoreFilter[] = []): readonly 
 export function addExport(program: Command): void {
   const command = program
     .command("export")
-    .requiredOption("-o, --out <file>", "where to: a name that ends in .jsonl or .parquet")
+    .requiredOption("-o, --out <file>", "file to write: a name that ends in .jsonl or .parquet")
     .addOption(
       new Option("--evaluation-id <id>", "graded completions of this evaluation, see gradus eval").conflicts("solver"),
     )
@@ -91,8 +91,8 @@ export function addExport(program: Command): void {
         "write pairs of completions of one prompt, chosen and rejected (DPO, IPO); --ratio-above and --per-environment do not apply",
       ).conflicts("solver"),
     )
-    .option("--pairs-per-prompt <n>", "with --pairs: at most so many", wholeNumber(1, 1024), 4)
-    .option("--reward-gap <gap>", "with --pairs: the chosen one's reward is greater by more than this", numberFrom0, 0)
+    .option("--pairs-per-prompt <n>", "with --pairs: maximum number of pairs", wholeNumber(1, 1024), 4)
+    .option("--reward-gap <gap>", "with --pairs: minimum difference in reward, exclusive", numberFrom0, 0)
     .option(
       "--per-environment <n>",
       "rows of each environment (default: as many as the scarcest has)",
@@ -111,7 +111,7 @@ async function exportData(flags: Flags): Promise<void> {
   if ((evaluationId === undefined) === !solver)
     throw new CliProblem("usage", "give either --evaluation-id or --solver");
   if (flags.pairs === true && evaluationId === undefined)
-    throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
+    throw new CliProblem("usage", "--pairs needs an evaluation's completions: give --evaluation-id");
   const written = await withOut("--out", out, (path) => {
     if (flags.pairs === true && evaluationId !== undefined) return exportPairs(flags, evaluationId, path);
     return exportRows(flags, createWriter(path, format, rowColumns));
@@ -146,7 +146,10 @@ async function exportPairs(flags: Flags, evaluationId: string, path: string): Pr
   refuseBench(rows, flags);
   const pairs = pairsOf(rows, { perPrompt: flags.pairsPerPrompt, rewardGap: flags.rewardGap });
   if (pairs.length === 0)
-    throw new CliProblem("failure", `of ${rows.length} completions no two of one prompt differ in their reward enough`);
+    throw new CliProblem(
+      "failure",
+      `among ${rows.length} completions, no two of the same prompt differ enough in reward`,
+    );
   const writer = createWriter(path, formatOf(flags.out) ?? "jsonl", pairColumns);
   for (const pair of pairs) writer.add(pair);
   writer.finish();

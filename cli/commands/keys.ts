@@ -30,9 +30,7 @@ new key in the second place first, and one with it in the first place when all h
     if (loaded.kind === "invalid") throw fileProblem(loaded.message);
     await show(flags, { place: keyFileOf(config), keyring: loaded.keyring });
   });
-  const rotate = keys
-    .command("rotate")
-    .description("put a new key first, which signs from then on; the others stay valid");
+  const rotate = keys.command("rotate").description("add a new key, which signs from then on; the others stay valid");
   addOptions(rotate).action(async (flags: Flags) => {
     const { rotate } = await import("../../server/tasks/rotate-keys.ts");
     await show(flags, await changed(configOf(flags), rotate));
@@ -40,12 +38,12 @@ new key in the second place first, and one with it in the first place when all h
   });
   const retire = keys
     .command("retire")
-    .description("take a key out: task ids and exports of runs that it signed are refused from then on")
+    .description("remove a key: task ids and exports of runs that it signed are refused from then on")
     .argument("<key>", "its name in gradus keys list");
   addOptions(retire).action(async (name: string, flags: Flags) => {
     const { retire } = await import("../../server/tasks/rotate-keys.ts");
     await show(flags, await changed(configOf(flags), retire(name)));
-    note(`gradus: what ${name} signed is refused from now on`);
+    note(`gradus: task ids and exports that ${name} signed are refused from now on`);
   });
 }
 

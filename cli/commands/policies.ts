@@ -19,7 +19,7 @@ export function addPolicies(program: Command): void {
   const command = program.command("policies");
   command
     .command("check")
-    .description("hold the policies of a module to the laws that those of Gradus are held to")
+    .description("check the policies of a module against the laws that hold for Gradus's own policies")
     .argument("<file>", "a module whose default export is a list of policies' definitions")
     .option("--json", "print JSON")
     .addHelpText(

@@ -20,10 +20,10 @@ export function addSandbox(program: Command): void {
   const sandbox = program.command("sandbox");
   sandbox
     .command("check")
-    .description("run hostile programs in the sandbox of this machine, and say which of them are held in")
+    .description("run hostile programs in the sandbox of this machine, and report which of them it contains")
     .addOption(new Option("--python <file>", "Python 3.10 or newer").env("GRADUS_PYTHON").default("python3"))
     .addOption(
-      new Option("--without <feature...>", "go without what this kernel has, to see what holds without it").choices([
+      new Option("--without <feature...>", "do not use this kernel feature, to test what holds without it").choices([
         "landlock",
         "namespaces",
       ]),
@@ -39,7 +39,8 @@ async function check({ python: name, without = [], only = "", json }: Flags): Pr
   const python = await findPython(name);
   if (python.kind === "missing") throw new CliProblem("failure", python.why);
   const opened = await openEmbedded({ python: python.path, concurrency: 1, without });
-  if (opened.kind === "missing") throw new CliProblem("failure", `no program is run on this machine: ${opened.why}`);
+  if (opened.kind === "missing")
+    throw new CliProblem("failure", `the sandbox cannot run programs on this machine: ${opened.why}`);
   const { sandbox } = opened;
   try {
     const checked = await checkAll(sandbox, programs);
@@ -47,7 +48,7 @@ async function check({ python: name, without = [], only = "", json }: Flags): Pr
     else print(shown(sandbox.found, checked));
     const failed = checked.filter(({ wrong }) => wrong !== undefined);
     if (failed.length > 0)
-      throw new CliProblem("failure", `${failed.length} of ${checked.length} programs were not held in`);
+      throw new CliProblem("failure", `${failed.length} of ${checked.length} programs were not contained`);
   } finally {
     await sandbox.close();
   }

@@ -53,7 +53,8 @@ function someName(text: string): string {
 /** Returns the endpoint's key. Undefined if it needs none. */
 function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
   const key = env["OPENAI_API_KEY"]?.trim() ?? "";
-  if (/[^\x21-\x7e]/.test(key)) throw new CliProblem("usage", "OPENAI_API_KEY must be one word, as a header takes it");
+  if (/[^\x21-\x7e]/.test(key))
+    throw new CliProblem("usage", "OPENAI_API_KEY must be one word of printable ASCII, to fit in an HTTP header");
   return key === "" ? undefined : key;
 }
 
@@ -151,6 +152,6 @@ async function complete(evaluation: EvaluationHandle, flags: ModelFlags, scored:
 
 /** Returns the error for samples without a completion, with the remedy. */
 export function stillMissing(failed: number, reason: string): CliProblem {
-  const words = `${failed} samples are missing: give the same command again to try them; the last one failed so: ${reason}`;
+  const words = `${failed} samples are missing: repeat the command to try them again; the last failure: ${reason}`;
   return new CliProblem("failure", words);
 }

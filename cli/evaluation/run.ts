@@ -45,7 +45,8 @@ export async function runEvaluation(options: RunOptions) {
   const { evaluation, model, concurrency, onStep } = options;
   const work = async ({ task, sampleIndex }: Wanted): Promise<Step> => {
     const completed = await model(task.prompt);
-    if (completed.kind === "refused") throw new CliProblem("failure", `the endpoint refuses: ${completed.message}`);
+    if (completed.kind === "refused")
+      throw new CliProblem("failure", `the endpoint refuses all prompts: ${completed.message}`);
     if (completed.kind === "failed") return completed;
     return submit(evaluation, { task, sampleIndex }, completed);
   };
@@ -61,7 +62,7 @@ export async function runEvaluation(options: RunOptions) {
     inARow++;
     reason = step.message;
     if (inARow >= Math.max(concurrency, 3))
-      throw new CliProblem("failure", `${inARow} completions in a row failed, the last one so: ${reason}`);
+      throw new CliProblem("failure", `${inARow} completions in a row failed; the last failure: ${reason}`);
   }
   return { scored, failed, reason };
 }

@@ -80,7 +80,7 @@ function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySe
   const unseen = names.find((name) => !seen.has(name));
   if (unseen === undefined) return;
   const there = seen.size === 0 ? "none at all" : `those of ${[...seen].sort().join(", ")}`;
-  throw new CliProblem("missing", `${option}: no graded completion is of '${unseen}'; there are ${there}`);
+  throw new CliProblem("missing", `${option}: no graded completion belongs to '${unseen}'; there are ${there}`);
 }
 
 /** Number of completions of an environment that have a reward. */

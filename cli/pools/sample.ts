@@ -86,7 +86,10 @@ function copierOf(path: string, out: string, { format: from }: FilePlan): typeof
   refuseSame("--out", path, out);
   if (format === "jsonl") return copyLines;
   if (from === "parquet") return copyParquet;
-  throw new CliProblem("usage", `--out must end in .jsonl, for ${path} is no Parquet, whose columns have types`);
+  throw new CliProblem(
+    "usage",
+    `--out must end in .jsonl, because ${path} is not Parquet and its columns have no types`,
+  );
 }
 
 type Sieved = { readonly category: string } | { readonly why: string };

@@ -43,7 +43,7 @@ export function createDriveProgress(total: number) {
       for (const [reason, { count, detail }] of reasons)
         say(`gradus: ${count} of ${samples} samples have no reward: ${reason}: ${detail}`);
       if (samples > 0 && without() === samples)
-        say("gradus: no sample has a reward: the chart shows what is drawn when nothing is learnt");
+        say("gradus: no sample has a reward, so the chart shows draws of a run that learns nothing");
     },
   };
 }

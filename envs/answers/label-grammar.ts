@@ -107,7 +107,7 @@ export function tailOf(text: string, at: number, opened: string): { past: number
 
 function unmarkedTail(text: string, at: number): { past: number; closed: string } | undefined {
   const said = pastSaying(text, at) ?? pastSaying(text, pastSpaces(text, at));
-  // "The **answer** 12"
+  // Behind a marked noun, a space suffices: "The **answer** 12".
   const end = said ?? (/[*_]/.test(text.charAt(at - 1)) ? pastSome(text, at) : undefined);
   return end === undefined ? undefined : { past: end, closed: "" };
 }

@@ -50,7 +50,7 @@ const DENIED = new RegExp(
     `[\\da-z)}\\]$*]${GAP}(?:${CLINGING_DENIALS})`,
     `[\\d)}\\]$*]${GAP}(?:${DENIALS}|(?:and|or|oder|und|et|и|ou|или|或者?|または|또는|[和と])${GAP}[.,]?$)`,
     "(?:^|[\\s{$(*])~~[^~\\s\\\\][^~]*~~(?:$|[\\s})$*.,\\\\])",
-    // "The answer to the example is 52"
+    // Answers to other questions: "The answer to the example is 52".
     `answers?${GAP}(?:to|for|of|from)${GAP}(?:(?:the|an?|some|my)${GAP})?(?:different|another|other|example|previous|similar|simpler)(?!\\p{L})`,
   ].join("|"),
   "isu",

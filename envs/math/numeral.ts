@@ -76,7 +76,7 @@ export function mayName(name: Node | undefined, expression: Node | undefined): b
 
 /**
  * Grades values against the expected ones, both in lowest terms. The facts never show the expected values. `wrong`
- * words the violation for a wrong value.
+ * returns the violation for a wrong value.
  */
 export function gradeValues(
   expected: readonly Rational[],

@@ -120,7 +120,7 @@ function readList(text: string, which: "first" | "last"): Parsed<readonly unknow
     const list: unknown = start < 0 || end < start ? undefined : JSON.parse(said.slice(start, end + 1));
     if (Array.isArray(list)) return { kind: "answer", answer: list };
   } catch {
-    // The message follows below.
+    // Unreadable JSON is reported below.
   }
   return { kind: "malformed", reason: "it holds no JSON list" };
 }

@@ -65,7 +65,7 @@ const TOO_LONG = `the text has more than ${TEXT_BYTES_MAX} bytes of UTF-8`;
 function withoutAsking({ reference }: Conversation, candidate: string): GradedFacts | undefined {
   if (!hasLetters(candidate, LETTERS_MIN)) return refused(`the text has fewer than ${LETTERS_MIN} letters`);
   if (isTooLong(candidate)) return refused(TOO_LONG);
-  // Quotation marks at lines and respelled marks may triple the size.
+  // Quoting adds a mark to each line and respells others, which may triple the size.
   if (isTooLong(quoted(candidate))) return refused(`${TOO_LONG} as the judge is shown it`);
   if (folded(candidate) === folded(reference)) return { ...facts("tie"), info: { outcome: "tie", copy: "true" } };
   return undefined;

@@ -127,7 +127,7 @@ test("where the teacher is gone what is done is kept, and the same command asks 
   expect([first.code, first.err]).toEqual([1, expect.stringContaining("2 of 6 rows are done")]);
   expect([existsSync(at("long-out.jsonl")), existsSync(at("long-out.jsonl.partial"))]).toEqual([false, true]);
   const other = await distract(leaving.url, "long.jsonl", "long-out.jsonl", "--count", "4");
-  expect([other.code, other.err]).toEqual([2, expect.stringContaining("is of another file, model or count")]);
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining("belongs to another file, model or count")]);
 
   await using back = await startChatServer(honest);
   const second = await distract(back.url, "long.jsonl", "long-out.jsonl", ...args);

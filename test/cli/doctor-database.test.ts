@@ -39,10 +39,12 @@ test("one that is empty, and one that a server has opened, lack nothing", async 
   expect(await checksOf(fresh)).toMatchObject({
     database: expect.stringMatching(new RegExp(`^ok \\| PostgreSQL [\\d.]+ at ${place} `)) as string,
     "database: tables": expect.stringContaining("ok | none yet: a server makes them") as string,
-    "database: rights": expect.stringContaining("ok | the user may do what a server does") as string,
+    "database: rights": expect.stringContaining("ok | the user has all rights that a server needs") as string,
     "database: clock": expect.stringMatching(/^ok \| .*this machine's/) as string,
-    "database: connections": expect.stringMatching(/^\w+ \| \d+ of \d+ are open, so that \d+ more servers/) as string,
-    "database: pooler": "ok | none stands between | ",
+    "database: connections": expect.stringMatching(
+      /^\w+ \| \d+ of \d+ are open, which leaves enough for \d+ more servers/,
+    ) as string,
+    "database: pooler": "ok | none | ",
   });
   const used = await migrated();
   expect((await checksOf(used))["database: tables"]).toMatch(/^ok \| as this version has them \(0/);
@@ -75,7 +77,7 @@ test("a user who may not write, and a database that only reads, are told", async
     /^missing \| the user may not read and write all of table evaluations, nor/,
   );
   await sql(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-  expect((await checksOf(url))["database: rights"]).toMatch(/^missing \| it takes no writes/);
+  expect((await checksOf(url))["database: rights"]).toMatch(/^missing \| it is read-only/);
 });
 
 test("the command takes the database from --store", async () => {
@@ -95,16 +97,18 @@ test("connections that are too few for a server, or for an upgrade, are told, wh
     return (await checksOf(url.replace("gradus@", `plain_${name}@`)))["database: connections"];
   };
   await sql(url, `CREATE ROLE plain_${name} LOGIN`);
-  expect(await ofLimit(10)).toMatch(/^missing \| 0 of 10 are open, so that 0 more servers find theirs \| raise/);
-  expect(await ofLimit(20)).toMatch(/^warning \| 0 of 20 are open, so that 1 more servers .* 30 for each server/);
-  expect(await ofLimit(35)).toMatch(/^ok \| 0 of 35 are open, so that 2 more servers/);
+  expect(await ofLimit(10)).toMatch(/^missing \| 0 of 10 are open, which leaves enough for 0 more servers \| raise/);
+  expect(await ofLimit(20)).toMatch(
+    /^warning \| 0 of 20 are open, which leaves enough for 1 more servers .* 30 for each server/,
+  );
+  expect(await ofLimit(35)).toMatch(/^ok \| 0 of 35 are open, which leaves enough for 2 more servers/);
   await sql(url, `ALTER ROLE plain_${name} CONNECTION LIMIT 12`);
   expect(await ofLimit(35)).toMatch(/^missing \| 0 of 12 are open/);
 });
 
 test.each([
-  ["transaction", /^missing \| one in transaction mode stands between/],
-  ["session", /^warning \| one stands between, which may pool transactions \| .*session mode/],
+  ["transaction", /^missing \| a pooler in transaction mode/],
+  ["session", /^warning \| a pooler that may be in transaction mode \| .*session mode/],
 ])("PgBouncer in %s mode is told", async (mode, words) => {
   using folder = temporaryFolder();
   const direct = new URL(await sharedDatabase());

@@ -41,17 +41,12 @@ test("where nothing is missing it ends with 0, and says what there is", async ()
 
 test.each([
   [{ GRADUS_PYTHON: "/no/python3" }, [], "sandbox", "'/no/python3' cannot be started (ENOENT): install Python 3.10"],
-  [{}, [...OFF, "--data-dir", "file/data"], "data folder", "is no folder that can be written"],
-  [{}, [...OFF, "--data-dir", "file"], "data folder", "is no folder that can be written"],
+  [{}, [...OFF, "--data-dir", "file/data"], "data folder", "is no writable folder"],
+  [{}, [...OFF, "--data-dir", "file"], "data folder", "is no writable folder"],
   [{}, [...OFF, "--data-dir", "newer"], "runs.sqlite", "it has schema version 99, and this server reads version"],
   [{}, [...OFF, "--key-file", "no-keys"], "task keys", "key file no-keys: ENOENT"],
   [{}, [...OFF, "--data-dir", "later"], "clock", "the data folder was written at 2099-"],
-  [
-    {},
-    [...OFF, "--host", "192.0.2.1", "--port", "1", "--insecure"],
-    "gRPC port",
-    "cannot be listened on (EADDRNOTAVAIL)",
-  ],
+  [{}, [...OFF, "--host", "192.0.2.1", "--port", "1", "--insecure"], "gRPC port", "is not available (EADDRNOTAVAIL)"],
   [{}, [...OFF, "--port", "99999"], "configuration", "--port must be a whole number"],
   [
     { GRADUS_JUDGE_URL: "http://127.0.0.1:1/v1", GRADUS_JUDGE_MODEL: "m" },
@@ -101,7 +96,7 @@ test("a server that wants a token is asked with that of the environment, and is 
   const { of } = await doctor({ GRADUS_TOKEN: token }, ...at);
   expect(of("server")).toMatchObject({ state: "ok" });
   const refused = (await doctor({}, ...at)).of("server");
-  expect(refused).toMatchObject({ state: "missing", remedy: "mend the token, or what else it says" });
+  expect(refused).toMatchObject({ state: "missing", remedy: "correct what the message names, e.g. the token" });
 });
 
 test("for a person it is a line each, in colour only where FORCE_COLOR says so", async () => {

@@ -134,7 +134,7 @@ describe("on a terminal", () => {
     const lost = { ...desktop, BROWSER: "no-such-browser", PATH: "/nowhere" };
     const { code, out, err } = await gradus({ ...here, env: lost }, "draw", "np/tsp", "--out", "lost.svg", "--open");
     expect([code, out]).toEqual([1, "lost.svg\n"]);
-    expect(err).toMatch(/^gradus: nothing here shows lost\.svg \(.+\): open it by hand\n$/);
+    expect(err).toMatch(/^gradus: no program here can show lost\.svg \(.+\): open it by hand\n$/);
     expect(existsSync(join(folder.path, "lost.svg"))).toBe(true);
   });
 });
@@ -162,7 +162,7 @@ describe("wrong command lines", () => {
     [["draw", "np/tsp", "--completion", "a", "--answer", "[0]"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--file", "nowhere.txt"], 3, "--file must be a file that can be read"],
     [["draw", "--task-id", "AAAA"], 1, "task_id: it is too short to be one"],
-    [["draw", "np/tsp", "--open"], 2, "--open needs --out, for standard output is no terminal"],
+    [["draw", "np/tsp", "--open"], 2, "--open needs --out, because the picture goes to standard output"],
     [["draw", "np/tsp", "--open", "--json"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--out", "no/such/folder.svg"], 1, "--out must be a file that can be written"],
   ])("gradus %j", async (args, exit, words) => {

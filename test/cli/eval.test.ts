@@ -123,7 +123,7 @@ describe("gradus eval", () => {
       index === 0 ? { kind: "silence" } : { kind: "status", status: 404, message: "no such model" },
     );
     const { code, err } = await evaluate(server, "mini", "--out", "gone");
-    expect([code, err]).toEqual([1, expect.stringContaining("the endpoint refuses: 404 no such model")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("the endpoint refuses all prompts: 404 no such model")]);
   });
 
   test("on a terminal there is a bar, and Ctrl-C leaves the terminal as it was", async () => {
@@ -210,11 +210,14 @@ describe("gradus eval", () => {
   test("an endpoint that refuses all, or fails all, is given up, and says why", async () => {
     await using closed = await startChatServer(() => ({ kind: "status", status: 401, message: "no such key" }));
     const refused = await evaluate(closed, "mini", "--concurrency", "2");
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("the endpoint refuses: 401 no such key")]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining("the endpoint refuses all prompts: 401 no such key"),
+    ]);
     expect(closed.requests.length).toBeLessThanOrEqual(4);
     await using broken = await startChatServer(() => ({ kind: "status", status: 400, message: "bad body" }));
     const failed = await evaluate(broken, "mini", "--concurrency", "2");
-    expect(failed.err).toMatch(/3 completions in a row failed, the last one so: 400 bad body/);
+    expect(failed.err).toMatch(/3 completions in a row failed; the last failure: 400 bad body/);
     expect(failed.code).toBe(1);
   });
 
@@ -323,7 +326,7 @@ describe("gradus export", () => {
     const { code, err } = await gradus(here, "export", ...choices, "--out", "some.jsonl");
     expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in some.jsonl: np\/tsp (\d+) of \1\n$/)]);
     const none = await gradus(here, "export", ...choices, "--level", "hard", "--out", "none.jsonl");
-    const said = "gradus: --level: no graded completion is of 'hard'; there are those of T0, easy\n";
+    const said = "gradus: --level: no graded completion belongs to 'hard'; there are those of T0, easy\n";
     expect([none.code, none.err]).toEqual([3, said]);
     expect(existsSync(at("none.jsonl"))).toBe(false);
   });

@@ -87,7 +87,7 @@ const named = (some: readonly Leaf[]): readonly (readonly [string, Leaf])[] =>
 test.each(named(leaves))("gradus %s: --help is 0 and names the codes, an unknown option is 2", async (_name, leaf) => {
   const help = await gradus(here, ...leaf.path, "--help");
   expect([help.code, help.err]).toEqual([0, ""]);
-  expect(help.out).toContain("Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there");
+  expect(help.out).toContain("Exit codes: 0 done, 1 failed, 2 wrong use, 3 something named does not exist");
   const wrong = await gradus(here, ...needed(leaf, "run.yaml"), "--no-such-option");
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("--no-such-option")]);
 });
@@ -182,7 +182,7 @@ test("a server that is lost on the way is named, and so is the file that holds n
   for (const words of ["read ECONNRESET", "Connection dropped"])
     expect(problemOf(new GradusError("UNAVAILABLE", words), "host:1")).toMatchObject({
       kind: "unreachable",
-      message: `the server at host:1 was lost on the way (${words})`,
+      message: `the server at host:1 closed the connection or became unreachable (${words})`,
     });
   expect(problemOf(new GradusError("UNAVAILABLE", "the queue is full"), "host:1")).toMatchObject({
     message: "the queue is full",

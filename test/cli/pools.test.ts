@@ -256,7 +256,7 @@ describe("sample", () => {
 
   test.each([
     ["x.csv", {}, [], "--out must end in .jsonl or .parquet; got '"],
-    ["x.parquet", {}, [], "--out must end in .jsonl, for "],
+    ["x.parquet", {}, [], "--out must end in .jsonl, because "],
     ["all.jsonl", {}, [], "--out must be another file"],
     ["x.jsonl", { by: "disciplin" }, [], "has 'disciplin'; did you mean 'discipline'?"],
     ["x.jsonl", {}, ["source.nam=even"], "all.jsonl has 'source.nam'"],

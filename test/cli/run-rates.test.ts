@@ -59,7 +59,7 @@ test("begins with the rates of a CSV, and keeps what it has learnt when it is cr
   await client.run("csv").nextBatch({ count: 2 });
   client.close();
   const again = await create();
-  expect([again.code, again.err]).toEqual([0, expect.stringContaining("--rates is passed over")]);
+  expect([again.code, again.err]).toEqual([0, expect.stringContaining("--rates is ignored")]);
 });
 
 test("rates that are told are said as text or as JSON, and what a rate is worth must be a number", async () => {

@@ -41,7 +41,7 @@ test("help lists the commands, on standard output", async () => {
   expect([code, err]).toEqual([0, ""]);
   const commands = ["serve", "envs", "reset", "step", "solve", "draw", "eval", "export", "calibrate"];
   for (const command of commands) expect(out).toContain(command);
-  expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there");
+  expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong use, 3 something named does not exist");
 });
 
 test.each([["eval"], ["step"], ["run", "start"]])(
@@ -81,7 +81,7 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["envs", "--server", "http://localhost:50051"], "it has a scheme: write 'localhost:50051'"],
     [["envs", "--server", "localhost:50051/x"], "it has a path: write 'localhost:50051'"],
     [["envs", "--server", "localhost"], "it has no port: write 'localhost:50051'"],
-    [["envs", "--environment-version", "1"], "--environment-version is of one environment"],
+    [["envs", "--environment-version", "1"], "--environment-version needs one environment"],
     [["envs", "np/tsp", "--category", "np"], "give either an id or --category"],
     [["step", "id", "--completion", "a", "--file", "b"], "cannot be used with option"],
     ...(["--tls-ca", "--tls-cert", "--tls-key", "--token-file"] as const).map((flag): [string[], string] => [
@@ -133,7 +133,7 @@ describe("a file that is named and not there ends with 3", () => {
   test.each([
     [
       ["step", "id", "--file", "nowhere.txt"],
-      "--file must be a file that can be read; got 'nowhere.txt': it is not there (ENOENT)",
+      "--file must be a file that can be read; got 'nowhere.txt': it does not exist (ENOENT)",
     ],
     [["serve", "--key-file", "/proc/nope/key"], "key file /proc/nope/key: ENOENT"],
     [["serve", "--key-file", "nowhere/key"], "key file nowhere/key: ENOENT"],
@@ -229,7 +229,7 @@ describe("what cannot be done ends with 1", () => {
         4,
         expect.stringContaining(
           `gradus: ${server} answers HTTP/1.1, as web servers do, and is no Gradus server's gRPC port: ` +
-            "give the server's gRPC port, 50051 unless it was told otherwise\n",
+            "give the server's gRPC port, 50051 by default\n",
         ),
       ]);
     }
@@ -242,7 +242,7 @@ describe("what cannot be done ends with 1", () => {
     await using secure = await openServer(files);
     const [http, grpc, grpcTls] = [new URL(plain.http).host, plain.address, secure.address];
     for (const [server, flags, words] of [
-      [http, [], `${http} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless`],
+      [http, [], `${http} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 by default`],
       [grpcTls, [], `${grpcTls} speaks TLS: give --tls, or --tls-ca with the certificates that vouch for it`],
       [grpc, ["--tls"], `${grpc} speaks no TLS: leave out --tls, --tls-ca, --tls-cert and --tls-key`],
       [grpcTls, ["--tls"], "the server's certificate is not accepted ("],

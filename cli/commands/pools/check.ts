@@ -23,12 +23,12 @@ interface Flags extends RegistryFlags {
 export function addCheck(group: Command): void {
   const command = group
     .command("check")
-    .description("say what a server would make of a pool's file; ends with 1 where no row holds a task")
+    .description("report what a server would make of a pool's file; exit code 1 if no row holds a task")
     .argument(
       "<file>",
       "JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk, as for --pool: FILE, FILE@train[200:],eval[:200], or qa:FILE for one environment's",
     )
-    .option("--environment <id>", "whose rows they are (default: the one that can read them)")
+    .option("--environment <id>", "the environment of the rows (default: the one that can read them)")
     .addOption(new Option("--rows", "row by row, before the report"))
     .option("--json", "print the report as JSON; with --rows a line of JSON for each row, and one for the report");
   addColumnOption(addRegistryOptions(command)).action(check);

@@ -37,14 +37,12 @@ const SAMPLES = 8;
 export function addProfile(group: Command): void {
   const command = group
     .command("profile")
-    .description(
-      "let a model behind an OpenAI-compatible endpoint solve a pool's rows, and write how often it solves each",
-    )
-    .argument("<pool>", "its name: of --pool NAME=FILE, or of a pool that ships with an environment");
+    .description("measure how often a model behind an OpenAI-compatible endpoint solves each row of a pool")
+    .argument("<pool>", "the pool's name: from --pool NAME=FILE, or of a pool that ships with an environment");
   addModelOptions(command, SAMPLES)
     .option(
       "-o, --out <file>",
-      "where to: .csv has row and pass_rate; .jsonl the rows, with a column pass_rate; required",
+      "file to write: .csv gets row and pass_rate, .jsonl the rows with a column pass_rate; required",
     )
     .option("--picture <file>", "the histogram as SVG")
     .addOption(

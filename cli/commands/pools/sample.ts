@@ -31,9 +31,12 @@ function condition(text: string, before: readonly Condition[] = []): readonly Co
 export function addSample(group: Command): void {
   const command = group
     .command("sample")
-    .description("write a sample of a file's rows, as they are, and say what was dropped and why")
+    .description("write a sample of a file's rows unchanged, and report what was dropped and why")
     .argument("<file>", "as for --pool, without a selection")
-    .requiredOption("-o, --out <file>", "where to: a name that ends in .jsonl, or .parquet where <file> is Parquet")
+    .requiredOption(
+      "-o, --out <file>",
+      "file to write: a name that ends in .jsonl, or in .parquet if <file> is Parquet",
+    )
     .option("--environment <id>", "drop rows that hold no task of it, or one that came before")
     .addOption(
       new Option(
@@ -56,7 +59,10 @@ export function addSample(group: Command): void {
 async function sample(path: string, flags: Flags): Promise<void> {
   const { environment: id, out, where = [], maxPromptBytes: promptBytesMax, by, count = Infinity, seed, json } = flags;
   if (promptBytesMax !== undefined && id === undefined)
-    throw new CliProblem("usage", "--max-prompt-bytes is of the prompt that an environment makes: give --environment");
+    throw new CliProblem(
+      "usage",
+      "--max-prompt-bytes measures the prompt that an environment makes: give --environment",
+    );
   const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }, { namesFor }] = await Promise.all([
     import("../../pools/sample.ts"),
     import("../../../server/tasks/making/load-environments.ts"),

@@ -24,7 +24,7 @@ import { addChangeOptions, type ChangeFlags, lineOfProblem, parseRunFile, type R
 export function addCheck(group: Command): void {
   const command = group
     .command("check")
-    .description("say all that is wrong with run files, each with its line; with --server, what that server would say")
+    .description("list all problems of run files with their lines; with --server, those that this server finds")
     .argument("<files...>", "e.g. examples/*.yaml")
     .option("--json", "print JSON: problems and warnings of each file")
     .addHelpText(
@@ -146,7 +146,10 @@ function tell(checked: readonly CheckedRun[], pools: readonly string[], asJson =
   throw new CliProblem(others.length === 0 ? (first ?? "usage") : "usage", wrong.join("\n"));
 }
 
-/** Returns a line that lists the arms of families. Created arms have these behind the ones that the file names. */
+/**
+ * Returns a line that lists the arms of families. They come last in the created run, behind the arms that the file
+ * names.
+ */
 function familyLines({ config, created }: NonNullable<CheckedRun["run"]>): readonly string[] {
   const families = config.arms.flatMap(({ spec }) => (spec?.environment.includes("*") ? [spec.environment] : []));
   if (families.length === 0) return [];

@@ -16,14 +16,14 @@ interface Flags extends ConnectionFlags {
 export function addControl(group: Command): void {
   const setWeights = group
     .command("set-weights")
-    .description("set the weights of arms; an arm of weight 0 is not drawn from, and arms left out keep theirs")
+    .description("set the weights of arms; an arm of weight 0 is never drawn, and arms that are not named keep theirs")
     .argument("<run>", "its id")
     .argument("<arm=weight...>", "e.g. real/T0=0 real/T3=2");
   control(setWeights, (run, options, given) => run.setWeights(weightsOf(given), options));
 
   addUpdatePolicy(group);
 
-  const advance = group.command("advance").description("move a policy of stages or tiers on to the next");
+  const advance = group.command("advance").description("advance a policy of stages or tiers to the next one");
   control(advance.argument("<run>", "its id"), (run, options) => run.advance(options));
   const pause = group.command("pause").description("stop issuing update batches; those issued go on");
   control(pause.argument("<run>", "its id"), (run, options) => run.pause(options));
@@ -34,9 +34,9 @@ export function addControl(group: Command): void {
 function addUpdatePolicy(group: Command): void {
   const command = group
     .command("update-policy")
-    .description("put the policy of a run file in place of the run's; values are kept where the new one can use them")
+    .description("replace the run's policy by that of a run file; values that the new policy can use are kept")
     .argument("<run>", "its id")
-    .argument("<file>", "a run file, of which the policy is read, and nothing else")
+    .argument("<file>", "a run file, of which only the policy is read")
     .option("--json", "print JSON");
   const takes = addChangeOptions(command, { pool: false });
   addServerOptions(takes).action(async (id: string, path: string, flags: Flags & ChangeFlags) => {

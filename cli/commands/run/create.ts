@@ -25,7 +25,7 @@ interface Flags extends ChangeFlags {
 export function addCreate(group: Command): void {
   const command = group
     .command("create")
-    .description("create a run on a server from a file; the same again gives the run as it is")
+    .description("create a run on a server from a file; if it exists, print it as it is")
     .argument("<file>", "the run's configuration in YAML or JSON, e.g. examples/adsc.yaml")
     .option("--run-id <id>", "the run's id (default: the file's run_id)")
     .option(
@@ -44,7 +44,7 @@ export function addCreate(group: Command): void {
         const created = await createdOf(client, file, id);
         // An existing run keeps what it has learnt, because --rates is only for its beginning.
         if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
-          note(`run ${id} has drawn already, and keeps what it knows of its rows: --rates is passed over`);
+          note(`run ${id} has drawn already and keeps its knowledge of rows: --rates is ignored`);
         else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
         return created;
       });

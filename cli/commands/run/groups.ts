@@ -17,7 +17,7 @@ interface Flags extends ConnectionFlags {
 export function addGroups(group: Command): void {
   const list = group
     .command("groups")
-    .description("list the groups that are open, with the samples that are missing; or those of an update batch")
+    .description("list open groups with their missing samples, or all groups of an update batch")
     .argument("<run>", "its id")
     .option("--batch <n>", "the groups of this update batch, counted from 0", wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option("--json", "print JSON: the contract's RunGroups, with their tasks");
@@ -31,7 +31,7 @@ export function addGroups(group: Command): void {
 
   const close = group
     .command("close-groups")
-    .description("close groups whose completions will not come; what they have counts")
+    .description("close groups whose completions will not arrive; those that did count")
     .argument("<run>", "its id")
     .argument("<group...>", "group ids, as gradus run groups lists them")
     .option("--reason <words>", "for the history")
@@ -42,7 +42,7 @@ export function addGroups(group: Command): void {
 
   const reopen = group
     .command("reopen-groups")
-    .description("open groups again that were closed before they were whole, e.g. by a time-out")
+    .description("reopen groups that were closed before they were complete, e.g. by a timeout")
     .argument("<run>", "its id")
     .argument("<group...>", "group ids")
     .option("--json", "print JSON");

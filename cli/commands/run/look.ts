@@ -30,7 +30,7 @@ export function addLook(group: Command): void {
 
   const remove = group
     .command("delete")
-    .description("delete a run and all that is kept of it; gradus run export keeps it first")
+    .description("delete a run and everything stored for it; gradus run export saves it first")
     .argument("<run>", "its id")
     .option("--json", "print JSON");
   addServerOptions(remove).action(async (id: string, flags: Flags) => {

@@ -28,7 +28,7 @@ export function addRows(group: Command): void {
 
   const rate = group
     .command("rate-rows")
-    .description("tell a run pass rates of rows, from the next update batch on")
+    .description("give a run the pass rates of rows, from the next update batch on")
     .argument("<run>", "its id")
     .argument("<arm>", "the arm's id")
     .argument(

@@ -36,7 +36,7 @@ async function updateShape(id: string, path: string | undefined, flags: Flags): 
   if (given.every((value) => value === undefined))
     throw new CliProblem(
       "usage",
-      "give what is to change: a file, --remove-arm, --num-generations, --prompts-per-update or --length",
+      "give at least one change: a file, --remove-arm, --num-generations, --prompts-per-update or --length",
     );
   const { options, noEffect } = noting();
   const from = await withServer(flags, async (client) => {

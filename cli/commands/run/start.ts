@@ -35,7 +35,7 @@ const ENDED = "The run ended with this command. With --server HOST:PORT it stays
 export function addStart(group: Command): void {
   const command = group
     .command("start")
-    .description("a look at a run, without a model: a scripted policy drives it, and a chart shows what it drew")
+    .description("preview a run without a model: a scripted policy drives it, and a chart shows what it drew")
     .argument("<file>", "the run's configuration, e.g. examples/adsc.yaml")
     .option("--scripted", "drive it by the scripted policy, which is the only one there is today", true)
     .option(
@@ -45,7 +45,7 @@ export function addStart(group: Command): void {
     )
     .option("--run-id <id>", "the run's id (default: the file's run_id, or its name)")
     .option("--chart <file>", "the SVG to write (default: out/<run-id>.svg)")
-    .addOption(new Option("--no-open", "do not show the chart, as is done on a desktop's terminal by itself"))
+    .addOption(new Option("--no-open", "do not show the chart (default on a desktop's terminal: show it)"))
     .option(
       "--json",
       "print JSON: the chart's path, the tasks drawn from each arm, and the samples without a reward by reason",

@@ -36,7 +36,7 @@ export function addState(group: Command): void {
   const load = group
     .command("import")
     .description(
-      "put an exported state back: in place, where the run keeps its weights, policy, arms, sizes and pause, or as another run; " +
+      "restore an exported state, as another run or in place, where the run keeps its weights, policy, arms, sizes and pause; " +
         "tasks that were open are issued again",
     )
     .argument("<file>", "from gradus run export")

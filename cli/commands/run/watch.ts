@@ -127,7 +127,7 @@ function drawnView(config: RunConfig | undefined): View {
   return {
     see(seen) {
       if (seen.kind === "state") state = seen.state;
-      trouble = seen.kind === "lost" ? `the server is gone (${seen.reason}); trying again` : "";
+      trouble = seen.kind === "lost" ? `lost the connection (${seen.reason}); trying again` : "";
       timer ??= setTimeout(draw, FRAME_MS);
     },
     close(last) {

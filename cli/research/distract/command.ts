@@ -24,7 +24,7 @@ export function addDistract(group: Command): void {
     .command("distract")
     .description("ask a teacher for wrong options of each question of a file, and check that only one option is right")
     .argument("<file>", "JSONL or Parquet, with columns question and answer")
-    .requiredOption("-o, --out <file>", "where to: JSONL; what is done is kept beside it until all is")
+    .requiredOption("-o, --out <file>", "JSONL file to write; finished rows are kept beside it until all are done")
     .addOption(
       new Option("--teacher-url <url>", "OpenAI-compatible endpoint; its key is GRADUS_TEACHER_KEY")
         .env("GRADUS_TEACHER_URL")
@@ -93,7 +93,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const report = finish(out, kept, account);
   if (flags.json) printJson(report);
   else print(shown(out, report));
-  if (report.accepted === 0) throw new CliProblem("failure", `${path}: no row has its options`);
+  if (report.accepted === 0) throw new CliProblem("failure", `${path}: no row got enough wrong options`);
 }
 
 async function digestOf(path: string): Promise<string> {
@@ -109,7 +109,10 @@ async function openKept(path: string, of: object) {
   if (existsSync(path)) {
     const [first, ...lines] = readFileSync(path, "utf8").split("\n");
     if (first !== header)
-      throw new CliProblem("usage", `${path} is of another file, model or count: remove it, or give another --out`);
+      throw new CliProblem(
+        "usage",
+        `${path} belongs to another file, model or count: remove it, or give another --out`,
+      );
     for (const line of lines) {
       const read = parsed(line);
       if (read !== undefined) done.set(read.row, read.result);

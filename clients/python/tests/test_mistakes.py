@@ -129,7 +129,7 @@ def test_what_is_no_gradus_server_is_told_so(listen: Callable[[], object], tls: 
         error = failure(target, tls)
     assert error.mistake == "not_gradus"
     assert words in error.message
-    assert "give the server's gRPC port, 50051 unless it was told otherwise" in error.message
+    assert "give the server's gRPC port, 50051 by default" in error.message
 
 
 @pytest.mark.parametrize("greet", [lambda peer: peer.close(), lambda peer: None], ids=["closing", "silent"])

@@ -47,14 +47,14 @@ export function withoutCondition(given: Node): Conditioned {
 /** Rewrites {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
 function ofBuilder(node: Node): Node {
   const [name, set] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
-  // "x ∈ {kπ | k ∈ ℤ}"
+  // The set of a membership may be a builder: "x ∈ {kπ | k ∈ ℤ}".
   if (name?.kind === "symbol" && set?.kind === "builder" && set.element.kind !== "relation")
     return ofBuilder({ ...set, element: { kind: "relation", parts: [name, set.element], operators: ["="] } });
   if (node.kind !== "builder") return node;
   const { element, condition } = node;
   const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
   const [only] = conditions;
-  // "{x | x ≡ 1 (mod 3)}"
+  // A builder may hold nothing but a congruence: {x | x ≡ 1 (mod 3)}.
   if (conditions.length === 1 && only?.kind === "residue") return only;
   if (!conditions.some((item) => membership(item) !== undefined)) return node;
   const isName = element.kind === "symbol" || (element.kind === "relation" && element.operators[0] === "∈");

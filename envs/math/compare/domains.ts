@@ -56,7 +56,7 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
   if (node.kind !== "set" && hasDoubleSign(node)) return undefined;
   switch (node.kind) {
     case "set": {
-      // {±1, ±2}
+      // Each element with ± stands for two: {±1, ±2}.
       const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, true) : [item]));
       return ofReals({ kind: "set", items }, state);
     }
@@ -71,7 +71,7 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
     }
     case "list": {
       const { items, joiner } = node;
-      // "1, 2" beside "0 < x < 3, x ∈ ℤ"
+      // A list without brackets is compared as a set: "1, 2" beside "0 < x < 3, x ∈ ℤ".
       if (isListOfNumbers(node)) return numbersOf({ kind: "set", items }, least, state);
       return joiner === "or" ? ofReals(node, state) : metAll(items, least, state);
     }

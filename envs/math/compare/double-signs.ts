@@ -101,7 +101,7 @@ function listOf(node: Node, apart: boolean, named: boolean): Node {
     const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, apart) : [item]));
     return node.kind === "set" ? { kind: "set", items } : { ...node, items };
   }
-  // ℝ ∖ {±1}
+  // The sign may be inside a set: ℝ ∖ {±1}.
   if (node.kind === "sets")
     return { ...node, left: listOf(node.left, apart, named), right: listOf(node.right, apart, named) };
   if (!hasDoubleSign(node)) return node;

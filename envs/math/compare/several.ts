@@ -41,7 +41,7 @@ function compareJoiners(one: Node, other: Node): Comparison | undefined {
   if (one.kind !== "list" || one.joiner !== "or" || one.items.some(isSeveral)) return undefined;
   if (other.kind === "bracket" || namedTuple(other) !== undefined) return different("its parts hold together");
   if (other.kind !== "list" || other.joiner === "or" || other.items.length !== one.items.length) return undefined;
-  // y = ±x, beside a list of the curve's parts
+  // The values of one name, as in y = ±x, may be the parts of a curve, listed one by one.
   if (other.joiner === "," && areValuesOfOne(one.items)) return undefined;
   const areNames = [...one.items, ...other.items].every(isName) && other.joiner === "and";
   return areNames || holdsTogether(other) ? undecided("one joins its parts by 'and', the other by 'or'") : undefined;

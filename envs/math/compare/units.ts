@@ -58,7 +58,7 @@ function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
   const own = unit === undefined ? lettersAsUnit(gold, other) : undefined;
   if (own === undefined) return [gold, answer];
   if (other !== undefined) return [own, answer];
-  // "5 J" and "5 N m"
+  // Both sides may have letters as units: "5 J" and "5 N m".
   const given = lettersAsUnit(answer, own.unit);
   const areOthers = given !== undefined && given.unit !== own.unit && unitOf(own.unit) && unitOf(given.unit);
   return areOthers ? [own, given] : [gold, answer];
@@ -148,7 +148,7 @@ function compareUnits(gold: Node, answer: Node, unit: string, other: string, pla
     const found = plain(gold, answer);
     return found.kind === "equal" ? undecided(`it is not known whether its unit is the expected one`) : found;
   }
-  // "$9.50" and "$9.50 per hour"
+  // An amount of money may leave out what it is paid for: "$9.50" and "$9.50 per hour".
   const isMoney = "$€£¥₹".includes(unit.charAt(0)) && unit.charAt(0) === other.charAt(0);
   if (isMoney && (unit.length === 1 || other.length === 1)) return plain(gold, answer);
   if (known.dimension !== otherKnown.dimension) return different("it has another unit");

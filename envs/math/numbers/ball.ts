@@ -73,7 +73,7 @@ export function divideBalls(a: Ball, b: Ball, precision: Precision): Ball | unde
   const least = Math.max(Math.abs(Number(b.re)), Math.abs(Number(b.im))) - b.error;
   if (!(least > 0)) return undefined;
   const scaled = 2 ** bits / least;
-  // |a/b − a'/b'| ≤ (|a| εb / |b| + εa) / |b'|
+  // The bound is |a/b − a'/b'| ≤ (|a| εb / |b| + εa) / |b'|.
   const error = 2 + (a.error + (magnitude(a) * b.error) / least) * scaled;
   if (b.im === 0n) return checked((a.re << shift) / b.re, (a.im << shift) / b.re, error);
   const square = b.re * b.re + b.im * b.im;

@@ -77,7 +77,7 @@ export function exp(x: bigint, precision: number): bigint {
 /** Returns ln x for x > 0. Each of Halley's steps triples the digits, beginning with a double's logarithm. */
 export function ln(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
-  // x = mantissa · 2^exponent, with the mantissa near 1
+  // Splits x into mantissa · 2^exponent, with the mantissa near 1.
   const length = x.toString(2).length;
   const exponent = length - 1 - precision;
   const mantissa = length - 1 > p ? x >> BigInt(length - 1 - p) : x << BigInt(p - length + 1);

@@ -35,7 +35,7 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
   let sign: Sign | undefined = first ? "+" : undefined;
   for (;;) {
     const token = peek(cursor);
-    // "negative 10"
+    // A word may be the sign: "negative 10".
     const isWord = first && token?.kind === "word" && /^(?:negative|minus)$/i.test(token.text);
     if (token?.kind !== "op" && !isWord) return sign;
     const text = isWord ? "-" : (token as { text: string }).text;
@@ -120,7 +120,7 @@ export function startsFactor(cursor: Cursor): boolean {
   if (token.kind === "number") {
     const before = peek(cursor, -1);
     if (before?.kind !== "op") return false;
-    // 3!7!
+    // A number may follow a factorial that has one of its own: 3!7!.
     return before.text === ")" || before.text === "}" || (before.text === "!" && isAt(cursor, "!", 1));
   }
   if (token.text === "|") return cursor.bars === 0 && !token.space && barsClose(cursor);

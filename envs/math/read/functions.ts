@@ -93,7 +93,7 @@ function rootArgument(cursor: Cursor): Node {
 
 /** Reads \log_2 8 and \log_{10} x. Without a base the call is "log", whose base is open. */
 function readLogarithm(cursor: Cursor): Node {
-  // "\log^2_3 x"
+  // The power may come before the base: "\log^2_3 x".
   const isRaised = isAt(cursor, "^") && isAt(cursor, "_", isAt(cursor, "{", 1) ? 4 : 2);
   if (isRaised) cursor.at++;
   const exponent = isRaised ? readBound(cursor) : undefined;

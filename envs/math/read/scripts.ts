@@ -126,7 +126,7 @@ export function scriptText(cursor: Cursor): string {
 /** Brackets a compound script, so that x_{n^2} is no square of x_n. */
 const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})` : script);
 
-// ℕ^*, \mathbb{Z}_{>0}, ℝ^+
+// Marks of number sets: ℕ^*, \mathbb{Z}_{>0}, ℝ^+.
 
 /**
  * Spellings of each set; the first one is used. ℕ alone is missing, because conventions differ on whether it contains
@@ -147,7 +147,7 @@ function numberSet(cursor: Cursor, letter: string): string | undefined {
     cursor.at++;
     marks += scriptText(cursor);
   }
-  // "(n ∈ N*)"
+  // A mark may lack its "^": "(n ∈ N*)".
   if (marks === "" && (isAt(cursor, "*") || isAt(cursor, "+")) && isLast(cursor, 1)) {
     marks = isAt(cursor, "*") ? "*" : "+";
     cursor.at++;
@@ -172,7 +172,7 @@ export function readSetBehind(cursor: Cursor): Node | undefined {
   return name === undefined ? fail(cursor, `expected a set${found(cursor)}`) : symbol(name);
 }
 
-// C_n^k
+// Binomial coefficients as in C_n^k.
 
 /** Letters of binomial coefficients and arrangements in school notation. */
 const CHOICES: Readonly<Record<string, "binom" | "arrangements">> = {
@@ -237,7 +237,7 @@ export function readScripted(cursor: Cursor): Node {
   return { kind: "call", name: choice, args: [from, readSmall(cursor)] };
 }
 
-// 1011_2
+// Numerals with a base as in 1011_2.
 
 export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>): Node {
   cursor.at++;

@@ -33,10 +33,10 @@ function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   const isBehind = before?.kind === "number" || (before?.kind === "op" && "/})".includes(before.text));
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && isBehind)
     return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
-  // "(-∞, 2) U (3, ∞)"
+  // A capital U between intervals is a union: "(-∞, 2) U (3, ∞)".
   const isUnion = before?.kind === "op" && ")]".includes(before.text) && "([".includes(sign || "-");
   if (token.kind === "name" && token.text === "U" && isUnion) return { ...token, kind: "op", text: "∪" };
-  // "1.5 x 10^3"
+  // An x between spaces and numbers is a product sign: "1.5 x 10^3".
   if (token.kind === "name" && token.text === "x" && token.space && before?.kind === "number")
     return next?.kind === "number" && next.space ? { ...token, kind: "op", text: "*" } : token;
   const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);

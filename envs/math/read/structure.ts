@@ -183,7 +183,7 @@ export function readRelation(cursor: Cursor): Node {
   const parts = [readDefined(cursor) ?? readSets(cursor)];
   const operators: Relation[] = [];
   for (;;) {
-    // "x &= 5" in aligned equations
+    // Aligned equations have a "&" before the sign: "x &= 5".
     if (isAt(cursor, "&") && isAt(cursor, "=", 1)) cursor.at++;
     const token = peek(cursor);
     if (token?.kind !== "op" || !RELATIONS.includes(token.text) || cursor.problem !== undefined) break;
@@ -232,14 +232,14 @@ function isMoney(token: Token | undefined): token is Exclude<Token, { kind: "num
 
 /** Reads a sum with its unit. */
 function readMeasure(cursor: Cursor): Node {
-  // "-$5"
+  // A minus sign may stand before the currency: "-$5".
   const isNegative = isAt(cursor, "-") && isMoney(peek(cursor, 1));
   if (isNegative) cursor.at++;
   const money = peek(cursor);
   if (isMoney(money)) {
     cursor.at++;
     const node = isNegative ? negated(readProduct(cursor)) : readSum(cursor);
-    // "$9.50 per hour"
+    // A unit may follow an amount of money: "$9.50 per hour".
     return { kind: "unit", node, unit: [money.text, readUnit(cursor) ?? ""].join(" ").trim() };
   }
   if (isAt(cursor, "…")) {
@@ -251,7 +251,7 @@ function readMeasure(cursor: Cursor): Node {
   const unit = readUnit(cursor);
   if (unit === undefined) return node;
   const measured: Node = { kind: "unit", node, unit };
-  // "1 hour 30 minutes"
+  // A second measure may follow: "1 hour 30 minutes".
   const rest = peek(cursor)?.kind === "number" ? readMeasure(cursor) : undefined;
   if (rest === undefined) return measured;
   return joinedUnits(measured, rest) ?? fail(cursor, "a number follows its unit");

@@ -28,7 +28,7 @@ _FOREIGN = (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN, grpc.StatusC
 _UNCONNECTED = re.compile(r"failed to connect|errors resolving|Deadline Exceeded", re.IGNORECASE)
 """What gRPC says where there is no connection, or may be none."""
 
-_GRPC_PORT = "give the server's gRPC port, 50051 unless it was told otherwise"
+_GRPC_PORT = "give the server's gRPC port, 50051 by default"
 
 _ASK_SECONDS = 2.0
 """How long a server has to say whether it is one of ours, after a failure."""

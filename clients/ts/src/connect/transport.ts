@@ -23,7 +23,7 @@ function codeOf(error: ConnectError, caught: unknown): GradusCode {
   return codeName(error.code);
 }
 
-const httpPort = "give the URL of the server's HTTP port, http://host:8080 unless it was told otherwise";
+const httpPort = "give the URL of the server's HTTP port, http://host:8080 by default";
 
 /** What Node's fetch says of a reply that is no HTTP/1.1, and of a server that speaks no TLS. Browsers do not tell. */
 function mistakeBehind(caught: unknown): { readonly mistake: ConnectionMistake; readonly words: string } | undefined {

@@ -19,7 +19,7 @@ interface Finding {
   readonly words: string;
 }
 
-const grpcPort = "give the server's gRPC port, 50051 unless it was told otherwise";
+const grpcPort = "give the server's gRPC port, 50051 by default";
 
 function httpPort(address: string, secure: boolean): Finding {
   const url = `${secure ? "https" : "http"}://${address}`;
