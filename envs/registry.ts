@@ -55,6 +55,8 @@ export interface Registry {
    * version, returns the newest.
    */
   readonly find: (id: string, version?: number) => FoundEnvironment;
+  /** Whether an environment of this id was here before; left out: none of them ever goes. */
+  readonly had?: (id: string) => boolean;
 }
 
 /** Registry whose environments can be replaced while it is in use. */
@@ -64,12 +66,17 @@ export interface ChangingRegistry extends Registry {
 
 export function createChangingRegistry(first: Registry): ChangingRegistry {
   let now = first;
+  const ids = new Set(first.environments.map(({ id }) => id));
   return {
     get environments() {
       return now.environments;
     },
     find: (id, version) => now.find(id, version),
-    replace: (environments) => void (now = createRegistry(environments)),
+    had: (id) => ids.has(id),
+    replace(environments) {
+      now = createRegistry(environments);
+      for (const { id } of environments) ids.add(id);
+    },
   };
 }
 

@@ -29,6 +29,7 @@ import { createMaker } from "./tasks/making/make.ts";
 import type { MissingPorts, OpenedPorts } from "./outside/open.ts";
 import { createResources, type Resources } from "./outside/gate/resources.ts";
 import { createRunRanks } from "./tasks/making/run-ranks.ts";
+import { createReplaced } from "./tasks/making/replaced.ts";
 import { createRunRows } from "./tasks/making/run-rows.ts";
 import { createRunSource } from "./tasks/making/run-source.ts";
 import { createScorer } from "./tasks/scoring/scorer.ts";
@@ -48,7 +49,7 @@ export interface Stores {
 }
 
 export interface Parts {
-  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher" | "keepSamples">;
+  readonly config: Pick<Config, "limits" | "mounted" | "store" | "suiteFiles" | "teacher" | "keepSamples">;
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
@@ -104,7 +105,8 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const maker = createMaker({ workers, registry, pools, resources, teacher });
   const ranks = createRunRanks(pools);
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
-  const rows = createRunRows({ pools, ranks, loadedAtMs: clock.now() });
+  const replaced = createReplaced(registry, config.mounted.replacedGraceMs);
+  const rows = createRunRows({ pools, ranks, replaced, loadedAtMs: clock.now() });
   const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks), rows }));
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;

@@ -13,7 +13,7 @@ export interface Remounting {
   readonly registry: ChangingRegistry;
   /** The environments that are not mounted. */
   readonly own: Registry;
-  readonly deps: Pick<ServiceDeps, "scorer">;
+  readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
   readonly resources: Resources;
   /** A time before the mounts were loaded, of Date.now(). */
   readonly sinceMs: number;
@@ -36,8 +36,12 @@ export function mountAgain(
     if (found.kind === "kept") log.error({ mount: name, problem: found.why }, "what was mounted before goes on");
     if (found.kind !== "changed") return;
     deps.scorer.forget();
-    for (const { resource } of [...found.before, ...found.now])
-      if (resource !== undefined) resources.retire(resource.name);
+    for (const { resource } of [...found.before, ...found.now]) {
+      if (resource === undefined) continue;
+      resources.retire(resource.name);
+      // Masks the arms of replaced sources, and no longer those of sources that came back.
+      await deps.runs.maskArms(resource.name, undefined);
+    }
     log.info({ mount: name, digests: found.now.map(({ id, asked }) => `${id} ${asked?.digest}`) }, "mounted again");
   };
   const ends = mounted.mounts.flatMap((mount) => {

@@ -36,6 +36,7 @@ const opened = await openMounts(
     memoryMib: 1024,
     hidden: [],
     reload: false,
+    replacedGraceMs: 60_000,
   },
   {
     onProgress: (_, done, total) => {

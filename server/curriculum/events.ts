@@ -92,7 +92,8 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | HandedOut
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
-  | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
+  /** `cause`: CloseCause of the contract in lower case; empty: an older server wrote the event. */
+  | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string; readonly cause: string }
   | RowsRated
   | RowsSeen
   | { readonly kind: "reopened"; readonly cursors: readonly number[]; readonly atMs: number }

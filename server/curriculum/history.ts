@@ -54,6 +54,8 @@ interface ControlRecord {
   /** Of the arm that is masked or no longer. */
   readonly armId?: string;
   readonly reason: string;
+  /** Of groups that were closed, as their event has it; left out of what an older server wrote. */
+  readonly cause?: string;
   /** The name of the token of whoever asked for it; left out: the server did it by itself, or it asks for no token. */
   readonly by?: string;
 }
@@ -164,7 +166,7 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
     case "resumed":
       return { ...base, control: "resume" };
     case "closed":
-      return { ...base, control: "close_groups", reason: event.reason };
+      return { ...base, control: "close_groups", reason: event.reason, cause: event.cause };
     case "reopened":
       return { ...base, control: "reopen_groups" };
     case "reshaped":

@@ -1,9 +1,11 @@
 /** The contract's numbers and the domain's words, both ways. */
+import * as curriculum from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import * as environment from "../../proto/gen/gradus/v1/environment_pb.js";
 import * as outcome from "../../proto/gen/gradus/v1/outcome_pb.js";
 import * as task from "../../proto/gen/gradus/v1/task_pb.js";
 import { enumerated } from "../tasks/task-id-numbers.ts";
 
+export const closeCauses = enumerated(curriculum.CloseCause);
 export const splits = enumerated(task.Split);
 export const sources = enumerated(task.Source);
 export const answerFormats = enumerated(task.AnswerFormat);

@@ -36,8 +36,10 @@ export type RowsLook =
 export interface RunRows<Spec, Key extends InstanceKey> {
   /** Pure, and at no cost for a state that has the lists of one that was looked at before. */
   look(state: RunState<Spec, Key>): RowsLook;
-  /** Whether a task is none of a row that its pool has no longer. */
-  readonly has: (key: Key) => boolean;
+  /** Whether the task of a key and a spec can be given: its row, if it is one, and its sources are still here. */
+  readonly has: (key: Key, spec: Spec) => boolean;
+  /** Why no tasks of a spec can be made here, as its sources were replaced; undefined: they were not. */
+  readonly whyMissing?: (spec: Spec) => string | undefined;
 }
 
 export interface Ports<Spec, Key extends InstanceKey> {

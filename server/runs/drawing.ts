@@ -72,7 +72,7 @@ function eventsOf<Spec, Key extends InstanceKey>(
 ): readonly RunEvent<Spec, Key>[] {
   const drawn = drawnEvent(plan, tasks, atMs);
   if (plan.closes.length === 0) return [drawn];
-  return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups" }, drawn];
+  return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups", cause: "too_many_open" }, drawn];
 }
 
 /** Aborted once a plan no longer holds, the run is gone or nobody waits; `end` stops watching. */

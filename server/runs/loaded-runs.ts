@@ -36,7 +36,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
     try {
       const refused = await run.commit((state) => {
         const cursors = timedOut(state, clock.now());
-        const event = { kind: "closed", cursors, reason: "timeout" } as const;
+        const event = { kind: "closed", cursors, reason: "timeout", cause: "timeout" } as const;
         return { events: cursors.length > 0 ? [event] : [], value: null };
       });
       dueAtMs = undefined;
@@ -170,7 +170,7 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
 
 export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Registry<Spec, Key> {
   const { clock, log, store } = ports;
-  const masks = createMasks(log);
+  const masks = createMasks(ports);
   const damages = createDamages(store, log);
   const runs = cache(ports, { masks, damages });
 

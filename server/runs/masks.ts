@@ -3,7 +3,7 @@ import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Log } from "../base/log.ts";
+import type { Ports } from "./dependencies.ts";
 
 export interface Masks {
   /** Says that a resource is down, and why, or that it is up again (undefined); brings the runs in line. */
@@ -21,24 +21,26 @@ export interface Masks {
 /** The changes that bring a run in line. */
 function changesFor(
   { config, masks }: RunState,
-  down: ReadonlyMap<string, string>,
+  whyDown: (resource: string, spec: unknown) => string | undefined,
 ): readonly Extract<RunEvent, { readonly kind: "armMasked" | "armUnmasked" }>[] {
-  return config.arms.flatMap(({ resource }, arm) => {
+  return config.arms.flatMap(({ resource, spec }, arm) => {
     // One that depends on nothing is masked because it gives no tasks, and stays so.
     if (resource === undefined) return [];
-    const reason = down.get(resource);
+    const reason = whyDown(resource, spec);
     const isMasked = masks[arm] !== null;
     if ((reason !== undefined) === isMasked) return [];
     return [reason === undefined ? { kind: "armUnmasked", arm } : { kind: "armMasked", arm, reason }];
   });
 }
 
-export function createMasks(log: Log | undefined): Masks {
+export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<Spec, Key>): Masks {
   const down = new Map<string, string>();
+  const whyDown = (resource: string, spec: unknown): string | undefined =>
+    down.get(resource) ?? rows?.whyMissing?.(spec as Spec);
   const bring: Masks["bring"] = async (run) => {
     // Most runs depend on nothing, and are not even looked at in the store.
-    if (changesFor(run.state(), down).length === 0) return;
-    await run.commit((state) => ({ events: changesFor(state, down), value: null }));
+    if (changesFor(run.state(), whyDown).length === 0) return;
+    await run.commit((state) => ({ events: changesFor(state, whyDown), value: null }));
   };
   /** Runs that could not be brought in line. */
   const late = new WeakSet();

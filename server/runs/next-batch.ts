@@ -5,7 +5,15 @@ import { drawReadiness } from "../curriculum/draw.ts";
 import type { HandedOut } from "../curriculum/events.ts";
 import { type Batch, batchEnd, type Group, type IssuedTask } from "../curriculum/batches.ts";
 import { batchAt, isDrawn, issuedTask, type RunState } from "../curriculum/state.ts";
-import { type InstanceKey, ok, type Refusal, type Result, type RunConfig, slotsFor } from "../curriculum/types.ts";
+import {
+  type Arm,
+  type InstanceKey,
+  ok,
+  type Refusal,
+  type Result,
+  type RunConfig,
+  slotsFor,
+} from "../curriculum/types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "../base/clock.ts";
@@ -68,8 +76,8 @@ function withReserve({ batches }: RunState): number | undefined {
   return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
 }
 
-/** Whether this server's pools have the row of a task, if it is one. */
-type IsThere<Key extends InstanceKey> = (key: Key) => boolean;
+/** Whether this server has what a task was made of: its row, if it is one, and its sources. */
+type IsThere<Spec, Key extends InstanceKey> = (key: Key, spec: Spec) => boolean;
 
 /** Tasks that can be given from a cursor on. */
 interface Available<Key extends InstanceKey> {
@@ -95,8 +103,9 @@ function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   from: number,
   count: number,
-  { fresh, isThere }: { readonly fresh: boolean; readonly isThere: IsThere<Key> },
+  { fresh, isThere }: { readonly fresh: boolean; readonly isThere: IsThere<Spec, Key> },
 ): Available<Key> {
+  const specOf = ({ arm }: Group<Key>["task"]): Spec => (state.config.arms[arm] as Arm<Spec>).spec;
   const groups: Group<Key>[] = [];
   let counted = 0;
   let next = from;
@@ -107,7 +116,7 @@ function available<Spec, Key extends InstanceKey>(
     const wanted = batch.groups.slice(place, place + count - counted);
     const given = fresh ? wanted.findIndex(({ handedOutAtMs }) => handedOutAtMs !== null) : -1;
     const all = given < 0 ? wanted : wanted.slice(0, given);
-    const there = all.filter(({ kind, task }) => kind === "open" || isThere(task.key));
+    const there = all.filter(({ kind, task }) => kind === "open" || isThere(task.key, specOf(task)));
     groups.push(...there);
     counted += fresh ? there.length : all.length;
     next = batch.cursor + place + (given < 0 ? wanted.length : given);
@@ -125,7 +134,7 @@ function nextStep<Spec, Key extends InstanceKey>(
   cursor: number | undefined,
   count: number,
   mayDraw: boolean,
-  isThere: IsThere<Key>,
+  isThere: IsThere<Spec, Key>,
 ): Step<Key> {
   const from = cursor ?? firstUnissued(state);
   const end = isDrawn(state);

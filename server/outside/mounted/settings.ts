@@ -48,6 +48,8 @@ export interface MountSettings {
   readonly hidden: readonly string[];
   /** Whether files are mounted again when they change. */
   readonly reload: boolean;
+  /** For how long open groups of a run wait for sources that no mount has any more. */
+  readonly replacedGraceMs: number;
 }
 
 type Given =
@@ -121,6 +123,12 @@ export const mountOptions = optionTable({
     description:
       "mount a file of --python again when it changes, for who writes it: tasks of what it was before are refused, and a file that cannot be mounted leaves what was served before",
   }),
+  replacedGraceMs: integer({
+    description:
+      "milliseconds for which open groups of a run wait for the sources that their tasks were made by, if a mount has others now; then they are closed, so that the run goes on",
+    range: [0, 86_400_000],
+    defaultValue: 60_000,
+  }),
   mountWorkers: integer({
     description: "processes of each mount that make instances and verify answers",
     range: [1, 256],
@@ -143,7 +151,7 @@ export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "p
 
 /** Throws ConfigProblem. `hidden` are the server's own files and folders. */
 export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readonly string[]): MountSettings {
-  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload } = values;
+  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload, replacedGraceMs } = values;
   const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
   const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
   const names = mounts.map(({ name }) => name);
@@ -160,7 +168,8 @@ export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readon
   }
   const what = (kind: "read" | "net") => allow.flat().flatMap((each) => (each.kind === kind ? [each.what] : []));
   const allowed = { read: what("read"), net: what("net") };
-  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, hidden, reload });
+  const rest = { workers, memoryMib, hidden, reload, replacedGraceMs };
+  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, ...rest });
 }
 
 function asTarget(path: string): string {

@@ -16,6 +16,7 @@ import {
   type ArmState,
   ArmStateSchema,
   BatchRecordSchema,
+  CloseCause,
   ControlRecordSchema,
   type EvaluationRecord,
   EvaluationRecordSchema,
@@ -30,6 +31,7 @@ import {
   type RunState,
   RunStateSchema,
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { closeCauses } from "../enums.ts";
 import { pairsOf } from "../../tasks/scoring/contrast.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { runGroupId } from "../../tasks/task-id.ts";
@@ -176,12 +178,13 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   } else if (record.kind === "evaluation") {
     wire.kind = { case: "evaluation", value: evaluationToWire(record) };
   } else {
-    const { control, cursor, policy, weights, shape, armId = "", reason, by = "" } = record;
+    const { control, cursor, policy, weights, shape, armId = "", reason, cause, by = "" } = record;
     const value = create(ControlRecordSchema, {
       kind: control,
       cursor: BigInt(cursor),
       armId,
       reason,
+      closeCause: closeCauses.toWire[cause as keyof typeof closeCauses.toWire] ?? CloseCause.UNSPECIFIED,
       by,
       weights: { ...weights },
       ...(policy && { policy: policyToWire(policy) }),

@@ -13,6 +13,7 @@ import type { RowsLook, RunRows } from "../../runs/dependencies.ts";
 import type { Policy } from "../../curriculum/types.ts";
 import { poolDigest } from "../../rows/digest.ts";
 import type { TaskSpec } from "../spec.ts";
+import type { Replaced } from "./replaced.ts";
 import type { RunRanks } from "./run-ranks.ts";
 
 type State = RunState<TaskSpec, TaskKey>;
@@ -28,38 +29,50 @@ interface Part {
 export interface RunRowsDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly ranks: RunRanks;
+  /** Left out: sources are never replaced. */
+  readonly replaced?: Replaced;
   /** When the pools were read, by the store's clock. */
   readonly loadedAtMs: number;
 }
 
-export function createRunRows({ pools, ranks, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
+export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
   /** Lists that are as this server has the rows, with the arms that they were looked at for. */
   const same = new WeakMap<State["lists"], State["config"]["arms"]>();
-  const has = (key: TaskKey): boolean => hasRow(pools, key);
+  const lookAtRows = (state: State): RowsLook => {
+    const { lists, config } = state;
+    if (same.get(lists) === config.arms) return lateGone(state, pools);
+    const changes: RowsSeen[] = [];
+    for (const [pool, parts] of Map.groupBy(partsOf(state, pools), (part) => part.pool)) {
+      const newest = lists.find((list) => list.pool === pool.name);
+      const digest = poolDigest(pool);
+      const isSame = newest?.digest === digest;
+      if (isSame && parts.every(({ arms }) => arms.every((id) => listOf(lists, id) !== undefined))) continue;
+      if (newest !== undefined && !isSame && isNewer(newest, { digest, loadedAtMs }))
+        return { kind: "stale", message: staleText(state.runId, newest, digest) };
+      const changed = parts.flatMap((part) => changedPart(state, part) ?? []);
+      const reason = newest === undefined ? adopted(state, pool, digest) : changeText(newest, digest, changed);
+      const policy = recounted(state, ranks);
+      changes.push({ kind: "rowsSeen", pool: pool.name, digest, loadedAtMs, reason, lists: changed, policy });
+    }
+    if (changes.length > 0) {
+      const message = changes.flatMap(({ reason }) => (reason === "" ? [] : [reason])).join("; ");
+      return { kind: "changed", events: [...changes, ...closing(goneGroups(state, pools))], message };
+    }
+    same.set(lists, config.arms);
+    return lateGone(state, pools);
+  };
   return {
-    has,
+    ...(replaced && { whyMissing: replaced.whyMissing }),
+    has: (key, spec) => hasRow(pools, key) && replaced?.why(spec) === undefined,
     look(state) {
-      const { lists, config } = state;
-      if (same.get(lists) === config.arms) return lateGone(state, pools);
-      const changes: RowsSeen[] = [];
-      for (const [pool, parts] of Map.groupBy(partsOf(state, pools), (part) => part.pool)) {
-        const newest = lists.find((list) => list.pool === pool.name);
-        const digest = poolDigest(pool);
-        const isSame = newest?.digest === digest;
-        if (isSame && parts.every(({ arms }) => arms.every((id) => listOf(lists, id) !== undefined))) continue;
-        if (newest !== undefined && !isSame && isNewer(newest, { digest, loadedAtMs }))
-          return { kind: "stale", message: staleText(state.runId, newest, digest) };
-        const changed = parts.flatMap((part) => changedPart(state, part) ?? []);
-        const reason = newest === undefined ? adopted(state, pool, digest) : changeText(newest, digest, changed);
-        const policy = recounted(state, ranks);
-        changes.push({ kind: "rowsSeen", pool: pool.name, digest, loadedAtMs, reason, lists: changed, policy });
-      }
-      if (changes.length > 0) {
-        const message = changes.flatMap(({ reason }) => (reason === "" ? [] : [reason])).join("; ");
-        return { kind: "changed", events: [...changes, ...closing(goneGroups(state, pools))], message };
-      }
-      same.set(lists, config.arms);
-      return lateGone(state, pools);
+      const look = lookAtRows(state);
+      const events = (look.kind === "same" && replaced?.closing(state)) || [];
+      if (events.length === 0) return look;
+      return {
+        kind: "changed",
+        events,
+        message: `open groups are closed, ${events.map(({ reason }) => reason).join("; ")}`,
+      };
     },
   };
 }
@@ -68,7 +81,7 @@ export function createRunRows({ pools, ranks, loadedAtMs }: RunRowsDeps): RunRow
 const ROW_GONE = "row_gone: the pool has the group's row no longer";
 
 function closing(cursors: readonly number[]): readonly RunEvent<never, never>[] {
-  return cursors.length === 0 ? [] : [{ kind: "closed", cursors, reason: ROW_GONE }];
+  return cursors.length === 0 ? [] : [{ kind: "closed", cursors, reason: ROW_GONE, cause: "row_gone" }];
 }
 
 function isNewer(list: RowList, own: Pick<RowList, "digest" | "loadedAtMs">): boolean {

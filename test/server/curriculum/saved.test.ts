@@ -84,7 +84,7 @@ const events: fc.Arbitrary<RunEvent<Spec, Key>> = fc.oneof(
       fc.record({ cursor: whole, advantages: fc.array(fc.double()), rewardMean: fc.option(fc.double()) }),
     ),
   }),
-  fc.record({ kind: fc.constant("closed" as const), cursors: fc.array(whole), reason: text }),
+  fc.record({ kind: fc.constant("closed" as const), cursors: fc.array(whole), reason: text, cause: text }),
   fc.record({ kind: fc.constant("reopened" as const), cursors: fc.array(whole), atMs: whole }),
   fc.record({ kind: fc.constant("weightsSet" as const), weights: fc.array(fc.double()) }),
   fc.record({ kind: fc.constant("armMasked" as const), arm: index, reason: text }),

@@ -4395,7 +4395,8 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
    * "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a
    * server found other rows in a pool, as the reason says. Groups of rows that are gone
-   * are closed by a "close_groups" whose reason begins with "row_gone".
+   * are closed by a "close_groups" whose reason begins with "row_gone", and groups of
+   * replaced sources by one whose reason begins with "replaced".
    *
    * @generated from field: string kind = 1;
    */
@@ -4450,6 +4451,13 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * @generated from field: gradus.v1.RunShape shape = 8;
    */
   shape?: RunShape | undefined;
+
+  /**
+   * Why groups were closed, for "close_groups".
+   *
+   * @generated from field: gradus.v1.CloseCause close_cause = 9;
+   */
+  closeCause: CloseCause;
 };
 
 /**
@@ -5058,6 +5066,63 @@ export enum AlikeOutcomes {
  * Describes the enum gradus.v1.AlikeOutcomes.
  */
 export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
+
+/**
+ * Why groups of a run were closed before they were whole.
+ *
+ * @generated from enum gradus.v1.CloseCause
+ */
+export enum CloseCause {
+  /**
+   * The record is no "close_groups", or an older server wrote it.
+   *
+   * @generated from enum value: CLOSE_CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * CloseGroups was called.
+   *
+   * @generated from enum value: CLOSE_CAUSE_REQUESTED = 1;
+   */
+  REQUESTED = 1,
+
+  /**
+   * RunConfig.group_timeout passed.
+   *
+   * @generated from enum value: CLOSE_CAUSE_TIMEOUT = 2;
+   */
+  TIMEOUT = 2,
+
+  /**
+   * More groups were open than a run without a bound on the lag may have.
+   *
+   * @generated from enum value: CLOSE_CAUSE_TOO_MANY_OPEN = 3;
+   */
+  TOO_MANY_OPEN = 3,
+
+  /**
+   * A pool has the groups' rows no longer.
+   *
+   * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 4;
+   */
+  ROW_GONE = 4,
+
+  /**
+   * No server has the sources any more that the groups' tasks were made by: the file was
+   * changed, so that its mount has another digest or version, or no such environment. The
+   * groups waited for these sources for the grace period of the server, 60 s unless its
+   * option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
+   *
+   * @generated from enum value: CLOSE_CAUSE_REPLACED = 5;
+   */
+  REPLACED = 5,
+}
+
+/**
+ * Describes the enum gradus.v1.CloseCause.
+ */
+export declare const CloseCauseSchema: GenEnum<CloseCause>;
 
 /**
  * One run for each training run. A run goes on in update batches of

@@ -249,6 +249,50 @@ whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
 """
 global___AlikeOutcomes = AlikeOutcomes
 
+class _CloseCause:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _CloseCauseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CloseCause.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    CLOSE_CAUSE_UNSPECIFIED: _CloseCause.ValueType  # 0
+    """The record is no "close_groups", or an older server wrote it."""
+    CLOSE_CAUSE_REQUESTED: _CloseCause.ValueType  # 1
+    """CloseGroups was called."""
+    CLOSE_CAUSE_TIMEOUT: _CloseCause.ValueType  # 2
+    """RunConfig.group_timeout passed."""
+    CLOSE_CAUSE_TOO_MANY_OPEN: _CloseCause.ValueType  # 3
+    """More groups were open than a run without a bound on the lag may have."""
+    CLOSE_CAUSE_ROW_GONE: _CloseCause.ValueType  # 4
+    """A pool has the groups' rows no longer."""
+    CLOSE_CAUSE_REPLACED: _CloseCause.ValueType  # 5
+    """No server has the sources any more that the groups' tasks were made by: the file was
+    changed, so that its mount has another digest or version, or no such environment. The
+    groups waited for these sources for the grace period of the server, 60 s unless its
+    option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
+    """
+
+class CloseCause(_CloseCause, metaclass=_CloseCauseEnumTypeWrapper):
+    """Why groups of a run were closed before they were whole."""
+
+CLOSE_CAUSE_UNSPECIFIED: CloseCause.ValueType  # 0
+"""The record is no "close_groups", or an older server wrote it."""
+CLOSE_CAUSE_REQUESTED: CloseCause.ValueType  # 1
+"""CloseGroups was called."""
+CLOSE_CAUSE_TIMEOUT: CloseCause.ValueType  # 2
+"""RunConfig.group_timeout passed."""
+CLOSE_CAUSE_TOO_MANY_OPEN: CloseCause.ValueType  # 3
+"""More groups were open than a run without a bound on the lag may have."""
+CLOSE_CAUSE_ROW_GONE: CloseCause.ValueType  # 4
+"""A pool has the groups' rows no longer."""
+CLOSE_CAUSE_REPLACED: CloseCause.ValueType  # 5
+"""No server has the sources any more that the groups' tasks were made by: the file was
+changed, so that its mount has another digest or version, or no such environment. The
+groups waited for these sources for the grace period of the server, 60 s unless its
+option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
+"""
+global___CloseCause = CloseCause
+
 @typing.final
 class Arm(google.protobuf.message.Message):
     """What a policy chooses between."""
@@ -4163,11 +4207,13 @@ class ControlRecord(google.protobuf.message.Message):
     ARM_ID_FIELD_NUMBER: builtins.int
     BY_FIELD_NUMBER: builtins.int
     SHAPE_FIELD_NUMBER: builtins.int
+    CLOSE_CAUSE_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
     "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a
     server found other rows in a pool, as the reason says. Groups of rows that are gone
-    are closed by a "close_groups" whose reason begins with "row_gone".
+    are closed by a "close_groups" whose reason begins with "row_gone", and groups of
+    replaced sources by one whose reason begins with "replaced".
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""
@@ -4179,6 +4225,8 @@ class ControlRecord(google.protobuf.message.Message):
     """The name of the token of whoever asked for it; empty: the server did it by
     itself, as it does mask an arm, or asks for no token.
     """
+    close_cause: global___CloseCause.ValueType
+    """Why groups were closed, for "close_groups"."""
     @property
     def policy(self) -> global___Policy:
         """The new policy, for "policy"."""
@@ -4202,9 +4250,10 @@ class ControlRecord(google.protobuf.message.Message):
         arm_id: builtins.str = ...,
         by: builtins.str = ...,
         shape: global___RunShape | None = ...,
+        close_cause: global___CloseCause.ValueType = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "by", b"by", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "shape", b"shape", "weights", b"weights"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "by", b"by", "close_cause", b"close_cause", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "shape", b"shape", "weights", b"weights"]) -> None: ...
 
 global___ControlRecord = ControlRecord
 

@@ -989,6 +989,14 @@ export declare type Closed = Message<"gradus.internal.v1.Closed"> & {
    * @generated from field: string reason = 2;
    */
   reason: string;
+
+  /**
+   * CloseCause of the contract in lower case, without its prefix; empty: an older server
+   * wrote the event.
+   *
+   * @generated from field: string cause = 3;
+   */
+  cause: string;
 };
 
 /**

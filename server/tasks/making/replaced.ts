@@ -1,0 +1,75 @@
+/**
+ * Open groups whose tasks were made by sources that a mount has no longer. A trainer cannot have their answers scored, so
+ * they would keep the run waiting. They are closed after a grace period, in which the sources may come back.
+ */
+import { LRUCache } from "lru-cache";
+import { changedSources } from "../../../envs/asked.ts";
+import type { TaskKey } from "../../../envs/origin.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { openGroups, type RunState } from "../../curriculum/state.ts";
+import type { TaskSpec } from "../spec.ts";
+import type { RunEvent } from "../../curriculum/events.ts";
+
+/** Sources that are missed at once; the grace period of an older one begins again. */
+const MISSED_MAX = 4096;
+
+export interface Replaced {
+  /** Returns why no environment here has the sources of a spec; undefined: one has. */
+  readonly whyMissing: (spec: TaskSpec) => string | undefined;
+  /** Returns why the sources of a spec were replaced, once the grace period is over; else undefined. */
+  why(spec: TaskSpec): string | undefined;
+  /** Returns the events that close a run's groups of replaced sources. */
+  closing(state: RunState<TaskSpec, TaskKey>): readonly Closed[];
+}
+
+type Closed = Extract<RunEvent, { readonly kind: "closed" }>;
+
+export function createReplaced(registry: Registry, graceMs: number): Replaced {
+  /** By digest: when it was first missed, of performance.now(). */
+  const missed = new LRUCache<string, number>({ max: MISSED_MAX });
+  /** Arms whose sources are not here, by the environments that are. */
+  const found = new WeakMap<object, { readonly of: Registry["environments"]; readonly arms: readonly number[] }>();
+  const why: Replaced["why"] = (spec) => {
+    const name = `${spec.environment} ${spec.version} ${spec.digest}`;
+    const words = whyMissing(registry, spec);
+    // An environment that this process never had may have been left out of its options.
+    const isReplaced = registry.find(spec.environment).kind === "found" || registry.had?.(spec.environment) === true;
+    if (words === undefined || !isReplaced) return void missed.delete(name);
+    const sinceMs = missed.get(name) ?? performance.now();
+    missed.set(name, sinceMs);
+    return performance.now() - sinceMs >= graceMs ? words : undefined;
+  };
+  const missingOf = (arms: RunState<TaskSpec>["config"]["arms"]): readonly number[] => {
+    const known = found.get(arms);
+    if (known?.of === registry.environments) return known.arms;
+    const missing = arms.flatMap(({ spec }, i) => (whyMissing(registry, spec) === undefined ? [] : [i]));
+    found.set(arms, { of: registry.environments, arms: missing });
+    return missing;
+  };
+  return {
+    whyMissing: (spec) => whyMissing(registry, spec),
+    why,
+    closing(state) {
+      const { arms } = state.config;
+      const lost = new Map(missingOf(arms).map((arm) => [arm, arms[arm] && why(arms[arm].spec)]));
+      if (lost.values().every((words) => words === undefined)) return [];
+      const open = openGroups(state).flatMap(({ group: { task } }) => {
+        const words = lost.get(task.arm);
+        return words === undefined ? [] : [{ words, cursor: task.cursor }];
+      });
+      return [...Map.groupBy(open, ({ words }) => words)].map(([words, groups]) => ({
+        kind: "closed",
+        cursors: groups.map(({ cursor }) => cursor),
+        reason: `replaced: ${words}`,
+        cause: "replaced",
+      }));
+    },
+  };
+}
+
+function whyMissing(registry: Registry, { environment: id, version, digest }: TaskSpec): string | undefined {
+  if (digest === undefined) return undefined;
+  const found = registry.find(id, version);
+  if (found.kind !== "found") return found.message;
+  return found.environment.asked?.digest === digest ? undefined : changedSources(found.environment, digest);
+}
