@@ -1,4 +1,4 @@
-/** The fold: an event after a state gives the next state. */
+/** Fold of events: applies an event to a run's state and returns the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { steadied, toldBefore } from "./by-arm.ts";
 import { withEvaluated, withLeftOut, withRound } from "./evaluation-rounds.ts";
@@ -99,7 +99,7 @@ function drawnBatch<Key extends InstanceKey>(
   return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
 }
 
-/** What a policy thinks each arm is worth. */
+/** Returns the value that a policy gives each arm. 0 for policies that have no values. */
 export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
   return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
@@ -156,7 +156,10 @@ function reported<Spec, Key extends InstanceKey>(
   return { ...next, samplesRecorded: state.samplesRecorded + count };
 }
 
-/** Arms that choose their rows have all places to choose from at once; rounds of evaluation wait for no row that is gone. */
+/**
+ * Applies new rows of a pool. Arms that choose their rows get all places at once, and rounds of evaluation stop waiting
+ * for rows that are gone.
+ */
 function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: RowsSeen): RunState<Spec, Key> {
   const lists = withRowsSeen(state, event, event.lists);
   const arms = state.config.arms.map((arm) => {
@@ -185,21 +188,21 @@ function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, eve
       ),
     ),
   };
-  return event.reason === "" ? seen : told(seen);
+  return event.reason === "" ? seen : withHistoryEntry(seen);
 }
 
-/** A change that is told in the history by an entry of its own. */
-function told<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
+/** Returns the state after a change that has a history entry of its own. */
+function withHistoryEntry<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   return { ...state, nextSeq: state.nextSeq + 1 };
 }
 
-/** The next state, before batches are dropped that nothing will be asked of again. */
+/** Returns the next state, before old batches are dropped. */
 function reduce<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   event: Change<Spec, Key>,
 ): RunState<Spec, Key> {
   const masked = (arm: number, reason: string | null): RunState<Spec, Key> =>
-    told({ ...state, masks: state.masks.with(arm, reason) });
+    withHistoryEntry({ ...state, masks: state.masks.with(arm, reason) });
   switch (event.kind) {
     case "drawn":
       return drawn(state, event);
@@ -211,22 +214,22 @@ function reduce<Spec, Key extends InstanceKey>(
       return reported(state, event.groups);
     case "closed": {
       const places = event.cursors.map((cursor) => ({ cursor }));
-      return told(changeGroups(state, places, (group, _, range) => closed(group, soFar(group, range))));
+      return withHistoryEntry(changeGroups(state, places, (group, _, range) => closed(group, soFar(group, range))));
     }
     case "rowsRated":
       return { ...state, rows: withRated(state.rows, event) };
     case "rowsSeen":
       return rowsSeen(state, event);
     case "reopened":
-      return told(reopened(state, event.cursors, event.atMs));
+      return withHistoryEntry(reopened(state, event.cursors, event.atMs));
     case "reshaped":
-      return told(reshaped(state, event));
+      return withHistoryEntry(reshaped(state, event));
     case "policyUpdated":
-      return told(policyUpdated(state, event.policy));
+      return withHistoryEntry(policyUpdated(state, event.policy));
     case "weightsSet":
-      return told({ ...state, weights: event.weights });
+      return withHistoryEntry({ ...state, weights: event.weights });
     case "advanced": {
-      const moved = told({ ...state, policyState: event.policyState });
+      const moved = withHistoryEntry({ ...state, policyState: event.policyState });
       return { ...moved, advancedTo: placeOf(moved) };
     }
     case "armMasked":
@@ -234,11 +237,11 @@ function reduce<Spec, Key extends InstanceKey>(
     case "armUnmasked":
       return masked(event.arm, null);
     case "paused":
-      return told({ ...state, paused: true, pausedBy: event.by, pausedAtMs: event.atMs });
+      return withHistoryEntry({ ...state, paused: true, pausedBy: event.by, pausedAtMs: event.atMs });
     case "resumed":
-      return told({ ...state, ...notPaused });
+      return withHistoryEntry({ ...state, ...notPaused });
     case "evaluationOpened":
-      return told(withRound(state, event));
+      return withHistoryEntry(withRound(state, event));
     case "evaluated":
       return withEvaluated(state, event);
     default:
@@ -252,11 +255,11 @@ function isSpent(state: RunState, batch: Batch): boolean {
   return batch.groups.every((group) => group.kind === "closed" && group.folded);
 }
 
-/** Drops the oldest batches that are closed and folded in, beyond those kept. */
+/** Drops the oldest batches that are closed and folded in, beyond the number to keep. */
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const { batches, config } = state;
   const kept = tasksKept(config);
-  // As nearly always: with a look at the oldest alone.
+  // Almost always nothing is due, and the oldest batch alone shows that.
   if (batches.length === 0 || state.cursor - (batches[0] as Batch).cursor <= kept) return state;
   const spent = batches.filter((batch) => isSpent(state, batch));
   const dropped = new Set<Batch>();
@@ -269,7 +272,10 @@ export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>):
   return dropped.size === 0 ? state : { ...state, batches: batches.filter((batch) => !dropped.has(batch)) };
 }
 
-/** The state after an event, still with all batches that the event touched, so that the history can be written. */
+/**
+ * Returns the state after an event. It still holds all batches that the event changed, so that the history can be
+ * written.
+ */
 export function applyUntrimmed<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
   event: RunEvent<Spec, Key>,
@@ -283,7 +289,7 @@ export function applyUntrimmed<Spec, Key extends InstanceKey>(
   return { ...next(), version: (state?.version ?? 0) + 1 };
 }
 
-/** The state after an event; the first event of a journal comes after undefined. */
+/** Returns the state after an event. The first event of a journal is applied to undefined. */
 export function apply<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
   event: RunEvent<Spec, Key>,

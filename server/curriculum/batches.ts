@@ -1,108 +1,110 @@
-/** Update batches: tasks as they were drawn, and what came of the samples of their groups. Never changed in place. */
+/** Update batches: their tasks, and the results of their groups' samples. Batches are never changed in place. */
 import type { Told } from "./by-arm.ts";
 import type { GroupOutcome } from "./signals.ts";
 import type { DynamicSampling, InstanceKey, RunConfig } from "./types.ts";
 
-/** What the scoring of one sample came to. */
+/** Result of scoring one sample. */
 export type SampleResult =
   | {
       readonly kind: "reward";
       readonly reward: number;
       readonly solved: boolean;
-      /** How good the answer is, in [0, 1]; left out: 1 where it is solved, else 0. */
+      /** Quality of the answer, in [0, 1]. Unset: 1 if it is solved, else 0. */
       readonly quality?: number;
-      /** What the run's policy reads beside (PolicyDefinition.reads), by name; left out: nothing. */
+      /** Values that the run's policy reads beside the reward (PolicyDefinition.reads), by name. Unset: none. */
       readonly facts?: Readonly<Record<string, number>>;
-      /** Of the policy that wrote the completion; left out: not known. */
+      /** Version of the policy that wrote the completion. Unset: not known. */
       readonly policyVersion?: number;
       /**
-       * The violation of a malformed answer: as the scorer says it, then as a run records it (malformed.ts). Left out: the
-       * answer was read.
+       * Violation of a malformed answer: first the scorer's text, then the form in which a run records it
+       * (malformed.ts). Unset: the answer was read.
        */
       readonly malformed?: string | number;
-      /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */
+      /** Scan from which contrast pairs are made. Unset: the scheme does not scan, or nothing is known. */
       readonly scan?: SampleScan;
     }
   | { readonly kind: "terminal"; readonly reason: string };
 
-/** A completion that was scanned for its first right answer; places are code points. */
+/** Scan of a completion for its first right answer. Positions and lengths count code points. */
 export interface SampleScan {
   readonly length: number;
-  /** Where the first right answer ends; null: there is none. */
+  /** Position after the first right answer. Null: there is none. */
   readonly commitEnd: number | null;
-  /** The completion goes on after it. */
+  /** Whether the completion goes on after that answer. */
   readonly goesOn: boolean;
 }
 
-/** First results of samples of one group, in lists of one length: there are too many for an object each. */
+/**
+ * First results of samples of one group, as lists of equal length. Objects for each sample would take too much memory.
+ */
 export interface GroupResults {
   readonly cursor: number;
-  /** By sample_index. */
+  /** Sample indices. */
   readonly indices: readonly number[];
-  /** Of the completions, to tell a retry from another completion. */
+  /** Digests of the completions. They tell a retry from another completion. */
   readonly digests: readonly string[];
   readonly results: readonly SampleResult[];
 }
 
-/** By sample_index: what came of the samples of a task. */
+/** Results of a task's samples, by sample index. */
 export interface TaskSamples {
   readonly digests: readonly (string | null)[];
   readonly results: readonly (SampleResult | null)[];
 }
 
-/** One task as it was drawn. */
+/** One drawn task. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
-  /** With the run's incarnation it names the group. */
+  /** Cursor. Together with the run's incarnation it names the group. */
   readonly cursor: number;
-  /** The arm's index in the configuration. */
+  /** Index of the arm in the configuration. */
   readonly arm: number;
-  /** Which instance of the arm, counted from 0. */
+  /** Number of the instance within its arm, counted from 0. */
   readonly ordinal: number;
-  /** Which of the arm's rows was chosen; left out: the arm goes through its tasks in turn. */
+  /** Row of the arm that was chosen. Unset: the arm goes through its tasks in turn. */
   readonly row?: number;
-  /** An instance that the run had issued before. */
+  /** Whether the run had issued the instance before. */
   readonly repeat: boolean;
-  /** What the TaskSource gave. */
+  /** Key that the TaskSource gave. */
   readonly key: Key;
 }
 
-/** A task as it is given out: its cursor and the incarnation name its group. */
+/** A task as it is handed out. Its cursor and the incarnation name its group. */
 export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
   readonly incarnation: string;
-  /** The run's. */
+  /** Epoch of the run. */
   readonly epoch: number;
-  /** The update batch's index. */
+  /** Index of the update batch. */
   readonly batch: number;
-  /** Its arm's, in that draw. */
+  /** Probability of the task's arm in that draw. */
   readonly probability: number;
-  /** Completions that its group waits for. */
+  /** Number of completions that its group waits for. */
   readonly numGenerations: number;
 }
 
 interface GroupBase<Key extends InstanceKey> {
   readonly task: DrawnTask<Key>;
-  /** When it was first given out; null: not yet. */
+  /** Time at which the task was first handed out. Null: not yet. */
   readonly handedOutAtMs: number | null;
-  /** Of the completions with a result, by sample_index: what tells a retry from another completion. */
+  /** Digests of the completions with a result, by sample index. They tell a retry from another completion. */
   readonly digests: readonly (string | null)[];
 }
 
-/** The completions of a task, some of which have no result yet. */
+/** The group of a task, while some of its completions have no result. */
 export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "open";
-  /** By sample_index. */
+  /** Results by sample index. Null: none yet. */
   readonly results: readonly (SampleResult | null)[];
-  /** How many of them are null. */
+  /** Number of results that are null. */
   readonly missing: number;
 }
 
-/** A group that takes no more results. */
+/** A group that accepts no more results. */
 export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "closed";
-  /** Those it had, by sample_index; of a group whose advantages were reported: none. */
+  /** Results by sample index. Empty if the group's advantages were reported. */
   readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
-  /** Whether a draw has folded it in; used under an unbounded lag. */
+  /** Whether a draw has folded the group in. Used only under an unbounded lag. */
   readonly folded: boolean;
 }
 
@@ -110,59 +112,65 @@ export type Group<Key extends InstanceKey = InstanceKey> = OpenGroup<Key> | Clos
 
 export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly index: number;
-  /** Of its first task. */
+  /** Cursor of the batch's first task. */
   readonly cursor: number;
-  /** Its place in the history. */
+  /** Position of the batch in the history. */
   readonly seq: number;
-  /** The run's, when it was drawn. */
+  /** Epoch of the run at the time of the draw. */
   readonly epoch: number;
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
-  /** What the history told with the draw before; null: it tells this one whole. */
+  /** Numbers that the history holds of the draw before. Null: the history holds this draw's numbers whole. */
   readonly toldBefore: Told | null;
   /** Completions of each prompt. */
   readonly numGenerations: number;
-  /** Of the tasks that may be given out, in cursor order from the batch's cursor on. */
+  /** Groups of the tasks that may be handed out, in cursor order from the batch's cursor on. */
   readonly groups: readonly Group<Key>[];
-  /** Tasks to train on: of as many groups a trainer makes one update. */
+  /** Number of tasks to train on. A trainer makes one update from as many groups. */
   readonly prompts: number;
   /**
-   * What was drawn beyond them, next in cursor order (dynamic sampling). As groups prove useless the first of these
-   * become groups; those that are left when no group is open are passed over.
+   * Reserve tasks, next in cursor order (dynamic sampling). For each useless group the first of them becomes a group.
+   * Once no group is open, those that are left are skipped.
    */
   readonly reserve: readonly DrawnTask<Key>[];
-  /** How many groups are open. */
+  /** Number of groups that are open. */
   readonly open: number;
 }
 
-/** The cursor after a batch's tasks, its reserve included. */
+/** Returns the cursor after a batch's tasks, its reserve included. */
 export function batchEnd({ cursor, groups, reserve }: Batch): number {
   return cursor + groups.length + reserve.length;
 }
 
 /**
- * Whether a closed group is of no use to an update (DAPO 3.2): its samples came out alike, or too few of them have a
+ * Returns whether a closed group is useless to an update (DAPO 3.2): its samples are alike, or too few of them have a
  * reward.
  */
 export function isUseless({ outcome }: Pick<ClosedGroup, "outcome">, alike: DynamicSampling["alike"]): boolean {
   const { count, solved, deviation, advantage } = outcome;
   if (alike === "solved") return count < 2 || solved === 0 || solved === count;
-  // Of reported groups only the advantages are known.
+  // Reported groups have advantages only.
   return deviation === null || count === 0 ? !advantage : count < 2 || deviation === 0;
 }
 
-/** How many closed groups of a batch are of use to an update; without dynamic sampling all with a signal. */
+/**
+ * Returns how many closed groups of a batch are useful to an update. Without dynamic sampling groups with different
+ * rewards are useful.
+ */
 export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig): number {
   const alike = dynamicSampling?.alike ?? "rewards";
   return groups.filter((group) => group.kind === "closed" && !isUseless(group, alike)).length;
 }
 
-// Samples of a task: those that have come in lists of one length, and all of them by their index.
+// Samples of a task, in two forms: lists of the samples that have arrived, and a list of all samples by index.
 
 const blanks = new Map<number, TaskSamples>();
 
-/** Nothing has come. One for all of a length, for a run may have a million samples open. */
+/**
+ * Returns the samples of a task of which none has arrived. All tasks of one size share one value, because a run may
+ * have a million open samples.
+ */
 export function blankSamples(numGenerations: number): TaskSamples {
   const known = blanks.get(numGenerations);
   if (known !== undefined) return known;
@@ -177,7 +185,7 @@ export function withSamples(
   { indices, digests, results }: Omit<GroupResults, "cursor">,
 ): TaskSamples {
   if (indices.length === 0) return { digests: before.digests, results: before.results };
-  // As nearly always: a whole group at once.
+  // Almost always a whole group arrives at once.
   if (indices.length === before.results.length && isInOrder(indices))
     return { digests: [...digests], results: [...results] };
   const next = { digests: [...before.digests], results: [...before.results] };
@@ -189,7 +197,7 @@ export function withSamples(
   return next;
 }
 
-/** Whether they are 0, 1, 2 and so on. */
+/** Returns whether the indices are 0, 1, 2 and so on. */
 function isInOrder(indices: readonly number[]): boolean {
   for (let i = 0; i < indices.length; i++) if (indices[i] !== i) return false;
   return true;
@@ -198,7 +206,7 @@ function isInOrder(indices: readonly number[]): boolean {
 export function recordedOf({ results, digests }: TaskSamples): Omit<GroupResults, "cursor"> {
   const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
   if (digests === blanks.get(digests.length)?.digests) return columns;
-  // A loop: a state may hold a million samples.
+  // A plain loop, because a state may hold a million samples.
   for (let index = 0; index < results.length; index++) {
     const result = results[index];
     const digest = digests[index];

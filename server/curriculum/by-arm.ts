@@ -1,48 +1,53 @@
 /**
- * What is kept of each arm's share with every draw. Of many arms a draw moves few, so that only those are written: the
- * first of each window of draws is whole, and the others say what changed since the one before.
+ * Numbers by arm that are recorded with each draw. In a run of many arms a draw changes few of them, so only changes
+ * are written: the first draw of each window is whole, and the others hold the differences from the draw before.
  */
-/** Runs of so many arms are written whole: that is half a kilobyte. */
+/** Maximum number of arms whose numbers are always written whole: half a kilobyte. */
 const FEW = 64;
 
-/** One draw of so many is whole, so that whoever reads the middle of a history has not far to go back. */
+/** One draw in this many is whole, so that a reader of the middle of a history need not go far back. */
 const WINDOW = 64;
 
-/** An arm that moves by less than this part of its number keeps it, until it is drawn from. */
+/**
+ * Minimum relative change of an arm's number for which the new number is recorded. An arm that is drawn always gets its
+ * exact number.
+ */
 const MOVED = 1 / 16;
 
-/** By arm, in the configuration's order. */
+/** Numbers by arm, in the configuration's order. */
 type Numbers = readonly number[];
 
-/** What is told of an update batch's draw. */
+/** Numbers of an update batch's draw that the history records. */
 export interface Told {
   readonly probabilities: Numbers;
   readonly values: Numbers;
 }
 
-/** Numbers by arm, as they differ from others. */
+/** Differences of numbers by arm from earlier ones. */
 export interface Changes {
-  /** All of them; none: what follows tells them. */
+  /** All numbers. Empty: the fields below hold the differences. */
   readonly all: Numbers;
-  /** What the others were is multiplied by this; 0 where all are told, so that it takes no room. */
+  /** Factor for the earlier numbers. 0 if `all` is set, so that the field takes no space. */
   readonly scale: number;
-  /** The arms that differ from that, and their numbers. */
+  /** Arms that differ from the scaled earlier numbers, and their numbers. */
   readonly at: readonly number[];
   readonly to: Numbers;
 }
 
 export const isMany = (armCount: number): boolean => armCount > FEW;
 
-/** Whether a draw of a run of many arms is told whole. */
+/** Returns whether a draw of a run of many arms is recorded whole. */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
-/** An update batch that was drawn, as far as it tells of its draw. */
+/** The part of an update batch that these functions read. */
 interface Drawn extends Told {
   readonly index: number;
   readonly epoch: number;
 }
 
-/** What the draw before told, if the next one tells what changed since; null: it is told whole. */
+/**
+ * Returns the recorded numbers of the draw before, if the next draw is recorded as changes. Null: it is recorded whole.
+ */
 export function toldBefore(
   {
     batches,
@@ -57,15 +62,15 @@ export function toldBefore(
 ): Told | null {
   const last = batches.at(-1);
   if (last === undefined || isWhole(batch) || !isMany(config.arms.length)) return null;
-  // After an import, or with new arms, there is nothing to go on from.
+  // After an import, or with new arms, no earlier numbers can be used.
   const goesOn = last.index === batch - 1 && last.epoch === epoch && last.probabilities.length === config.arms.length;
   return goesOn ? { probabilities: last.probabilities, values: last.values } : null;
 }
 
-/** In so coarse steps that numbers themselves tell by what they were scaled. */
+/** Rounds a ratio to 1/1024, so coarsely that the scale can be found again from the numbers themselves. */
 const stepped = (ratio: number): number => Math.round(ratio * 1024) / 1024;
 
-/** By what most numbers are scaled. */
+/** Returns the ratio by which most numbers have changed. */
 function scaleOf(before: Numbers, now: Numbers): number {
   const counts = new Map<number, number>();
   let [scale, most] = [1, 0];
@@ -79,8 +84,8 @@ function scaleOf(before: Numbers, now: Numbers): number {
 }
 
 /**
- * Numbers as they are told: those of arms that have hardly moved, and are not drawn from, are what was told of them. Shares
- * of arms that are let alone all move alike, as the whole does: what was told is scaled by that.
+ * Returns the numbers to record. An arm that has hardly moved and is not drawn keeps its recorded number, scaled. The
+ * scale is the change that the shares of all unchanged arms have in common.
  */
 export function steadied(before: Numbers | undefined, now: Numbers, drawn: ReadonlySet<number>): Numbers {
   if (before?.length !== now.length) return now;
@@ -92,7 +97,7 @@ export function steadied(before: Numbers | undefined, now: Numbers, drawn: Reado
   });
 }
 
-/** `before`: null, or other arms: there is nothing to go on from. */
+/** Returns the changes between two lists. If `before` is null or of another length, the changes hold all numbers. */
 export function changesOf(before: Numbers | null, now: Numbers): Changes {
   if (before?.length !== now.length) return { all: now, scale: 0, at: [], to: [] };
   const scale = scaleOf(before, now);
@@ -101,11 +106,11 @@ export function changesOf(before: Numbers | null, now: Numbers): Changes {
   return { all: [], scale, at, to: at.map((arm) => now[arm] as number) };
 }
 
-/** Undefined: the changes are of other numbers than these. */
+/** Returns the numbers after changes. Undefined: the changes do not fit the earlier numbers. */
 export function changed(before: Numbers | null, { all, scale, at, to }: Changes): Numbers | undefined {
   if (all.length > 0) return all;
   if (before === null || at.length !== to.length || at.some((arm) => !(arm < before.length))) return undefined;
-  // Most of what reading a long history of many arms takes: a copy costs a tenth of a product for each.
+  // Reading a long history of many arms spends most of its time here. For each arm a copy costs a tenth of a product.
   const now = scale === 1 ? before.slice() : scaled(before, scale);
   for (let i = 0; i < at.length; i++) now[at[i] as number] = to[i] as number;
   return now;

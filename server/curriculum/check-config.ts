@@ -1,4 +1,4 @@
-/** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
+/** Checks of a configuration, a policy and weights. Errors name fields as the contract does. */
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "./policies/policy.ts";
 import { checkFilter, looksBack } from "./policies/filter.ts";
@@ -17,9 +17,9 @@ import {
   type RunConfig,
 } from "./types.ts";
 
-/** Of a reward's size, and an advantage's: sums and squares of as many as a run has are finite. */
+/** Maximum absolute value of a reward or an advantage. Sums and squares over all samples of a run then stay finite. */
 export const REWARD_MAX = 1e9;
-/** The papers' are at most 0.04. */
+/** Maximum KL coefficient. The papers use at most 0.04. */
 export const KL_COEFFICIENT_MAX = 100;
 export const ARMS_MAX = 1024;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
@@ -91,7 +91,7 @@ function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | und
   return invalid("evaluation_arms", `${limit}, not ${samples}: lower one of them`);
 }
 
-/** What a run may have to hold at a time: the samples of every update batch that can wait for feedback. */
+/** Checks the samples that a run may hold at a time: those of every update batch that can wait for feedback. */
 function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampling }: RunConfig): Invalid | undefined {
   const batches = lag.kind === "batches" ? lag.count + 1 : 1;
   const samples = slotsFor(promptsPerUpdate, dynamicSampling) * numGenerations * batches;
@@ -104,7 +104,7 @@ function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampli
   );
 }
 
-/** Why a group of one completion is too small, where the server makes its advantage of the others' rewards. */
+/** Message for a group of one completion if the server computes its advantage from the other rewards. */
 const TOO_FEW = "must be at least 2";
 
 function checkDynamicSampling({ dynamicSampling, feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
@@ -151,21 +151,24 @@ function checkShares(constraints: Constraints): Invalid | undefined {
   ]);
 }
 
-/** The field, from "policy" down, that asks for what was solved, which reported advantages do not say. */
+/**
+ * Returns the field, with its path from "policy" on, that needs to know what was solved. Reported advantages do not say
+ * it.
+ */
 function needsSolved(policy: Policy): string | undefined {
   const field = definitionOf(policy).needsSolved?.(policy.config);
   if (field !== undefined) return `policy.${policy.kind}.${field}`;
   return looksBack(policy.filter) ? "policy.filter" : undefined;
 }
 
-/** Reported advantages do not say what was solved. */
+/** Refuses policies that need to know what was solved, if advantages are reported. */
 function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invalid | undefined {
   const field = feedbackSource === "reported" ? needsSolved(policy) : undefined;
   if (field === undefined) return undefined;
   return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
 }
 
-/** A signal that compares the completions of a group has nothing to compare. */
+/** Refuses a signal that compares the completions of a group, if groups have one completion. */
 function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms }: RunConfig): Invalid | undefined {
   if (numGenerations !== 1 || feedbackSource !== "step") return undefined;
   const signals = arms.map(({ id }) => definitionOf(policy).signal?.(policy.config, id));
@@ -179,8 +182,8 @@ function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms
 }
 
 /**
- * Refuses a policy with a part, such as a stage, that is shorter than an update batch: a batch is of the part that its
- * first task is in, so that such a part may never be drawn. Runs that have one go on.
+ * Refuses a policy with a part, such as a stage, that is shorter than an update batch. A batch belongs to the part of
+ * its first task, so that such a part might never be drawn. Existing runs with such a part go on.
  */
 export function checkParts({ length, promptsPerUpdate }: RunConfig, policy: Policy): Invalid | undefined {
   const least = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length);
@@ -197,9 +200,9 @@ interface PolicyInForce {
   readonly weights: readonly number[];
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 interface Drawn {
-  /** Tasks to train on that are drawn already. */
+  /** Tasks to train on that are already drawn. */
   readonly prompts: number;
 }
 
@@ -214,13 +217,13 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
   ]);
 }
 
-/** Whether a run's arms, policy and weights, as they would be, go together. */
+/** Checks that the planned arms, policy and weights of a run go together. */
 export function checkPolicy(run: PolicyInForce & Drawn): Invalid | undefined {
   const { config, policy, weights, prompts } = run;
   return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights, prompts });
 }
 
-/** New weights of some arms, by id: each must be one of the run's, and in range. */
+/** Checks new weights of some arms, by id: each arm must belong to the run, and each weight must be in range. */
 export function checkWeights(config: RunConfig, weights: Readonly<Record<string, number>>): Invalid | undefined {
   const ids = new Set(config.arms.map((arm) => arm.id));
   const removed = new Set(config.arms.filter((arm) => arm.removed).map((arm) => arm.id));
@@ -237,7 +240,10 @@ function known(found: readonly (Invalid | undefined)[]): readonly Invalid[] {
   return found.filter((one) => one !== undefined);
 }
 
-/** Each by itself: whether arms and constraints can be met together is asked only of those that are right. */
+/**
+ * Returns the problems of each part of a configuration. It does not check whether arms and constraints can be met
+ * together.
+ */
 export function configProblems(config: RunConfig, weights: readonly number[]): readonly Invalid[] {
   const { lag, policy } = config;
   return [
@@ -259,7 +265,10 @@ export function configProblems(config: RunConfig, weights: readonly number[]): r
   ];
 }
 
-/** Whether a run can be created with this configuration. The limit of num_generations is the server's to check. */
+/**
+ * Checks whether a run can be created with this configuration. The caller checks the server's limit of
+ * num_generations.
+ */
 export function checkConfig(
   config: RunConfig,
   weights: readonly number[] = config.arms.map((arm) => arm.weight),
@@ -270,13 +279,13 @@ export function checkConfig(
   return others.length === 0 ? found : { ...found, others };
 }
 
-// Whether a run that is created again is the same run.
+// Comparison of the configurations of a run that is created again.
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** The path of the first difference between two values of plain data; undefined: they are the same. */
+/** Returns the path of the first difference between two values of plain data. Undefined: they are equal. */
 function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
   if (a === b) return undefined;
   if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
@@ -289,13 +298,13 @@ function firstDifference(a: unknown, b: unknown, path: string): string | undefin
   return undefined;
 }
 
-/** A path as the contract names it. */
+/** Returns a path with the names of the contract. */
 function contractName(path: string, policyKind: string): string {
   return (
     path
       .replace(/^lag.*/, "feedbackLag")
       .replace(/^policy\.parameters\b/, `policy.${policyKind}`)
-      // Under the name of a map stand keys of the caller's.
+      // The keys of a map belong to the caller and are no names of the contract.
       .replace(/(\.weights)\..*/, "$1")
       .replace(/rewardRange.*/, "spec.rewardScheme")
       .replace(/resource$/, "spec.environment")
@@ -304,7 +313,7 @@ function contractName(path: string, policyKind: string): string {
   );
 }
 
-/** Without how many rows the pools had: a run goes on with other rows. */
+/** Returns the arm without its number of rows: a run goes on if the rows of a pool change. */
 function uncountedArm(arm: Arm): Arm {
   return arm.rows === undefined || arm.source !== "real" ? arm : { ...arm, rows: { ...arm.rows, rows: 0 } };
 }
@@ -315,12 +324,12 @@ function uncounted(policy: Policy): Policy {
 }
 
 /**
- * The first field, as the contract names it, in which two configurations differ; undefined: they mean the same. `given`
- * does not count: it may say the same thing in another way, such as a default in full.
+ * Returns the first field, as the contract names it, in which two configurations differ. Undefined: they are equal.
+ * `given` is ignored, because it may say the same in other words, such as with a default written out.
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
-  // No caller chooses whether rounding is ignored: a run keeps what the server that created it did.
+  // The caller does not choose whether rounding is ignored: the server that created the run did.
   const told = { given: "", ignoresRounding: true };
   const [one, other] = [a, b].map((config) => ({
     ...config,

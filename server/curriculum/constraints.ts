@@ -1,4 +1,4 @@
-/** Which arms an update batch may draw: masks (ours and the operator's) and hard constraints (ADSC 3.3). */
+/** Choice of the arms that an update batch may draw: masks and hard constraints (ADSC 3.3). */
 import type { Rng } from "../../envs/lib/rng.ts";
 import { rowsWithin } from "./policies/ranks.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -12,15 +12,15 @@ import {
   type Policy,
 } from "./types.ts";
 
-/** What of the arms can be drawn. */
+/** Arms that can be drawn. */
 export interface Drawable {
-  /** By arm; 0 for an arm that cannot be drawn. They sum to 1. */
+  /** Probabilities by arm, with the sum 1. 0 for an arm that cannot be drawn. */
   readonly probabilities: readonly number[];
-  /** Whether each arm can be drawn, were it for a constraint only. */
+  /** Whether each arm can be drawn, if only for a constraint. */
   readonly possible: readonly boolean[];
 }
 
-/** The arms' weights, but 0 for an arm all of whose rows lie outside of the filter's range of ranks. */
+/** Returns the arms' weights, with 0 for an arm whose rows all lie outside of the filter's range of ranks. */
 export function drawnWeights(
   { filter }: Policy,
   arms: readonly Pick<Arm, "id" | "source">[],
@@ -34,8 +34,8 @@ export function drawnWeights(
 }
 
 /**
- * A policy's probabilities without the arms whose weight is 0, those that are masked, and those that the policy does not
- * draw from now; the others keep their proportions. The same for all policies. Undefined: no arm is left.
+ * Returns a policy's probabilities without the arms that are masked, have weight 0, or that the policy does not draw
+ * from now. The other arms keep their proportions. This holds for all policies. Undefined: no arm is left.
  */
 export function drawableProbabilities(
   policy: Policy,
@@ -49,31 +49,31 @@ export function drawableProbabilities(
   if (count === 0) return undefined;
   if (count === p.length) return { probabilities: p, possible };
   const total = p.reduce((sum, share, i) => sum + (possible[i] ? share : 0), 0);
-  // A softmax underflows: what is left of it says nothing of these arms.
+  // If a softmax underflows, its remaining probabilities carry no information on these arms.
   const share = (of: number): number => (total > 0 ? of / total : 1 / count);
   return { probabilities: p.map((of, i) => (possible[i] ? share(of) : 0)), possible };
 }
 
-/** Least numbers of tasks of each class in one update batch. */
+/** Minimum numbers of tasks of each class in one update batch. */
 export interface Quotas {
   readonly real: number;
   readonly hard: number;
 }
 
-/** What a draw needs to know of an arm. */
+/** The properties of an arm that a draw reads. */
 export interface ArmClass {
   readonly real: boolean;
   readonly hard: boolean;
-  /** An arm that cannot be drawn is not drawn for a quota either. */
+  /** Whether the arm can be drawn. An arm that cannot is not drawn for a quota either. */
   readonly possible: boolean;
 }
 
-/** Rounds a share of a whole number up; 1e-9 keeps 0.07 · 100 = 7.000000000000001 from becoming 8. */
+/** Rounds a share of a whole number up. The 1e-9 keeps 0.07 · 100 = 7.000000000000001 from becoming 8. */
 function shareUp(share: number, size: number): number {
   return Math.max(0, Math.ceil(share * size - 1e-9));
 }
 
-/** The quotas of update batch `batch`, of `size` tasks. */
+/** Returns the quotas of update batch `batch`, which has `size` tasks. */
 export function quotasOf(constraints: Constraints, batch: number, size: number): Quotas {
   const real = Math.max(shareUp(constraints.realShareMin, size), shareUp(1 - constraints.syntheticShareMax, size));
   const hard = batch < constraints.hardWarmupBatches ? 0 : shareUp(constraints.hardShareMin, size);
@@ -84,7 +84,7 @@ export function armClasses(arms: readonly Arm[], possible: readonly boolean[]): 
   return arms.map((arm, i) => ({ real: arm.source === "real", hard: arm.hard, possible: possible[i] === true }));
 }
 
-/** Draws one of the arms allowed, by p among them; evenly where p has vanished (a softmax underflows). */
+/** Draws one of the allowed arms with probability p among them, or evenly if all of p has underflowed. */
 function pickArm(p: readonly number[], allowed: readonly number[], rng: Rng): number {
   const total = allowed.reduce((sum, arm) => sum + (p[arm] ?? 0), 0);
   if (!(total > 0)) return rng.pick(allowed);
@@ -97,11 +97,11 @@ function pickArm(p: readonly number[], allowed: readonly number[], rng: Rng): nu
     left -= share;
     last = arm;
   }
-  // Rounding can leave a trace of `left` after the last arm.
+  // Rounding can leave a small rest in `left` after the last arm.
   return last;
 }
 
-/** The slots of a batch as they are being repaired, with the counts that the quotas are about. */
+/** Slots of a batch that are being repaired, with the counts that the quotas limit. */
 interface Slots {
   readonly arms: number[];
   readonly classes: readonly ArmClass[];
@@ -118,8 +118,8 @@ function move(slots: Slots, slot: number, arm: number): void {
 }
 
 /**
- * Moves randomly chosen slots that lack the quality `want` to arms that have it, until its quota is met. A slot that
- * the other quota cannot spare moves only to arms that have both.
+ * Moves randomly chosen slots that lack the quality `want` to arms that have it, until its quota is met. If the other
+ * quota needs a slot, the slot moves only to arms that have both qualities.
  */
 function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly number[], rng: Rng): void {
   if (slots[want] >= quotas[want]) return;
@@ -136,12 +136,13 @@ function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly
 }
 
 /**
- * The arm of each slot of an update batch. Slots are drawn independently by p; where a quota is missed, as few slots as
- * it lacks, evenly chosen, are drawn again by p among the arms that the quota counts. So a batch that meets its quotas
- * by chance is an unconstrained draw, and one that does not meets them exactly. The real quota goes first; one pass over
- * the slots is enough for each, because a slot that cannot move never becomes able to (checkConstraints has seen to it
- * that enough can). A quota that only arms count for which are masked just now is missed: a judge that is down must not
- * stop a run.
+ * Returns the arm of each slot of an update batch. Slots are drawn independently by p. If a quota is missed, as few
+ * slots as needed, evenly chosen, are drawn again by p among the arms that the quota counts. So a batch that meets its
+ * quotas by chance is an unconstrained draw; any other meets them exactly.
+ *
+ * The real quota goes first. One pass over the slots is enough for each quota, because a slot that cannot move never
+ * becomes able to (checkConstraints ensures that enough slots can). If all arms of a quota are masked, the quota is
+ * missed: a judge that is down must not stop a run.
  */
 export function assignSlots(
   classes: readonly ArmClass[],
@@ -178,8 +179,8 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
 }
 
 /**
- * Whether every update batch of a run has arms to draw, and can meet the constraints: in each phase of its policy, the
- * full ones, and the last one where what is left of the length leaves it short. Masks pass, so they do not count.
+ * Checks that every update batch of a run has arms to draw and can meet the constraints. It checks full batches and a
+ * shorter last batch, in each phase of the policy. Masks are temporary, so they do not count.
  */
 export function checkConstraints(run: {
   readonly arms: readonly Arm[];
@@ -187,7 +188,7 @@ export function checkConstraints(run: {
   readonly weights: readonly number[];
   readonly promptsPerUpdate: number;
   readonly length: number;
-  /** Tasks to train on that are drawn already; left out: none. */
+  /** Tasks to train on that are already drawn. Unset: none. */
   readonly prompts?: number;
   readonly dynamicSampling?: DynamicSampling | undefined;
 }): Invalid | undefined {

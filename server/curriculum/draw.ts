@@ -1,6 +1,6 @@
 /**
- * Draws of update batches. Batch k is drawn from the state after every batch up to k − 1 − lag closed: groups are folded
- * into the policy's state only here, and only up to that batch, however many more have closed. So a run is a pure
+ * Draws of update batches. Batch k is drawn from the state in which every batch up to k − 1 − lag is closed. Groups are
+ * folded into the policy's state only here and only up to that batch, even if more have closed. So a run is a pure
  * function of its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
@@ -20,23 +20,23 @@ import { passesOver } from "./task-memory.ts";
 import { type Arm, type Refusal, slotsFor } from "./types.ts";
 import { viewOf } from "./run-view.ts";
 
-/** How long to wait before asking again for a batch while no arm can be drawn. */
+/** Delay after which the caller may ask again for a batch, while no arm can be drawn. */
 const MASKED_RETRY_MS = 1000;
 
 export type DrawReadiness =
   | { readonly kind: "ready" }
   | { readonly kind: "paused" }
-  /** All of the run's length is drawn. */
+  /** The run's whole length is drawn. */
   | { readonly kind: "finished" }
-  /** Feedback is due. */
+  /** The draw waits for the feedback of this batch. */
   | { readonly kind: "waiting"; readonly batch: number };
 
-/** Batches before this one are in the state that the next batch is drawn from, under a counted lag. */
+/** Returns the number of batches that must be folded in before the next draw, under a counted lag. */
 function dueBatches(state: RunState, lag: number): number {
   return Math.max(0, state.batchesDrawn - lag);
 }
 
-/** Whether the next update batch can be drawn. */
+/** Returns whether the next update batch can be drawn. */
 export function drawReadiness(state: RunState): DrawReadiness {
   const { config } = state;
   if (isDrawn(state)) return { kind: "finished" };
@@ -46,31 +46,31 @@ export function drawReadiness(state: RunState): DrawReadiness {
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
 
-/** Whether an instance may be drawn now; "filtered": if there is nothing else. */
+/** Decision on an instance. "filtered": it is drawn only if there is nothing else. */
 export type Verdict = "accepted" | "refused" | "filtered";
 
-/** A draw but for its instances. */
+/** A draw without its instances. */
 export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly kind: "plan";
-  /** The arm of each slot. */
+  /** Arm of each slot. */
   readonly slots: readonly number[];
-  /** The row of each slot whose arm chooses its rows. */
+  /** Row of each slot whose arm chooses its rows. */
   readonly rows: readonly (number | undefined)[];
-  /** Groups to close first: the oldest open ones beyond openGroupsMax. */
+  /** Groups to close first: the oldest open groups beyond openGroupsMax. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
-  /** Whether an arm's task at an ordinal is a row that its pool has no longer: it is passed over. */
+  /** Returns whether an arm's task at an ordinal is a row that its pool no longer has. Such a task is skipped. */
   readonly isGone: (arm: number, ordinal: number) => boolean;
-  /** Instances count as known that the run has issued; of policies that go over them again, in this pass only. */
+  /** Returns whether the run has issued an instance. For policies that repeat instances in passes: in this pass. */
   readonly isKnown: (hash: string) => boolean;
-  /** What it was planned on; see isCurrent. */
+  /** State that the plan was made on. See isCurrent. */
   readonly basis: RunState;
 }
 
 /**
- * What the next draw folds in. Under an unbounded lag every group that has closed since the last draw, in cursor order,
- * as one update batch: a group that comes late counts in the mean of those it came with, so that a straggler weighs no
- * more than others.
+ * Returns the groups that the next draw folds in. Under an unbounded lag these are all groups closed since the last
+ * draw, in cursor order, as one update batch. A late group is thus averaged with the groups that it arrived with, and
+ * weighs no more than they do.
  */
 function dueFold(state: RunState): Fold {
   const { lag } = state.config;
@@ -82,7 +82,7 @@ function dueFold(state: RunState): Fold {
   return { kind: "groups", ranges: toRanges(fresh) };
 }
 
-/** The policy's state after what a fold takes in. */
+/** Returns the policy's state after the groups of a fold. */
 function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
   const { policy, policyState, config } = state;
   const definition = definitionOf(policy);
@@ -169,7 +169,7 @@ function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
   };
 }
 
-/** Which instances a draw takes: the policy's own choice, and the filter around it. */
+/** Returns the decision on instances: the policy's own choice, then the filter. */
 function verdictOf(
   { policy, memory }: RunState,
   policyState: unknown,
@@ -188,12 +188,12 @@ function verdictOf(
   };
 }
 
-/** Whether the groups that a plan folds in are as they were: one that was opened again may come to something else. */
+/** Returns whether the groups that a plan folds in are unchanged. A reopened group may close with another outcome. */
 function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
   const due = (batch: Batch): boolean =>
     fold.kind === "groups" ? true : basis.batchesFolded <= batch.index && batch.index < fold.batches;
   const now = new Set(state.batches);
-  // Mostly few batches have changed, if any.
+  // Usually few or no batches have changed.
   const changed = basis.batches.filter((batch) => due(batch) && !now.has(batch));
   if (changed.length === 0) return true;
   const byIndex = new Map(state.batches.map((batch) => [batch.index, batch]));
@@ -205,7 +205,7 @@ function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
   );
 }
 
-/** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
+/** Returns whether a plan still holds: nothing that it depends on has changed. Later feedback does not matter. */
 export function isCurrent(plan: DrawPlan, state: RunState): boolean {
   const { policy, policyState, config, weights, masks, incarnations } = plan.basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;

@@ -1,18 +1,18 @@
-/** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
+/** Rounds of evaluation beside training: opens, fills and finds them. Training does not read them. */
 import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
 import { leftOutOf } from "./row-lists.ts";
 import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
-/** Of each arm, so that a process that is behind can finish a round after another has opened the next. */
+/** Rounds kept of each arm. A slow process can thus finish a round after another process has opened the next. */
 export const ROUNDS_KEPT = 2;
 
-/** Tasks of a page; those of the last page that the set has not stay null. */
+/** Tasks of a page. Places beyond the end of the set stay null. */
 const PAGE = 256;
 
 const EMPTY_PAGE: EvaluationPage = Object.freeze(new Array<null>(PAGE).fill(null));
 
-/** The pages of a set of so many tasks, none of which has samples. */
+/** Returns the pages of a set of this size, without any samples. */
 export function pagesOf(size: number): readonly EvaluationPage[] {
   return new Array<EvaluationPage>(Math.ceil(size / PAGE)).fill(EMPTY_PAGE);
 }
@@ -31,12 +31,12 @@ function withTasks(
   return before.map((page, place) => changed.get(place) ?? page);
 }
 
-/** What came of a task of a round; null: nothing. */
+/** Returns the samples of a task of a round. Null: none has arrived. */
 export function evaluatedAt({ pages }: Pick<EvaluationRound, "pages">, ordinal: number): TaskSamples | null {
   return pages[Math.floor(ordinal / PAGE)]?.[ordinal % PAGE] ?? null;
 }
 
-/** The rounds of an evaluation arm that are kept, oldest first. */
+/** Returns the rounds of an evaluation arm that are kept, oldest first. */
 export function roundsOf({ evaluations }: Pick<RunState, "evaluations">, arm: number): readonly EvaluationRound[] {
   return evaluations.filter((one) => one.arm === arm);
 }
@@ -48,7 +48,7 @@ export function findRound(
   return evaluations.find((one) => one.arm === arm && one.round === round);
 }
 
-/** The state with a round opened; of its arm's earlier ones the last is kept. */
+/** Returns the state with a new round. Of the arm's earlier rounds only the last is kept. */
 export function withRound<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { arm, round, atMs }: { readonly arm: number; readonly round: number; readonly atMs: number },
@@ -61,7 +61,7 @@ export function withRound<Spec, Key extends InstanceKey>(
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
 }
 
-/** The round if it waits for no sample of the tasks that are left out. */
+/** Returns the round with `leftOut` as the tasks that it does not wait for. */
 export function withLeftOut(
   round: Omit<EvaluationRound, "leftOut" | "missing">,
   leftOut: ReadonlySet<number>,
@@ -75,7 +75,7 @@ export function withLeftOut(
   return { ...round, leftOut, missing };
 }
 
-/** The state with results of a round. */
+/** Returns the state with results of a round. */
 export function withEvaluated<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   event: EvaluationResults,
@@ -87,7 +87,7 @@ export function withEvaluated<Spec, Key extends InstanceKey>(
   return { ...state, evaluations };
 }
 
-/** The round with results of its tasks, which have so many samples each. */
+/** Returns the round with results of its tasks, each of which has `numGenerations` samples. */
 export function withResults(
   round: EvaluationRound,
   tasks: readonly GroupResults[],

@@ -1,6 +1,6 @@
 /**
- * How a run's events are kept: as messages of proto/gradus/internal/v1/run.proto, to which and from which the functions here
- * lead, in pairs. An event's kind is named as its field there. saved-state.ts has states.
+ * Codec of a run's events: pairs of functions that convert them to and from the messages of
+ * proto/gradus/internal/v1/run.proto. An event's kind is the name of its field there. state-codec.ts writes states.
  */
 import {
   create,
@@ -29,20 +29,23 @@ import {
   type TaskPlace,
 } from "./types.ts";
 
-/** Of events and states alike. Another number: another server's, to be read by that one. */
+/** Format number of events and states. Data with another number must be read by the server that wrote it. */
 export const FORMAT = 6;
 
-/** How the caller's part of a run is written. Its methods take what they gave: so the functions here need not say of what kind. */
+/**
+ * Codec of the parts of a run that the caller defines. A codec decodes only what it has encoded, so the functions here
+ * need not know the types.
+ */
 export interface Codecs<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly specs: Codec<Spec>;
   readonly keys: {
     encode(key: Key): Json;
-    /** What follows from the place is not written with the key. */
+    /** Decodes a key. The fields that follow from the place are not written with the key. */
     decode(json: Json, place: TaskPlace<Spec>): Key;
   };
 }
 
-/** A message, or what one is made of as the domain has it: lists that are read only, and null for what is not set. */
+/** A message, or its fields as the domain has them: lists are read-only, and unset fields are null. */
 export type Draft<T> = T extends readonly (infer Item)[]
   ? readonly Draft<Item>[]
   : T extends Uint8Array
@@ -64,17 +67,17 @@ export function messageOf<Desc extends DescMessage>(schema: Desc, bytes: Uint8Ar
   }
 }
 
-/** A message's fields. */
+/** Returns the fields of a message. */
 export function bare<T extends Message>({ $typeName: _name, $unknown: _unknown, ...fields }: T) {
   return fields;
 }
 
 export function otherFormat(what: string, format = 0): FormatError {
-  const found = format === 0 ? "of no format" : `of format ${format}`;
+  const found = format === 0 ? "in no known format" : `of format ${format}`;
   return new FormatError(`${what} is ${found}, and this server reads format ${FORMAT}: use the server that wrote it`);
 }
 
-/** What every writer sets. */
+/** Returns a field that every writer sets, or throws a FormatError if it is missing. */
 export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new FormatError(`${what} is missing`);
   return value;
@@ -169,7 +172,7 @@ export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unk
   };
 }
 
-// Tasks and samples: messages at once, for there are many.
+// Tasks and samples are built as complete messages, because there are many of them.
 
 export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
   const text = JSON.stringify(keys.encode(key));
@@ -196,7 +199,7 @@ type Samples = Omit<GroupResults, "cursor">;
 
 const NO_FACTS: Readonly<Record<string, number>> = Object.freeze({});
 
-/** Of a message, where a map is empty that nobody set. */
+/** Returns the facts of a message. Undefined: the map is empty, which means that it was not set. */
 export function factsFrom(facts: Readonly<Record<string, number>>): Readonly<Record<string, number>> | undefined {
   return Object.keys(facts).length === 0 ? undefined : facts;
 }
@@ -257,10 +260,13 @@ type Of<Kind extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: Kind
 
 export function byArmFrom(message: wire.ByArm | undefined, before: readonly number[] | null): readonly number[] {
   const numbers = changed(before, required(message, "numbers by arm"));
-  return required(numbers, "what numbers by arm have changed from");
+  return required(numbers, "the list of earlier numbers by arm");
 }
 
-/** The policy's state after a draw: where the run has many arms, as it differs from that before. */
+/**
+ * Returns the fields of the policy's state after a draw. A run of many arms writes them as a difference from the state
+ * before.
+ */
 function observedDraft({ batch, policyState }: Of<"drawn">, { policy, policyState: before, config }: RunState) {
   if (isWhole(batch) || !isMany(config.arms.length)) return { policyState: policyStateText(policy, policyState) };
   const { state } = definitionOf(policy);
@@ -290,7 +296,7 @@ function drawnDraft(event: Of<"drawn">, before: RunState, { keys }: Codecs): Dra
 }
 
 function drawnFrom(message: wire.Drawn, before: RunState, { keys }: Codecs): Of<"drawn"> {
-  const { batches, ranges } = required(message.fold, "what was folded in");
+  const { batches, ranges } = required(message.fold, "the fold of a draw");
   const { policyChanges: _changes, ...drawn } = bare(message);
   return {
     kind: "drawn",
@@ -338,29 +344,29 @@ function kindDraft(event: RunEvent, before: RunState | undefined, codecs: Codecs
     case "advanced":
       return { case: event.kind, value: { policyState: policyStateText(before.policy, event.policyState) } };
     default:
-      // The others have the fields of their messages.
+      // The other events have the same fields as their messages.
       return { case: event.kind, value: event } as Draft<wire.RunEvent["kind"]>;
   }
 }
 
-/** `before`: the state that the event comes after. */
+/** Encodes an event. `before`: the state to which the event is applied. */
 export function encodeEvent(event: RunEvent, before: RunState | undefined, codecs: Codecs): Uint8Array {
   return bytesOf(wire.RunEventSchema, { format: FORMAT, kind: kindDraft(event, before, codecs) });
 }
 
-/** An event's message: of an import its state is to be read before eventFrom. */
+/** Reads the message of an event. The state of an import must be decoded before eventFrom is called. */
 export function readEvent(bytes: Uint8Array): wire.RunEvent {
   const message = messageOf(wire.RunEventSchema, bytes, "an event of the run's journal");
   if (message.format !== FORMAT) throw otherFormat("an event of the run's journal", message.format);
   return message;
 }
 
-/** The state in an event that has one, as it is written. */
+/** Returns the encoded state in an event. Undefined: the event has none. */
 export function stateIn({ kind }: wire.RunEvent): Uint8Array | undefined {
   return kind.case === "imported" || kind.case === "restored" ? kind.value.state : undefined;
 }
 
-/** The event after the one that led to `before`; `imported`: the state in it. */
+/** Returns the event that follows the state `before`. `imported`: the decoded state of an import. */
 export function eventFrom<Spec, Key extends InstanceKey>(
   { kind }: wire.RunEvent,
   before: RunState<Spec, Key> | undefined,
@@ -376,7 +382,8 @@ function kindFrom(
   codecs: Codecs,
   imported: RunState | undefined,
 ): RunEvent {
-  if (kind.case === undefined) throw new FormatError("it says nothing that this server knows");
+  if (kind.case === undefined)
+    throw new FormatError("its kind is not known to this server: use the server that wrote it");
   if (kind.case === "created")
     return { kind: kind.case, ...bare(kind.value), config: configFrom(kind.value.config, codecs.specs) };
   if (kind.case === "imported" || kind.case === "restored") {

@@ -1,4 +1,4 @@
-/** What happens to a run, in order: its state is a fold of its events. saved.ts has how they are kept. */
+/** Events of a run. The run's state is a fold of its events. event-codec.ts writes them to the journal. */
 import type { DrawnTask, GroupResults } from "./batches.ts";
 import type { Fold } from "./policy-updates.ts";
 import type { RowsRated } from "./row-arms.ts";
@@ -15,20 +15,20 @@ export interface ReportedGroup {
 
 export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   readonly kind: "drawn";
-  /** Counted from 0. */
+  /** Index of the update batch, counted from 0. */
   readonly batch: number;
   readonly atMs: number;
-  /** Of its first task. */
+  /** Cursor of the batch's first task. */
   readonly cursor: number;
   readonly tasks: readonly DrawnTask<Key>[];
-  /** How many of them are to train on; the others are a reserve. */
+  /** Number of the tasks that are to train on. The others are the reserve. */
   readonly prompts: number;
-  /** By arm, before constraints; exact of those that it has tasks of (by-arm.ts). */
+  /** Probabilities by arm, before constraints. They are exact for the arms of the batch's tasks (by-arm.ts). */
   readonly probabilities: readonly number[];
-  /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
+  /** Policy state after the fold. A replay reads it here, so it does not depend on the replaying server's code. */
   readonly policyState: unknown;
   readonly fold: Fold;
-  /** A pass over the same instances begins: what is issued from now on is known in it, and nothing from before. */
+  /** Whether a new pass over the same instances begins. Earlier instances then no longer count as issued. */
   readonly restarts: boolean;
 }
 
@@ -46,14 +46,17 @@ export interface Imported<Spec, Key extends InstanceKey> {
   readonly incarnation: string;
   readonly epoch: number;
   readonly atMs: number;
-  /** As it was exported, and in the bytes of the export. */
+  /** Exported state, and its bytes in the export. */
   readonly state: RunState<Spec, Key>;
   readonly bytes: Uint8Array;
-  /** The run here keeps its control, under which its policy has this state; undefined: the export's control comes with it. */
+  /**
+   * Set if the run here keeps its control: the policy's state under that control. Undefined: the control of the export
+   * applies.
+   */
   readonly keeps?: { readonly policyState: unknown } | undefined;
 }
 
-/** The tasks [from, through) were given out; those that were not before, at `atMs`. */
+/** The tasks [from, through) were handed out. Those not handed out before were so at `atMs`. */
 export interface HandedOut {
   readonly kind: "handedOut";
   readonly from: number;
@@ -61,7 +64,7 @@ export interface HandedOut {
   readonly atMs: number;
 }
 
-/** The run's shape was changed: its configuration as it is now, and the policy if that was changed with it. */
+/** The run's shape changed: the new configuration, and the new policy if it changed too. */
 export interface Reshaped<Spec> {
   readonly kind: "reshaped";
   readonly config: RunConfig<Spec>;
@@ -70,19 +73,19 @@ export interface Reshaped<Spec> {
 
 export interface Paused {
   readonly kind: "paused";
-  /** The name of the caller's token; empty: not known. */
+  /** Name of the caller's token. Empty: not known. */
   readonly by: string;
   /** 0: not known, in journals of older servers. */
   readonly atMs: number;
 }
 
-/** A server found other rows in a pool than the run knew, or the pool for the first time. */
+/** A server found a pool whose rows differ from those that the run knew, or a pool that was new to the run. */
 export interface RowsSeen extends Pick<RowList, "pool" | "digest" | "loadedAtMs"> {
   readonly kind: "rowsSeen";
-  /** What changed, in words; empty: the history does not tell it. */
+  /** Description of the change. Empty: the history does not show it. */
   readonly reason: string;
   readonly lists: readonly RowsChanged[];
-  /** With the rows of its ranges of ranks counted again; null: it stays. */
+  /** Policy with the rows of its rank ranges counted again. Null: the policy stays. */
   readonly policy: Policy | null;
 }
 
@@ -99,11 +102,11 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "reopened"; readonly cursors: readonly number[]; readonly atMs: number }
   | Reshaped<Spec>
   | { readonly kind: "policyUpdated"; readonly policy: Policy }
-  /** By arm, in the configuration's order: all of them. */
+  /** Weights of all arms, in the configuration's order. */
   | { readonly kind: "weightsSet"; readonly weights: readonly number[] }
-  /** The policy's state after it. */
+  /** Policy state after the advance. */
   | { readonly kind: "advanced"; readonly policyState: unknown }
-  /** What scoring the tasks of the arm needs is down: it is not drawn from. */
+  /** The arm is not drawn from, because a resource that scores its tasks is down. */
   | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }
   | { readonly kind: "armUnmasked"; readonly arm: number }
   | Paused

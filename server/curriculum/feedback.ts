@@ -1,4 +1,7 @@
-/** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
+/**
+ * Decides what feedback does to a run, without changing the run. The first write of a sample, or of a group's
+ * advantages, wins.
+ */
 import { REWARD_MAX } from "./check-config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
@@ -7,7 +10,7 @@ import { readsOf } from "./policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
-/** Names a group: its cursor, and the run's incarnation when its task was given out. */
+/** Name of a group: its cursor, and the run's incarnation at the time when its task was handed out. */
 export interface GroupRef {
   readonly incarnation: string;
   readonly cursor: number;
@@ -15,24 +18,24 @@ export interface GroupRef {
 
 /** The result of scoring one completion. */
 export interface FeedbackItem extends GroupRef {
-  /** sample_index. */
+  /** Sample index. */
   readonly sample: number;
-  /** Of the completion's text: short, and another one for another text. */
+  /** Short digest of the completion's text. Another text has another digest. */
   readonly digest: string;
   readonly result: SampleResult;
-  /** Of the instance that was scored, if known: one other than the group's is not recorded. */
+  /** Hash of the instance that was scored, if known. A result for another instance than the group's is not recorded. */
   readonly hash?: string;
-  /** What else is known of the score, by name; asked for only where the run's policy reads any of it. */
+  /** Returns further values of the score by name. Called only if the run's policy reads any of them. */
   readonly facts?: () => Readonly<Record<string, number>>;
-  /** Of a task of an evaluation arm: then its cursor is its ordinal. */
+  /** Set for a task of an evaluation arm, whose cursor is then its ordinal. */
   readonly evaluation?: EvaluationPlace;
 }
 
-/** The index of an evaluation arm, and its round. */
+/** Index of an evaluation arm, and number of its round. */
 type EvaluationPlace = Pick<EvaluationResults, "arm" | "round">;
 
 export interface ReportedAdvantages extends GroupRef {
-  /** One for each sample that counted; none: the group gives no signal. */
+  /** One advantage for each sample that counted. Empty: the group gives no signal. */
   readonly advantages: readonly number[];
   readonly rewardMean: number | undefined;
 }
@@ -53,7 +56,10 @@ export function notRecorded(detail: string): FeedbackStatus {
   return { kind: "not_recorded", detail };
 }
 
-/** Finds a group, or says why feedback for it cannot count. "forgotten": closed so long ago that it is not kept. */
+/**
+ * Returns a group, or the reason why feedback for it is not recorded. "forgotten": it was closed so long ago that it is
+ * no longer kept.
+ */
 export function findGroup(state: RunState, { incarnation, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
   if (incarnation !== incarnationOf(state)) return stale;
   if (!Number.isSafeInteger(cursor) || cursor < 0) return notRecorded("the cursor is not a position");
@@ -68,27 +74,30 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-/** What results are recorded in: a group, or a task of an evaluation arm. */
+/** Place where results are recorded: a group, or a task of an evaluation arm. */
 interface Target {
-  /** By sample_index. */
+  /** Digests by sample index. */
   readonly digests: readonly (string | null)[];
-  /** Of its instance; undefined: it cannot be another one. */
+  /** Hash of its instance. Undefined: the instance is not compared. */
   readonly hash: string | undefined;
   readonly closed: boolean;
 }
 
-/** A target, and the results of it that are to be recorded. */
+/** A target, with those of its results that are to be recorded. */
 interface Pending {
   readonly target: Target;
   readonly of: FeedbackItem;
   readonly indices: number[];
   readonly digests: string[];
   readonly results: SampleResult[];
-  /** By sample_index: of what is recorded, and of what is to be. */
+  /** Digests by sample index, both recorded and to be recorded. */
   readonly known: (string | null)[];
 }
 
-/** The result as it is recorded: of a malformed one the kind of its violation. Rounds of evaluation count none. */
+/**
+ * Returns the result as it is recorded: a malformed answer with the kind of its violation. Rounds of evaluation do not
+ * count malformed answers.
+ */
 function recordedResult(item: FeedbackItem, { reads, record }: Recording): SampleResult {
   const result = withFacts(item, reads);
   if (result.kind !== "reward" || result.malformed === undefined) return result;
@@ -99,12 +108,12 @@ function recordedResult(item: FeedbackItem, { reads, record }: Recording): Sampl
 
 /** The parts of a run that decide how a result is recorded. */
 interface Recording {
-  /** The names of facts that its policy reads. */
+  /** Names of the facts that the run's policy reads. */
   readonly reads: readonly string[];
   readonly record: MalformedRecord;
 }
 
-/** The result with what the run's policy reads beside. */
+/** Returns the result with the facts that the run's policy reads. */
 function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly string[]): SampleResult {
   if (reads.length === 0 || result.kind !== "reward" || facts === undefined || evaluation !== undefined) return result;
   const known = facts();
@@ -113,7 +122,7 @@ function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly 
   return { ...result, facts: Object.fromEntries(read.map((name) => [name, known[name] ?? 0])) };
 }
 
-/** What a result does to its group; one that is to be recorded is added. */
+/** Returns the status of a result, and adds the result to `pending` if it is to be recorded. */
 function take(pending: Pending, item: FeedbackItem, recording: Recording): FeedbackStatus {
   const { sample, digest, result, hash } = item;
   const { target, known } = pending;
@@ -136,7 +145,7 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
   return recorded;
 }
 
-/** Finds where a result is recorded, or says why it cannot count. */
+/** Returns the place where a result is recorded, or the reason why it is not recorded. */
 function targetOf(state: RunState, item: FeedbackItem): Target | FeedbackStatus {
   if (item.evaluation !== undefined) return evaluatedTask(state, item, item.evaluation);
   if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
@@ -156,20 +165,20 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
   return { digests, hash: undefined, closed: false };
 }
 
-/** A key for each target of an incarnation. */
+/** Returns a key for each target of an incarnation. */
 function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
   return evaluation === undefined ? cursor : `${evaluation.arm}/${evaluation.round}/${cursor}`;
 }
 
 export interface DecidedFeedback {
-  /** What each item does, in order. */
+  /** Status of each item, in order. */
   readonly statuses: readonly FeedbackStatus[];
-  /** What is to be recorded, of training and of each round of evaluation. */
+  /** Results to record, of training and of each round of evaluation. */
   readonly groups: readonly GroupResults[];
   readonly evaluated: readonly EvaluationResults[];
 }
 
-/** Apart: what comes of training, and of each round of evaluation. */
+/** Separates the results of training from those of each round of evaluation. */
 function sorted(pending: readonly Pending[]): Omit<DecidedFeedback, "statuses"> {
   const groups: GroupResults[] = [];
   const rounds = new Map<string, EvaluationResults & { readonly tasks: GroupResults[] }>();
@@ -194,7 +203,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
   const find = (item: FeedbackItem): Pending | FeedbackStatus => {
     const key = keyOf(item);
     const known = byPlace.get(key);
-    // Items of a group come one after the other: it is looked up once.
+    // Items of a group follow each other, so the group is looked up once.
     if (known?.of.incarnation === item.incarnation) return known;
     const target = targetOf(state, item);
     if ("kind" in target) return target;
@@ -210,7 +219,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
   return { statuses, ...sorted([...byPlace.values()]) };
 }
 
-/** Whether a group can be closed; duplicate: it was, and nothing changes. */
+/** Returns whether a group can be closed. `duplicate`: it is closed already, and nothing changes. */
 function closable(state: RunState, ref: GroupRef, taken: ReadonlySet<number>): FeedbackStatus {
   const group = findGroup(state, ref);
   if (group === "forgotten") return duplicate;
@@ -222,7 +231,10 @@ function isReward(value: number): boolean {
   return Math.abs(value) <= REWARD_MAX;
 }
 
-/** What of a report would make a policy's values infinite. */
+/**
+ * Returns the problem of the first number in a report that is too large. Such numbers would make a policy's values
+ * infinite.
+ */
 function firstOutOfRange({ advantages, rewardMean }: ReportedAdvantages): string | undefined {
   const limits = `must be in [${-REWARD_MAX}, ${REWARD_MAX}]`;
   const i = advantages.findIndex((advantage) => !isReward(advantage));
@@ -230,7 +242,7 @@ function firstOutOfRange({ advantages, rewardMean }: ReportedAdvantages): string
   return isReward(rewardMean ?? 0) ? undefined : `reward_mean ${limits}, not ${rewardMean}`;
 }
 
-/** What each report does, in order, and the groups to record. */
+/** Returns the status of each report, in order, and the groups to record. */
 export function decideAdvantages(
   state: RunState,
   reports: readonly ReportedAdvantages[],
@@ -243,7 +255,7 @@ export function decideAdvantages(
     if (wrong !== undefined) return notRecorded(wrong);
     const status = closable(state, report, taken);
     if (status.kind !== "recorded") return status;
-    // Of its own update batch: the run's shape may have changed since.
+    // The limit is that of the task's update batch, because the run's shape may have changed since.
     const limit = groupAt(state, cursor)?.results.length ?? 0;
     if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     taken.add(cursor);
@@ -253,7 +265,7 @@ export function decideAdvantages(
   return { statuses, groups };
 }
 
-/** What closing each group does, in order, and the cursors to close. */
+/** Returns the status of each request to close a group, in order, and the cursors to close. */
 export function decideClose(
   state: RunState,
   refs: readonly GroupRef[],
@@ -267,7 +279,7 @@ export function decideClose(
   return { statuses, cursors: [...taken] };
 }
 
-/** Groups that were given out so long ago that they are closed now. */
+/** Returns the cursors of open groups whose timeout has passed. */
 export function timedOut(state: RunState, nowMs: number): readonly number[] {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return [];
@@ -280,11 +292,11 @@ export function timedOut(state: RunState, nowMs: number): readonly number[] {
   );
 }
 
-/** When the next group times out; undefined: none will. */
+/** Returns when the next group times out. Undefined: no group will. */
 export function nextTimeoutAtMs(state: RunState): number | undefined {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return undefined;
-  // In no order: a reserve is let out later than what comes behind it, and groups are opened again.
+  // Groups are in no order of time: a reserve task is handed out after tasks behind it, and groups are reopened.
   let first = Infinity;
   for (const batch of state.batches) {
     if (batch.open === 0) continue;

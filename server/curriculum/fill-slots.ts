@@ -1,4 +1,6 @@
-/** The instances of a draw: for each slot of its plan the arm's next one that is accepted and was not issued before. */
+/**
+ * Chooses the instances of a draw: for each slot the arm's next instance that is accepted and was not issued before.
+ */
 import type { DrawPlan } from "./draw.ts";
 import { steadied, toldBefore } from "./by-arm.ts";
 import type { BatchDrawn } from "./events.ts";
@@ -6,41 +8,48 @@ import { isIssued } from "./issued-hashes.ts";
 import type { DrawnTask } from "./batches.ts";
 import type { InstanceKey } from "./types.ts";
 
-/** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
+/** Maximum number of an arm's issued instances that are skipped in a search. After that a repeat is accepted. */
 export const SKIPS_MAX = 64;
 
-/** Instances of an arm passed over because the policy, or the filter's range of ranks, does not accept them. */
+/**
+ * Maximum number of an arm's instances that are skipped because the policy or the filter's range of ranks refuses them.
+ */
 export const REFUSALS_MAX = 16_384;
 
-/** Instances of an arm passed over because of what they came to; then the first of them is accepted. */
+/**
+ * Maximum number of an arm's instances that are skipped because of their outcomes. After that the first of them is
+ * accepted.
+ */
 export const FILTERED_MAX = 1024;
 
 /**
- * Ordinals in a row that have no instance, each after a search to the end of its budget, after which an arm is taken to
- * have no more. Which ones they are depends on the run's seed alone.
+ * Ordinals in succession without an instance after which an arm is considered exhausted. Each of them was searched to
+ * the end of its budget. The ordinals depend on the run's seed alone.
  */
 export const DRY_ORDINALS = 8;
 
-/** An instance that could be a task; "none": this ordinal has no instance. */
+/** An instance that could be a task. "none": this ordinal has no instance. */
 export type Candidate<Key extends InstanceKey> =
   { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
-/** Ordinals of an arm, or rows of one that chooses its rows. */
+/** Ordinals of an arm, or rows of an arm that chooses its rows, whose instances are missing. */
 export interface Wanted {
   readonly arm: number;
   readonly ordinals: readonly number[];
 }
 
-/** Gives what was made for an ordinal of an arm, or for a row of one that chooses its rows; undefined: not made yet. */
+/**
+ * Returns the instance at an ordinal of an arm, or in a row of an arm that chooses its rows. Undefined: not made yet.
+ */
 export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
 
 export type Filled<Key extends InstanceKey> =
   | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
-  /** These are to be made, and the slots filled again. */
+  /** The caller must make these instances and then fill the slots again. */
   | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
-  /** The arm gave no instance that can be drawn in so many ordinals. */
+  /** The arm gave no acceptable instance in this many ordinals. */
   | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
-  /** The arm has no instances at DRY_ORDINALS ordinals in a row, of which this is the last. */
+  /** The arm has no instances at DRY_ORDINALS ordinals in succession. `ordinal` is the last of them. */
   | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
 type Choice<Key extends InstanceKey> =
@@ -50,8 +59,8 @@ type Choice<Key extends InstanceKey> =
   | { readonly kind: "none"; readonly tries: number };
 
 /**
- * The first instance from an ordinal on that is accepted and not known. Past SKIPS_MAX that are known the first of them,
- * and past FILTERED_MAX that are filtered the first of those.
+ * Returns the first instance, from an ordinal on, that is accepted and not known. If none is found within the limits,
+ * it returns the first known instance, or else the first filtered one.
  */
 function choose<Key extends InstanceKey>(
   arm: number,
@@ -77,7 +86,7 @@ function choose<Key extends InstanceKey>(
     }
     const { key } = candidate;
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    // A later epoch gives a pool's rows again, which is what it is for.
+    // A later epoch repeats the rows of a pool on purpose.
     const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
     const chosen: Choice<Key> = { kind: "chosen", ordinal, key };
     if (found === "accepted" && !known) return chosen;
@@ -103,7 +112,10 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   const isKnown = (hash: string): boolean => here.has(hash) || plan.isKnown(hash);
   const tasks: DrawnTask<Key>[] = [];
   const drawn = new Set<string>();
-  /** Also where the instance comes twice in this draw: chosen twice, or in two passes over a pool's rows. */
+  /**
+   * Returns whether an instance is a repeat, within this draw too: it may be chosen twice, or occur in two passes over
+   * a pool's rows.
+   */
   const isRepeat = ({ hash }: Key): boolean => {
     const found = drawn.has(hash) || isIssued(state.issued, hash);
     drawn.add(hash);
@@ -129,7 +141,8 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
       return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
     const { ordinal, key } = choice;
     here.add(key.hash);
-    // Of a pass over the same instances: all that the run issued before are repeats, although they are not passed over.
+    // In a new pass over the same instances, all instances that the run issued before are repeats, although they are
+    // not skipped.
     tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat: isRepeat(key), key });
     next[arm] = ordinal + 1;
     left[arm] = (left[arm] ?? 0) - 1;
@@ -137,7 +150,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   return { kind: "filled", tasks };
 }
 
-/** The rows of a plan that are still to be made, by arm. */
+/** Returns the rows of a plan that are not made yet, by arm. */
 function missingRows<Key extends InstanceKey>({ slots, rows }: DrawPlan, lookup: Lookup<Key>): readonly Wanted[] {
   const missing = new Map<number, number[]>();
   for (const [i, row] of rows.entries()) {
@@ -149,8 +162,8 @@ function missingRows<Key extends InstanceKey>({ slots, rows }: DrawPlan, lookup:
 }
 
 /**
- * What to make next, so that few rounds are needed: for each arm as many as it still has slots, and for the arm that
- * stopped as many more as it has skipped already.
+ * Returns what to make next, so that few rounds are needed. Each arm gets as many as it has open slots. The arm that
+ * stopped also gets twice the number that it has skipped.
  */
 function wanted<Key extends InstanceKey>(
   stopped: number,
@@ -167,7 +180,7 @@ function wanted<Key extends InstanceKey>(
   });
 }
 
-/** The event of a plan whose slots are filled. */
+/** Returns the event of a plan whose slots are filled. */
 export function drawnEvent<Key extends InstanceKey>(
   { batch, cursor, prompts, policyState, fold, restarts, ...plan }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],

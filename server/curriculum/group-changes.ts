@@ -1,4 +1,7 @@
-/** How the groups of a run change: results come, they close, are given out, follow from the reserve, are opened again. */
+/**
+ * Changes of a run's groups: results are recorded, groups close, are handed out, are released from the reserve, or
+ * reopen.
+ */
 import type { HandedOut } from "./events.ts";
 import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange, type RewardSums } from "./signals.ts";
 import {
@@ -16,21 +19,24 @@ import {
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
-/** Groups that an arm's recent means look back on (contract: ArmState). */
+/** Maximum number of groups in an arm's recent means (contract: ArmState). */
 const RECENT_MAX = 256;
 
-/** The range by which rewards of an arm are told apart; undefined: the run is one of a server that told them apart exactly. */
+/**
+ * Returns the range that decides whether an arm's rewards are equal. Undefined: an older server created the run, and
+ * rewards are compared exactly.
+ */
 function rangeOf({ arms, ignoresRounding }: RunConfig, arm: number): RewardRange | undefined {
   return ignoresRounding ? arms[arm]?.rewardRange : undefined;
 }
 
-/** The outcome of the results that an open group has. */
+/** Returns the outcome of the results that an open group has. */
 export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRange): GroupOutcome {
   const rewards: number[] = [];
   let solved = 0;
   let quality = 0;
   let known: Readonly<Record<string, number>>[] | undefined;
-  // A loop that counts: it runs for every group of a run, and an iterator costs more than what it does.
+  // A plain loop, because this runs for every group of a run, and an iterator would cost more than the work itself.
   for (let i = 0; i < results.length; i++) {
     const result = results[i];
     if (result?.kind !== "reward") continue;
@@ -43,13 +49,13 @@ export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRan
   return known === undefined ? outcome : { ...outcome, facts: meanFacts(known) };
 }
 
-/** Closes a group with the outcome of its results, or of what was reported of it. */
+/** Closes a group with the outcome of its results or of its report. */
 export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: GroupOutcome): ClosedGroup<Key> {
   const { task, handedOutAtMs, digests, results } = group;
   return { kind: "closed", task, handedOutAtMs, digests, results, outcome, folded: false };
 }
 
-/** Records results of one group; the last one that it waits for closes it. */
+/** Records results of one group. The last missing result closes the group. */
 export function withResults<Key extends InstanceKey>(
   group: OpenGroup<Key>,
   recorded: GroupResults,
@@ -60,7 +66,10 @@ export function withResults<Key extends InstanceKey>(
   return missing === 0 ? closed(next, soFar(next, range)) : next;
 }
 
-/** With groups that closed, in order: of all of a change at once, for what is kept of the last ones is copied. */
+/**
+ * Counts closed groups of an arm, in order. It takes all groups of a change at once, because it copies the list of
+ * recent ones.
+ */
 function countClosed(arm: ArmCounters, outcomes: readonly RewardSums[]): ArmCounters {
   const more = outcomes.flatMap(({ count, sum, solved }) => (count === 0 ? [] : [{ count, sum, solved }]));
   if (more.length === 0) return arm;
@@ -69,13 +78,13 @@ function countClosed(arm: ArmCounters, outcomes: readonly RewardSums[]): ArmCoun
   return { ...arm, groups: arm.groups + more.length, recent: before.concat(more.slice(-RECENT_MAX)) };
 }
 
-/** The first batch from `from` on that is not closed. */
+/** Returns the index of the first batch, from `from` on, that is not closed. */
 function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
   const open = batches.find((batch) => batch.index >= from && batch.open > 0);
   return open?.index ?? state.batchesDrawn;
 }
 
-/** Applies `change` to the open groups at some cursors; a cursor whose group is not there or closed is passed over. */
+/** Applies `change` to the open groups at some cursors. Cursors of missing or closed groups are skipped. */
 export function changeGroups<Spec, Key extends InstanceKey, At extends { readonly cursor: number }>(
   state: RunState<Spec, Key>,
   places: readonly At[],
@@ -119,8 +128,8 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
 }
 
 /**
- * The tasks of a batch's reserve that may be given out now: one for each group that has proved useless. It depends on
- * what the groups came to, and not on the order in which they did.
+ * Returns the reserve tasks of a batch that may be handed out now: one for each useless group. The result depends on
+ * the outcomes of the groups, but not on their order in time.
  */
 function released<Key extends InstanceKey>(
   batch: Batch<Key>,
@@ -142,7 +151,7 @@ export function countIssued(arm: ArmCounters, repeat: boolean): ArmCounters {
   return { ...arm, issued: arm.issued + 1, repeats: arm.repeats + Number(repeat) };
 }
 
-/** A task's group before anything is known of it. */
+/** Returns the group of a task without any results. */
 export function freshGroup<Key extends InstanceKey>(task: DrawnTask<Key>, numGenerations: number): OpenGroup<Key> {
   const { digests, results } = blankSamples(numGenerations);
   return { kind: "open", task, handedOutAtMs: null, digests, results, missing: numGenerations };
@@ -162,7 +171,7 @@ export function handedOut<Spec, Key extends InstanceKey>(
   return { ...state, batches, handedOut: Math.max(state.handedOut, through) };
 }
 
-/** Groups open again, with what they had. */
+/** Reopens groups with the results that they had. */
 export function reopened<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursors: readonly number[],
@@ -186,7 +195,7 @@ export function reopened<Spec, Key extends InstanceKey>(
   return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
 }
 
-/** Of the groups that an arm closed last the one with this outcome is taken away again, if it is still among them. */
+/** Removes the group with this outcome from an arm's recent groups, if it is still among them. */
 function uncountClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
   if (count === 0) return arm;
   const place = arm.recent.findLastIndex((one) => one.count === count && one.sum === sum && one.solved === solved);

@@ -1,11 +1,11 @@
-/** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
+/** Groups of a run for its trainer: their samples and advantages, and which groups can be reopened. */
 import { advantagesOf, type RewardRange } from "./signals.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
 import { type Batch, type ClosedGroup, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";
 import type { Arm, DynamicSampling, InstanceKey } from "./types.ts";
 
-/** A sample as it was recorded; the advantages are undefined while its group is open, and without a reward. */
+/** A recorded sample. The advantages are undefined while its group is open, and for samples without a reward. */
 interface SampleView {
   readonly index: number;
   readonly result: SampleResult;
@@ -16,25 +16,25 @@ interface SampleView {
 export interface GroupView<Key extends InstanceKey> {
   readonly task: IssuedTask<Key>;
   readonly closed: boolean;
-  /** Sample indices that have not come. */
+  /** Indices of samples that have not arrived. */
   readonly missing: readonly number[];
   readonly samples: readonly SampleView[];
-  /** Of a closed group with rewards. */
+  /** Statistics of the rewards of a closed group. Undefined: the group is open or has no rewards. */
   readonly statistics: { readonly count: number; readonly mean: number; readonly std: number } | undefined;
   readonly useful: boolean;
-  /** One to train on. */
+  /** Whether the group is one to train on. */
   readonly selected: boolean;
-  /** When its task was given out; null: it was not. */
+  /** Time at which its task was handed out. Null: it was not. */
   readonly handedOutAtMs: number | null;
 }
 
-/** Which groups are meant. */
+/** Selection of groups. */
 export type Wanted =
   | { readonly kind: "open" }
   | { readonly kind: "batch"; readonly batch: number }
   | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
 
-/** Rewards by sample_index, undefined where there is none; their advantages at the same places. */
+/** Advantages at the places of their samples: undefined where a sample has no reward. */
 function placedAdvantages(results: readonly (SampleResult | null)[], range: RewardRange) {
   const rewards = results.map((result) => (result?.kind === "reward" ? result.reward : undefined));
   const known = rewards.filter((reward) => reward !== undefined);
@@ -76,8 +76,8 @@ function alikeOf({ config }: RunState): DynamicSampling["alike"] {
 }
 
 /**
- * Those of a batch that are to be trained on, as far as that is settled: under dynamic sampling the first useful ones by
- * cursor, none of which comes after a group that is still open.
+ * Returns the groups of a batch to train on, as far as they are settled. Under dynamic sampling these are the first
+ * useful groups by cursor; none of them comes after a group that is still open.
  */
 function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlySet<Group> {
   const { dynamicSampling } = config;
@@ -90,7 +90,7 @@ function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlyS
   return selected;
 }
 
-/** The cursors of the groups that are meant, in order; those that are not kept any more are left out. */
+/** Returns the cursors of the selected groups, in order. Groups that are no longer kept are left out. */
 export function cursorsOf(state: RunState, wanted: Wanted): readonly number[] {
   const of = (groups: readonly Group[]): readonly number[] => groups.map(({ task }) => task.cursor);
   switch (wanted.kind) {
@@ -108,7 +108,7 @@ export function cursorsOf(state: RunState, wanted: Wanted): readonly number[] {
   }
 }
 
-/** What is known of the groups at some cursors, as far as they are kept. */
+/** Returns the groups at some cursors, without those that are no longer kept. */
 export function groupViews<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursors: readonly number[],
@@ -124,7 +124,7 @@ export function groupViews<Spec, Key extends InstanceKey>(
   });
 }
 
-/** Why a closed group of an update batch stays closed; undefined: it can be opened again. */
+/** Returns why a closed group of an update batch must stay closed. Undefined: it can be reopened. */
 export function whyClosed(state: RunState, batch: number, group: ClosedGroup): string | undefined {
   if (state.config.feedbackSource === "reported") return "the group's advantages were reported";
   if (!group.results.includes(null)) return "the group is whole";
@@ -132,7 +132,7 @@ export function whyClosed(state: RunState, batch: number, group: ClosedGroup): s
   return isFolded ? "a later draw was made with what the group had" : undefined;
 }
 
-/** Whether a group can be opened again; duplicate: it is open. */
+/** Returns whether a group can be reopened. `duplicate`: it is open already. */
 function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
   const found = findGroup(state, ref);
   if (found === "forgotten") return notRecorded("the group was closed long ago");
@@ -142,7 +142,7 @@ function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
   return why === undefined ? { kind: "recorded" } : notRecorded(why);
 }
 
-/** What opening each group again does, in order, and the cursors to open. */
+/** Returns the status of each request to reopen a group, in order, and the cursors to reopen. */
 export function decideReopen(
   state: RunState,
   refs: readonly GroupRef[],

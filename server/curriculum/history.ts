@@ -1,4 +1,4 @@
-/** A run's history: a record for each update batch, round of evaluation and control change, as they happened. */
+/** History of a run: a record for each update batch, round of evaluation and control change, in order of time. */
 import { isMany, type Told } from "./by-arm.ts";
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
@@ -14,7 +14,7 @@ interface BatchRecord {
   readonly kind: "batch";
   readonly batch: number;
   readonly cursor: number;
-  /** By arm, as the next two. */
+  /** Numbers by arm, here and in the next two fields. */
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
   readonly counts: readonly number[];
@@ -24,7 +24,7 @@ interface BatchRecord {
   readonly useful: number;
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
-  /** Sum and count of the rewards by arm; undefined: the run has many arms, or the record is older than these. */
+  /** Sum and count of the rewards by arm. Undefined: the run has many arms, or an older server wrote the record. */
   readonly rewardSums?: readonly number[] | undefined;
   readonly rewardCounts?: readonly number[] | undefined;
 }
@@ -44,26 +44,26 @@ interface ControlRecord {
     | "shape"
     | "rows"
     | "import";
-  /** Of the first task that it applies to. */
+  /** Cursor of the first task to which the change applies. */
   readonly cursor: number;
   readonly policy?: Policy;
-  /** The run's since then; left out of what was written before it was kept. */
+  /** Shape of the run after the change. Unset in records of older servers. */
   readonly shape?: RunShape;
-  /** By arm id. */
+  /** Weights by arm id. */
   readonly weights?: Readonly<Record<string, number>>;
-  /** Of the arm that is masked or no longer. */
+  /** Id of the arm that was masked or unmasked. */
   readonly armId?: string;
   readonly reason: string;
-  /** Of groups that were closed, as their event has it; left out of what an older server wrote. */
+  /** Cause of the closing of groups, as in the event. Unset in records of older servers. */
   readonly cause?: string;
-  /** The name of the token of whoever asked for it; left out: the server did it by itself, or it asks for no token. */
+  /** Name of the caller's token. Unset: the server made the change itself, or it asks for no tokens. */
   readonly by?: string;
 }
 
-/** Changes of groups and imports are no control: they go with what was learned. */
+/** Changes of groups and imports belong to the learned state, not to the control of the run. */
 const OF_GROUPS: ReadonlySet<ControlRecord["control"]> = new Set(["close_groups", "reopen_groups", "import"]);
 
-/** Whether a record tells of a change that stays in force when an import puts the learned state back. */
+/** Returns whether a record is of a change that stays in force when an import restores the learned state. */
 export function isControlChange(record: HistoryRecord): boolean {
   return record.kind === "control" && !OF_GROUPS.has(record.control);
 }
@@ -71,23 +71,23 @@ export function isControlChange(record: HistoryRecord): boolean {
 type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
 
 export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {
-  /** The run's, when it happened. */
+  /** Epoch of the run at that time. */
   readonly epoch: number;
-  /** When it happened; of a batch, when it was drawn; of a round of evaluation, when it was opened. */
+  /** Time of the event. For a batch: of its draw. For a round of evaluation: of its opening. */
   readonly atMs: number;
 };
 
-/** A record as the run has it now. */
+/** A record, with the run's current knowledge of it. */
 export type HistoryEntry = HistoryRecord & {
-  /** An import has undone it. */
+  /** Whether an import has undone the event. */
   readonly rolledBack: boolean;
 };
 
-/** A record and its place in the history. */
+/** A record and its position in the history. */
 export interface PlacedRecord {
   readonly seq: number;
   readonly record: HistoryRecord;
-  /** Of a batch's, what the record of the batch before it tells of its draw, if this one goes on from there. */
+  /** For a batch: the numbers in the record of the batch before, if this record holds changes from them. */
   readonly toldBefore?: Told | null;
 }
 
@@ -99,7 +99,7 @@ function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRec
   return { kind: "evaluation", ...evaluationView(round, config), epoch: round.epoch, atMs: round.openedAtMs };
 }
 
-/** Gives the record at a place of the history as it is now, where it is not settled: it may yet be another. */
+/** Returns a function that gives the current record at a position, if that record may still change. */
 export function unsettledRecords(state: RunState): (seq: number) => HistoryRecord | undefined {
   const { batches, evaluations, config } = state;
   const open = new Map<number, () => HistoryRecord>();
@@ -134,7 +134,7 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
   };
 }
 
-/** Of many arms most would be zeros, in each record. */
+/** Returns rewards by arm. Runs of many arms leave them out, because most numbers would be zeros. */
 function rewardsByArm(groups: readonly Group[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
   const rewardCounts = new Array<number>(armCount).fill(0);
@@ -181,9 +181,9 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 }
 
 /**
- * What an event writes: its own record; the batch that it draws; batches that it closes, in place of what was written
- * when they were drawn; those that an import opens again; the same of rounds of evaluation. `after` is the state before
- * batches are dropped; `by`: who asked for it.
+ * Returns the records that an event writes. They are its own record and that of the batch that it draws. Batches that
+ * it closes, or that an import reopens, replace their earlier records. The same holds for rounds of evaluation. `after`
+ * is the state before batches are dropped. `by` is the name of the caller's token.
  */
 export function historyWrites(
   before: RunState | undefined,
@@ -197,7 +197,7 @@ export function historyWrites(
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     if (event.kind === "reopened") return batch !== before?.batches[i];
-    // No event but an import moves batches before trimming: they are at the same places, or new at the end.
+    // Only an import moves batches before trimming. Otherwise a batch is at the same index, or new at the end.
     const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });
@@ -215,7 +215,10 @@ export function historyWrites(
   ];
 }
 
-/** Whose records an event writes: rounds that it opens, closes or drops unfinished, and those that an import opens again. */
+/**
+ * Returns the rounds whose records an event writes: those that it opens, closes or drops unfinished, and those that an
+ * import reopens.
+ */
 function roundsToWrite(before: RunState | undefined, event: RunEvent, after: RunState): readonly EvaluationRound[] {
   const { evaluations } = after;
   switch (event.kind) {

@@ -1,4 +1,7 @@
-/** The state after an import: what it takes from the export, what it undoes, and where its history stands. */
+/**
+ * Computes the state after an import: the parts taken from the export, the history that is undone, and positions in the
+ * history.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
 import type { Imported } from "./events.ts";
@@ -8,19 +11,25 @@ import { freshTable } from "./row-arms.ts";
 import { incarnationOf, progressOf, type Range, type RunState } from "./state.ts";
 import type { Arm, InstanceKey, Refusal } from "./types.ts";
 
-/** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */
+/**
+ * Returns whether a run's history begins with that of the exported state. If so, the import undoes everything after the
+ * export.
+ */
 function sharesHistory(before: RunState | undefined, state: RunState): boolean {
   return before?.incarnations.includes(incarnationOf(state)) ?? false;
 }
 
-/** By how many places an imported history comes after that of the run whose place it takes. */
+/** Returns how many positions an imported history moves back, behind that of the run that it replaces. */
 export function historyOffset(before: RunState | undefined, state: RunState): number {
   return before === undefined || sharesHistory(before, state) ? 0 : before.nextSeq;
 }
 
 type Undone = "rolledBack" | "controlRolledBack";
 
-/** Places that were already undone when the state was exported, and all that the run here has and the state has not. */
+/**
+ * Returns the ranges that are undone after an import. They include the ranges undone before the export, and everything
+ * in this run that the exported state does not have.
+ */
 function undoneBy(before: RunState | undefined, state: RunState, name: Undone): readonly Range[] {
   if (before === undefined) return state[name];
   if (sharesHistory(before, state))
@@ -32,13 +41,15 @@ function moved(ranges: readonly Range[], offset: number): readonly Range[] {
   return ranges.map(([from, to]): Range => [from + offset, to + offset]);
 }
 
-/** The control changes of the run here stay in force. */
+/**
+ * Returns the undone ranges of control changes, if the run keeps its control: its own control changes stay in force.
+ */
 function undoneUnderControlOf(before: RunState, state: RunState): readonly Range[] {
   if (sharesHistory(before, state)) return before.controlRolledBack;
   return [...before.controlRolledBack, ...moved(state.controlRolledBack, before.nextSeq)];
 }
 
-/** The fields in which the tasks of an arm here are others than those of the exported arm, with both values. */
+/** Returns the fields in which the specifications of an exported arm and of the run's arm differ, with both values. */
 function differences(exported: Arm, here: Arm): readonly string[] {
   const [one, other] = [exported.spec, here.spec] as readonly Readonly<Record<string, unknown>>[];
   const names = Object.keys({ ...one, ...other }).filter((name) => !isDeepStrictEqual(one?.[name], other?.[name]));
@@ -46,7 +57,7 @@ function differences(exported: Arm, here: Arm): readonly string[] {
   return names.map((name) => `${name} ${shown(one?.[name])} in the export and ${shown(other?.[name])} in the run`);
 }
 
-/** Why an exported state cannot go into the run here under the control of that run. */
+/** Returns why an exported state cannot be imported under the control of the run here. Undefined: it can. */
 export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,
   state: RunState<Spec, Key>,
@@ -62,7 +73,7 @@ export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   return { kind: "failed_precondition", message };
 }
 
-/** Moves the policy on from the run's cursor, until it is as far as Advance brought it. */
+/** Advances the policy from the run's cursor until it has reached the place to which Advance moved it. */
 function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
   while (placeOf(now) < place) {
@@ -75,8 +86,8 @@ function movedOnTo<State extends RunState>(state: State, place: number): State {
 }
 
 /**
- * An exported state under the control of the run here. Arms match by id, and stand in the export's order with new ones
- * behind; arms that the run here has not, or has removed, are removed and begin empty.
+ * Returns an exported state under the control of the run here. Arms match by id. They keep the export's order, and new
+ * arms follow. Arms that the run here does not have, or has removed, are removed and lose their counters.
  */
 export function underControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,
@@ -86,7 +97,7 @@ export function underControlOf<Spec, Key extends InstanceKey>(
   const kept = state.config.arms.map((arm) => {
     const now = here.config.arms[places.get(arm.id) ?? -1];
     if (now === undefined) return { ...arm, removed: true };
-    // How many rows there are belongs to what is known of them.
+    // The number of rows belongs to the knowledge of the rows, so it comes from the export.
     return now.rows && arm.rows ? { ...now, rows: { ...now.rows, rows: arm.rows.rows } } : now;
   });
   const ids = new Set(kept.map(({ id }) => id));
@@ -109,7 +120,10 @@ export function underControlOf<Spec, Key extends InstanceKey>(
   return { ...movedOnTo(shaped, advancedTo), ...control };
 }
 
-/** Tasks that were outstanding when the state was exported are outstanding again, and their time runs again. */
+/**
+ * Returns the state after an import. Tasks that were outstanding at the export are outstanding again, with new
+ * timeouts.
+ */
 export function imported<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   { runId, incarnation, epoch, atMs, state: exported, keeps }: Imported<Spec, Key>,
@@ -129,18 +143,18 @@ export function imported<Spec, Key extends InstanceKey>(
     runId,
     epoch,
     batches,
-    // Any server may say which rows its pools have: the one that told of those in the export may be another store's.
+    // Any server may report the rows of its pools, because those in the export may come from another store's server.
     lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
-    // Those whose exports have their history at the same places as this run.
+    // Exports of these incarnations have their history at the same positions as this run.
     incarnations: [...(before ?? state).incarnations, incarnation],
     rolledBack: undoneBy(before, exported, "rolledBack"),
     controlRolledBack: keeping
       ? undoneUnderControlOf(keeping, exported)
       : undoneBy(before, exported, "controlRolledBack"),
-    // The import's own record comes after all that there was.
+    // The record of the import comes after all earlier ones.
     nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,
   };
 }

@@ -1,20 +1,22 @@
-/** What of a control change changes nothing that is drawn, in sentences for whoever asked for it. Pure. */
+/**
+ * Finds parts of a control change that have no effect on draws, and describes them in sentences for the caller. Pure.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
 import type { NewShape } from "./shape.ts";
 import { isDrawn, type RunState } from "./state.ts";
 import type { Policy } from "./types.ts";
 
-/** Shares that differ by less are the same. */
+/** Shares that differ by less are equal. */
 const TOLERANCE = 1e-12;
 
-/** Of any change: a run that has issued all its tasks draws no more. */
+/** Returns the warning for any change of a run that has issued all its tasks. */
 export function ofAnyChange(state: RunState): readonly string[] {
   if (!isDrawn(state)) return [];
   return [`the run has issued all of its ${state.config.length} tasks, and draws again only if it is made longer`];
 }
 
-/** Each arm's part of the weights of the arms it shares a draw with. */
+/** Returns each arm's share of the weights of the arms that it shares a draw with. */
 function partsOf(weights: readonly number[], among: readonly boolean[]): readonly number[] {
   const own = weights.map((weight, i) => (among[i] === true ? weight : 0));
   const total = own.reduce((sum, weight) => sum + weight, 0);
@@ -25,7 +27,10 @@ function differ(a: readonly number[], b: readonly number[]): boolean {
   return a.some((each, i) => Math.abs(each - (b[i] ?? 0)) > TOLERANCE);
 }
 
-/** `changed` by arm id, all of them the run's; `weights` are those of all arms afterwards. */
+/**
+ * Returns the warnings for new weights. `changed` has them by arm id, and every id is an arm of the run. `weights`
+ * holds the weights of all arms afterwards.
+ */
 export function ofWeights(
   state: RunState,
   changed: Readonly<Record<string, number>>,
@@ -38,7 +43,7 @@ export function ofWeights(
   if (ids.length === 0) return ["no weight was given"];
   if (!differ(weights, before)) return [`${quoted(ids)}: the weight is that already`];
   const armIds = config.arms.map(({ id }) => id);
-  // Whether an arm is drawn from at all is the same for every policy.
+  // Under every policy a weight of 0 excludes an arm, and any other weight includes it.
   const turned = armIds.filter((_, i) => (weights[i] ?? 0) > 0 !== (before[i] ?? 0) > 0);
   const sharing = definitionOf(policy).sharing?.(policy.config, armIds) ?? [armIds.map(() => true)];
   if (sharing.length === 0) {

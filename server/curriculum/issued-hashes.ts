@@ -1,27 +1,27 @@
 /**
- * The instances that a run has issued, by hash, so that it does not issue them again. Two generations of at most
- * 2^19 hashes: when the recent one is full it becomes the older one, and what was the older one is forgotten. So a run
- * remembers at least its last 524,288 instances in at most 20 MB.
+ * Hashes of the instances that a run has issued, so that it does not issue them again. There are two generations of at
+ * most 2^19 hashes. When the recent one is full, it becomes the older one, and the former older one is dropped. So a
+ * run remembers at least its last 524,288 instances, in at most 20 MB.
  *
- * Values never change, yet adding costs nothing per hash already there: generations share one growing log, and each
- * value knows how much of it counts. Adding to a value that is not the newest of its log copies it first.
+ * Values never change, but adding a hash does not copy the earlier ones. Generations share one growing log, and each
+ * value knows how much of the log it includes. Adding to a value that is not the newest of its log copies it first.
  */
 import { hashKey, mix } from "../../envs/lib/rng.ts";
 
 const GENERATION_MAX = 2 ** 19;
 
-/** Of a hash: 16 hex digits, kept as two numbers. */
+/** Bytes of a hash: 16 hex digits, kept as two numbers. */
 export const HASH_BYTES = 8;
-/** Hashes that a log grows by at a time. */
+/** Number of hashes by which a log grows at a time. */
 const PAGE = 4096;
-/** Of a log that is empty; it has at least two for each hash. */
+/** Slots of an empty log. A log has at least two slots for each hash. */
 const SLOTS_MIN = 64;
 
-/** Hashes in the order in which they were added, each once; where each stands is looked up in an open table. */
+/** Hashes in the order in which they were added, each once. An open-addressed table finds the position of a hash. */
 export interface HashLog {
   length: number;
   readonly pages: Uint32Array[];
-  /** Positions and one more; 0: free. */
+  /** Position + 1 of the hash in each slot. 0: the slot is free. */
   slots: Int32Array;
 }
 
@@ -29,7 +29,10 @@ export function hashLog(): HashLog {
   return { length: 0, pages: [], slots: new Int32Array(SLOTS_MIN) };
 }
 
-/** The two numbers of a hash. Of a text that is none, which only tests and journals written by hand have, its own. */
+/**
+ * Returns the two numbers of a hash. Texts that are no hashes occur only in tests and in journals written by hand; they
+ * are hashed.
+ */
 function wordsOf(hash: string): readonly [number, number] {
   const digits = /^[0-9a-f]{16}$/.test(hash) ? hash : hashKey(hash);
   return [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16)];
@@ -41,7 +44,10 @@ const highAt = ({ pages }: HashLog, position: number): number =>
 const lowAt = ({ pages }: HashLog, position: number): number =>
   pages[Math.floor(position / PAGE)]?.[2 * (position % PAGE) + 1] ?? 0;
 
-/** The slot of a hash, or the free one where it belongs. Mixed, for those of a simulation are numbers in order, alike in each arm. */
+/**
+ * Returns the slot of a hash, or the free slot where it belongs. The hash is mixed, because hashes of a simulation are
+ * consecutive numbers that are alike in each arm.
+ */
 function slotOf(log: HashLog, high: number, low: number): number {
   const mask = log.slots.length - 1;
   for (let slot = mix(mix(high) ^ low) & mask; ; slot = (slot + 1) & mask) {
@@ -80,7 +86,7 @@ export function addPacked(log: HashLog, packed: Uint8Array): void {
   for (let at = 0; at < packed.length; at += HASH_BYTES) put(log, view.getUint32(at), view.getUint32(at + 4));
 }
 
-/** The hashes from one position to before another, 8 bytes each. */
+/** Returns the hashes in the positions [from, to), 8 bytes each. */
 function packedOf(log: HashLog, from: number, to: number): Uint8Array {
   const packed = new Uint8Array(HASH_BYTES * (to - from));
   const view = dataOf(packed);
@@ -94,7 +100,7 @@ function packedOf(log: HashLog, from: number, to: number): Uint8Array {
 
 interface Generation {
   readonly log: HashLog;
-  /** How much of the log counts. */
+  /** Number of the log's hashes that belong to this generation. */
   readonly count: number;
 }
 
@@ -103,7 +109,7 @@ export interface IssuedHashes {
   readonly recent: Generation;
 }
 
-/** All of a log. */
+/** Returns a generation of all hashes of a log. */
 function generation(log = hashLog()): Generation {
   return { log, count: log.length };
 }
@@ -121,17 +127,23 @@ export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean
   return within(recent, hash) || within(older, hash);
 }
 
-/** Whether it was issued since the generation of now began, in a pass over the same instances: since the pass began. */
+/**
+ * Returns whether a hash was issued in the recent generation. In passes over the same instances this means: in this
+ * pass.
+ */
 export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
   return within(recent, hash);
 }
 
-/** A generation begins: with each pass over the same instances, of which the older one then are those before. */
+/**
+ * Begins a new generation. In passes over the same instances each pass begins one, so that the older generation holds
+ * the pass before.
+ */
 export function nextGeneration({ recent }: IssuedHashes): IssuedHashes {
   return { older: recent, recent: generation() };
 }
 
-/** All hashes, oldest first, so many at a time: 8 bytes each, and the generation's number. */
+/** Yields all hashes, oldest first, in pieces of at most `size` hashes: 8 bytes each, with the generation's number. */
 export function* packedHashes({ older, recent }: IssuedHashes, size: number) {
   for (const [number, { log, count }] of [older, recent].entries())
     for (let from = 0; from < count; from += size)
@@ -147,7 +159,7 @@ export function addIssued(issued: IssuedHashes, hashes: readonly string[]): Issu
   return { older: isFull ? issued.recent : issued.older, recent: generation(log) };
 }
 
-/** A generation's log, where all of it counts; else a copy of what does. */
+/** Returns a generation's log if the whole log belongs to it, else a copy of its part. */
 function newestLog({ log, count }: Generation): HashLog {
   if (log.length === count) return log;
   const copy = hashLog();

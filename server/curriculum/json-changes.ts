@@ -1,7 +1,13 @@
-/** How plain data differs from plain data of the same shape: of a policy's state a draw changes the arms that it observed. */
+/**
+ * Differences between plain data of the same shape. A draw changes a policy's state only for the arms that it observed,
+ * so the journal stores differences.
+ */
 import { FormatError, isList, type Json, readList, readNumber, readObject } from "./json.ts";
 
-/** Null: nothing. `{as}`: this in its place. `{at, to}`: of a list these items. `{of}`: of an object these fields. */
+/**
+ * Null: no change. `{as}`: the new value. `{at, to}`: differences of these items of a list. `{of}`: differences of
+ * these fields.
+ */
 type Difference = Json;
 
 function isObject(json: Json): json is { readonly [name: string]: Json } {
@@ -13,7 +19,7 @@ function sameNames(before: { readonly [name: string]: Json }, now: { readonly [n
   return names.length === Object.keys(before).length && names.every((name) => Object.hasOwn(before, name));
 }
 
-/** A list of fewer is written whole where it differs. */
+/** Minimum length of a list whose items are compared. Shorter lists are written whole if they differ. */
 const SHORT = 16;
 
 export function differenceOf(before: Json, now: Json): Difference {
@@ -32,7 +38,7 @@ export function differenceOf(before: Json, now: Json): Difference {
   return { as: now };
 }
 
-/** The inverse: what `now` was. A FormatError: the difference is not from this. */
+/** Returns the value after a difference. Throws a FormatError if the difference does not fit the value. */
 export function withDifference(before: Json, difference: Difference): Json {
   if (difference === null) return before;
   const { as, at, to, of } = readObject(difference);

@@ -1,14 +1,14 @@
-/** Plain data: what survives JSON.stringify and JSON.parse unchanged, and how it is read without trusting it. */
+/** Plain data, which JSON.stringify and JSON.parse leave unchanged, and readers that check what they read. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** A value as plain data, and back. `decode` throws a FormatError for what `encode` never gives. */
+/** Converts a value to plain data and back. `decode` throws a FormatError for data that `encode` never returns. */
 export interface Codec<T> {
   encode(value: T): Json;
   decode(json: Json): T;
 }
 
-/** What was stored is not what this server reads: it is of another format, or damaged. */
+/** Stored data has another format than this server reads, or is damaged. */
 export class FormatError extends Error {}
 
 function refuse(wanted: string, found: Json | undefined): never {
@@ -43,7 +43,7 @@ export function readObject(json: Json | undefined): { readonly [name: string]: J
   return typeof json === "object" && json !== null && !isList(json) ? json : refuse("an object", json);
 }
 
-/** Null stands for nothing. */
+/** Returns null for null, and else the value that `read` returns. */
 export function readOrNull<T>(json: Json | undefined, read: (json: Json | undefined) => T): T | null {
   return json === null ? null : read(json);
 }

@@ -1,32 +1,40 @@
-/** Counts how many samples of a run are malformed and why, so that a format that a model never keeps shows. */
+/**
+ * Counts the malformed samples of a run and their reasons, so that the run shows if a model never keeps the answer
+ * format.
+ */
 import { clipUtf8 } from "../../envs/lib/text.ts";
 import type { GroupResults } from "./batches.ts";
 
-/** Samples with a reward that are judged together: the run's first, then the next, and so on. */
+/** Number of samples with a reward in a window. Windows follow each other from the run's first sample on. */
 const WINDOW = 200;
-/** The share of malformed samples from which there is a warning. */
+/** Minimum share of malformed samples for a warning. */
 const WARNING_SHARE = 0.95;
-/** Violations that are told apart in a run; further ones count as malformed, and are never the most frequent. */
+/**
+ * Maximum number of violations that a run distinguishes. Further ones count as malformed but are never the most
+ * frequent.
+ */
 const KINDS_MAX = 32;
 const KIND_BYTES_MAX = 320;
 
 export interface MalformedShare {
-  /** Samples with a reward. */
+  /** Number of samples with a reward. */
   readonly samples: number;
   readonly malformed: number;
-  /** The most frequent violation of the malformed samples; empty: there are none. */
+  /** Most frequent violation of the malformed samples. Empty: no sample is malformed. */
   readonly violation: string;
 }
 
 export interface MalformedRecord {
-  /** The run's violations in the order in which they came first; at most KINDS_MAX. */
+  /** Violations in the order of their first occurrence. At most KINDS_MAX. */
   readonly kinds: readonly string[];
-  /** Samples with a reward of the window that is not whole yet; `malformed` and `counts` are of it too. */
+  /**
+   * Number of samples with a reward in the current, incomplete window. `malformed` and `counts` are of this window too.
+   */
   readonly samples: number;
   readonly malformed: number;
-  /** By kind. */
+  /** Malformed samples by kind of violation. */
   readonly counts: readonly number[];
-  /** The newest whole window; null: there is none yet. */
+  /** Result of the newest complete window. Null: there is none yet. */
   readonly whole: MalformedShare | null;
 }
 
@@ -34,12 +42,15 @@ export const nothingMalformed: MalformedRecord = Object.freeze({
   ...({ kinds: [], samples: 0, malformed: 0, counts: [], whole: null } as const),
 });
 
-/** A violation without the numbers and words of its answer, so that like ones count together. */
+/** Returns a violation without the numbers and words of its answer, so that similar violations count together. */
 export function violationKind(violation: string): string {
   return clipUtf8(violation.replaceAll(/'(?!Answer:')[^']*'|\d+(\.\d+)?/g, "…"), KIND_BYTES_MAX);
 }
 
-/** A violation as it is recorded: the index of its kind if the run knows it, or the kind while the run takes new ones. */
+/**
+ * Returns a violation as it is recorded: the index of its kind if the run knows it, or the kind itself while the run
+ * accepts new ones.
+ */
 export function recordedKind({ kinds }: MalformedRecord, violation: string): string | number {
   const kind = violationKind(violation);
   const known = kinds.indexOf(kind);
@@ -65,7 +76,7 @@ export function withMalformed(before: MalformedRecord, groups: readonly GroupRes
   return { kinds, samples, malformed, counts: Array.from(counts, (count = 0) => count), whole };
 }
 
-/** The place of a kind; a new one is added while there is room. */
+/** Returns the index of a kind. A new kind is added while there is room. */
 function placeOf(kinds: string[], kind: string | number): number {
   if (typeof kind === "number") return kind;
   const known = kinds.indexOf(kind);
@@ -73,18 +84,21 @@ function placeOf(kinds: string[], kind: string | number): number {
   return kinds.length < KINDS_MAX ? kinds.push(kind) - 1 : KINDS_MAX;
 }
 
-/** Returns the share of the window that is not whole yet. */
+/** Returns the share of malformed samples in the incomplete window. */
 function shareOf({ kinds, samples, malformed, counts }: MalformedRecord): MalformedShare {
   const ofKinds = kinds.map((_, kind) => counts[kind] ?? 0);
   return { samples, malformed, violation: kinds[ofKinds.indexOf(Math.max(...ofKinds, 1))] ?? "" };
 }
 
-/** The newest whole window; of a run that ended before its first was whole all of its samples. Null: nothing is known. */
+/**
+ * Returns the share in the newest complete window. If a run ended before its first window was complete, the share is of
+ * all its samples. Null: nothing is known.
+ */
 export function malformedShare(record: MalformedRecord, isDone: boolean): MalformedShare | null {
   return record.whole ?? (isDone && record.samples > 0 ? shareOf(record) : null);
 }
 
-/** The share if it is to be warned of: nearly all samples are malformed. A summary of an older server has no share. */
+/** Returns the share if nearly all samples are malformed, else undefined. Summaries of older servers have no share. */
 export function formatWarning(share: MalformedShare | null | undefined): MalformedShare | undefined {
   if (!share || share.samples === 0) return undefined;
   return share.malformed >= WARNING_SHARE * share.samples ? share : undefined;

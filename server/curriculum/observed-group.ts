@@ -1,17 +1,17 @@
-/** A closed group as a policy is told of it. */
+/** Makes the view of a closed group that a policy receives. */
 import type { ObservedGroup, PolicyDefinition } from "./policies/policy.ts";
 import { type GroupOutcome, signalNamed } from "./signals.ts";
 import type { Arm } from "./types.ts";
 
 type SignalOf = (outcome: GroupOutcome, arm: Pick<Arm, "id" | "rewardRange">) => number | undefined;
 
-/** What a policy asks a group for. */
+/** Returns the function that computes the signal that a policy reads from a group. */
 export function signalOf(definition: PolicyDefinition, config: unknown): SignalOf {
   return (outcome, { id, rewardRange }) =>
     signalNamed(definition.signal?.(config, id) ?? "ABSOLUTE_ADVANTAGE")(outcome, rewardRange);
 }
 
-/** Where a group was drawn, and by how much it counts. */
+/** Arm and probability with which a group was drawn, and its weight. */
 type Place = Pick<ObservedGroup, "arm" | "hash" | "rank" | "weight" | "probability">;
 
 export function observedGroup(arm: Arm, place: Place, outcome: GroupOutcome, signal: SignalOf): ObservedGroup {

@@ -1,4 +1,4 @@
-/** What a draw folds into the policy's state before it: whether it does, which groups, as which updates, by how much. */
+/** Finds the groups that a draw folds into the policy's state: which groups, in which updates, with which weights. */
 import type { ClosedGroup, Group } from "./batches.ts";
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -6,14 +6,14 @@ import { type ArmCounters, nothingTallied, type Range, type RunState } from "./s
 import type { Remembered } from "./task-memory.ts";
 import type { Policy, RunConfig } from "./types.ts";
 
-/** What a draw folds into the policy's state before it. */
+/** Groups that a draw folds into the policy's state. */
 export type Fold =
-  /** Every batch before this one. */
+  /** Every batch before this index. */
   | { readonly kind: "through"; readonly batches: number }
-  /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
+  /** Groups that were closed, as [first, last] cursors. Used under an unbounded lag. */
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
-/** Whether draws wait for feedback that is due, and it is folded in: for the policy, its filter, or an arm's rows. */
+/** Returns whether draws wait for due feedback and fold it in: the policy, its filter or an arm's rows need it. */
 export function takesFeedback({
   policy,
   config,
@@ -29,13 +29,13 @@ function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
   return groups.filter((group) => group.kind === "closed");
 }
 
-/** By what the groups of an update batch count in the next draw: less where their feedback is late. */
+/** Returns the weight of an update batch's groups in the next draw. It is lower if their feedback is late. */
 export function feedbackWeight({ config, batchesDrawn }: RunState, batch: number): number {
   const { lateFeedback } = config;
   return lateFeedback === undefined || batchesDrawn - 1 - batch <= lateFeedback.batchesMax ? 1 : lateFeedback.weight;
 }
 
-/** What a fold takes in: the closed groups of each update that it makes, in cursor order, but for those that count 0. */
+/** Returns the closed groups of each update of a fold, in cursor order. Groups with weight 0 are left out. */
 export function updatesOf(state: RunState, fold: Fold): readonly (readonly ClosedGroup[])[] {
   const counted = state.batches.filter(({ index }) => feedbackWeight(state, index) > 0);
   if (fold.kind === "through") {
@@ -46,12 +46,12 @@ export function updatesOf(state: RunState, fold: Fold): readonly (readonly Close
   return [counted.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
 }
 
-/** What the instances of a fold came to, in order. */
+/** Returns the outcomes of the instances in a fold, in order. */
 export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
   return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
 }
 
-/** The arms' counters with the groups of a fold taken in. */
+/** Returns the arms' counters with the groups of a fold added. */
 export function withFolded(
   arms: readonly ArmCounters[],
   updates: readonly (readonly ClosedGroup[])[],

@@ -1,4 +1,4 @@
-/** Changes of a run's shape and of its policy, and what the policy's state becomes by them. */
+/** Changes of a run's shape and of its policy, and the policy state that results. */
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { Reshaped } from "./events.ts";
@@ -16,7 +16,7 @@ export const freshCounters: ArmCounters = Object.freeze({
   folded: nothingTallied,
 });
 
-/** The arms there were stay at their places, so that only new ones come behind them. */
+/** Returns the state with a new shape. Existing arms keep their indices, and new arms follow. */
 export function reshaped<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { config, policy }: Reshaped<Spec>,
@@ -53,7 +53,7 @@ export function policyUpdated<Spec, Key extends InstanceKey>(
   return { ...next, advancedTo: Math.min(state.advancedTo, placeOf(next)) };
 }
 
-/** How far a run's policy is, for policies that Advance moves on; of others 0. */
+/** Returns the place of a run's policy in its schedule, if Advance can move it. For other policies 0. */
 export function placeOf(state: RunState): number {
   const { policy, policyState } = state;
   return definitionOf(policy).place?.(policy.config, policyState, progressOf(state)) ?? 0;

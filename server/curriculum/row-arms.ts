@@ -1,4 +1,4 @@
-/** Arms whose rows are chosen by their pass rates, in a run's state: what is known of the rows, and which are drawn next. */
+/** Arms of a run that choose their rows by pass rates: the knowledge of their rows, and the rows to draw next. */
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { ClosedGroup } from "./batches.ts";
 import type { Fold } from "./policy-updates.ts";
@@ -9,29 +9,29 @@ import { type RowGroup, rowTable, type RowTable, withGroups, withRates } from ".
 import type { RunState } from "./state.ts";
 import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
-/** Rows of an arm: what a run can hold of them is bounded when it is created. */
+/** Maximum number of rows of an arm. Creation of a run checks it, so a run's memory is bounded. */
 export const ROWS_MAX = 2 ** 21;
 
-/** Pass rates are kept as whole numbers of these. */
+/** Pass rates are stored as whole multiples of 1/250. */
 export const RATE_PARTS = 250;
 
-/** Pass rates of rows of an arm that somebody told. */
+/** Given pass rates of an arm's rows. */
 export interface RowsRated {
   readonly kind: "rowsRated";
-  /** The arm's index. */
+  /** Index of the arm. */
   readonly arm: number;
-  /** Which rows; none: as many as there are rates, from the first on. */
+  /** Indices of the rows. Empty: as many rows as there are rates, from `first` on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** Of each row, in 250ths. */
+  /** Rate of each row, in 250ths. */
   readonly rates: Uint8Array;
-  /** How many samples of the row each is worth. */
+  /** Number of samples that each rate is worth. */
   readonly samples: number;
 }
 
-/** The same as whoever tells it has it. */
+/** Given pass rates before they are rounded to 250ths. */
 export interface Ratings extends Omit<RowsRated, "kind" | "rates"> {
-  /** In [0, 1]. */
+  /** Rates in [0, 1]. */
   readonly rates: readonly number[] | Float64Array;
 }
 
@@ -50,10 +50,12 @@ export function withRated(tables: RunState["rows"], { arm, rows, first, rates, s
   return tables.with(arm, withRates(table, { rows, first, rateAt, count: rates.length, samples }));
 }
 
-/** A draw is planned, and its event applied, mostly on one state: what a fold comes to is made once for both. */
+/**
+ * Cache of the last fold. A draw is usually planned and applied on one state, so the fold is computed once for both.
+ */
 const folds = new WeakMap<RunState["batches"], { readonly key: string; readonly after: RunState["rows"] }>();
 
-/** What is known of rows after a fold. Groups that nobody knows to be solved or not say nothing. */
+/** Returns the knowledge of rows after a fold. Groups without a known number of solved samples change nothing. */
 export function afterFold(
   state: Pick<RunState, "rows" | "config" | "batches" | "version">,
   updates: readonly (readonly ClosedGroup[])[],
@@ -84,8 +86,8 @@ function folded(
 }
 
 /**
- * Rows of an arm that are being sampled: what comes of them is not known yet. Under a counted lag those are the rows of
- * all batches that the draw does not fold in, whatever has closed of them, so that no draw depends on timing.
+ * Returns the rows of an arm that are being sampled, whose results are not known yet. Under a counted lag these are the
+ * rows of all batches that the draw does not fold in, even if groups have closed. So no draw depends on timing.
  */
 function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: number): ReadonlySet<number> {
   const tasks = batches.flatMap(({ index, groups, reserve }) => {
@@ -95,7 +97,7 @@ function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: n
   return new Set(tasks.flatMap((task) => (task.arm === arm ? (task.row ?? []) : [])));
 }
 
-/** The row of each slot of a draw; undefined: its arm goes through its tasks in turn. */
+/** Returns the row of each slot of a draw. Undefined: the slot's arm goes through its tasks in turn. */
 export function chosenRows(
   state: RunState,
   tables: RunState["rows"],
@@ -105,7 +107,7 @@ export function chosenRows(
   const share = config.length === 0 ? 0 : Math.min(1, prompts / config.length);
   const chosen = tables.map((table, arm) => {
     const rule = config.arms[arm]?.rows;
-    // Most arms of a run with many have none, and slots are looked through for those that do.
+    // In runs of many arms most have no rows, so slots are searched only for arms that do.
     if (table === null || rule === undefined) return [][Symbol.iterator]();
     const count = slots.filter((slot) => slot === arm).length;
     if (count === 0) return [][Symbol.iterator]();
@@ -127,7 +129,7 @@ function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["ro
   );
 }
 
-/** Whether a policy draws the same instances in each of several passes. */
+/** Returns whether a policy draws the same instances in several passes. */
 function goesOverAgain(policy: Policy, armCount: number, length: number): boolean {
   const definition = definitionOf(policy);
   const begun = definition.initial(policy.config, armCount, 0);
@@ -136,7 +138,7 @@ function goesOverAgain(policy: Policy, armCount: number, length: number): boolea
   );
 }
 
-/** What does not go with rows that are chosen by their pass rates. */
+/** Checks that the configuration has no setting that conflicts with rows chosen by their pass rates. */
 export function checkRowArms({ arms, policy, feedbackSource, length }: RunConfig): Invalid | undefined {
   for (const [i, { id, rows }] of arms.entries()) {
     if (rows === undefined) continue;

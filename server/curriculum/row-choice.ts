@@ -1,4 +1,4 @@
-/** Which rows of an arm are drawn: by how much is learnt from rows of their pass rate, with a floor for all of them. */
+/** Draws rows of an arm by how much their pass rates promise to teach, with a minimum probability for all rows. */
 import type { Rng } from "../../envs/lib/rng.ts";
 import {
   classOf,
@@ -13,10 +13,10 @@ import {
 } from "./row-table.ts";
 import type { RowRule } from "./types.ts";
 
-/** Rows that are drawn again because they are taken, before the next one that is free is looked for. */
+/** Maximum number of attempts to draw a row that is not taken. After that the next free row is used. */
 const TRIES_MAX = 64;
 
-/** The interest in a row of a pass rate, at a share of the run that is over; at most 1. */
+/** Returns the interest in a row of a pass rate, at most 1. `share` is the part of the run that is over. */
 function interestIn({ by }: RowRule, rate: number, share: number): number {
   if (by.kind === "learnability") {
     const variance = 4 * rate * (1 - rate);
@@ -29,7 +29,10 @@ function interestIn({ by }: RowRule, rate: number, share: number): number {
   return Math.exp(-0.5 * off * off);
 }
 
-/** The probability that a draw is of each step of pass rates. A table whose rows are all retired has them all again. */
+/**
+ * Returns the probability of each step of pass rates in a draw. If all rows of a table are retired, all can be drawn
+ * again.
+ */
 export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): readonly number[] {
   const interests = Array.from({ length: RATE_STEPS }, (_, step) => interestIn(rule, rateOf(step), share));
   const wanted = interests.map((interest, step) => interest * counts[step]!);
@@ -43,7 +46,10 @@ export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): 
   ];
 }
 
-/** Finds the n-th row of a class, in the rows' order: the pages' counts are summed once for each class that is asked for. */
+/**
+ * Returns a function that finds the n-th row of a class, in the order of rows. The counts of pages are summed once for
+ * each class that is needed.
+ */
 function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) => number {
   const sums = new Map<number, Uint32Array>();
   const sumsOf = (of: number): Uint32Array => {
@@ -65,7 +71,10 @@ function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) =>
   };
 }
 
-/** The first row from one on that is there, not taken, and not retired unless all are; the row itself if there is none. */
+/**
+ * Returns the first row, from `from` on, that is present, not taken, and not retired. If all rows are retired, retired
+ * ones count. If there is no such row, it returns `from`.
+ */
 function nextFree(table: RowTable, from: number, isTaken: (row: number) => boolean): number {
   const isOver = table.counts[RETIRED]! + table.counts[GONE]! === table.size;
   for (let i = 0; i < table.size; i++) {
@@ -76,7 +85,7 @@ function nextFree(table: RowTable, from: number, isTaken: (row: number) => boole
   return from;
 }
 
-/** So many rows, each once as long as there are as many; those that are taken come only where nothing else is left. */
+/** Draws `count` rows, each once if there are enough. Rows that are taken come only if no other is left. */
 export function chooseRows(
   rule: RowRule,
   table: RowTable,

@@ -1,16 +1,16 @@
 /**
- * The rows of pools as a run knows them. A row keeps the place at which the run first saw it, whatever its number in the
- * file becomes: new rows get the places behind, and rows that the pool has no longer are marked as gone.
+ * Rows of pools as a run knows them. A row keeps the place that it got when the run first saw it, even if its number in
+ * the file changes. New rows get places at the end, and rows that the pool no longer has are marked as gone.
  */
 import { deriveSeed, permuted } from "../../envs/lib/rng.ts";
 
 /** Bytes of a row's hash. */
 const HASH_BYTES = 8;
 
-/** The first and the last of places without a gap. */
+/** First and last of places without a gap. */
 type Range = readonly [number, number];
 
-/** Of a run's state what its lists are read with. */
+/** The part of a run's state that these functions read. */
 interface Listed {
   readonly lists: readonly RowList[];
   readonly config: {
@@ -19,51 +19,51 @@ interface Listed {
     readonly evaluationArms: readonly { readonly id: string; readonly tasks: number }[];
   };
   readonly arms: readonly { readonly nextOrdinal: number }[];
-  /** By arm: why it is not drawn from; null: it is. */
+  /** Reason for which each arm is masked. Null: it is not masked. */
   readonly masks: readonly (string | null)[];
 }
 
-/** Passes of an arm through so many places each. */
+/** Passes of an arm through a fixed number of places. */
 export interface RowPasses {
-  /** The ordinal that the first of them begins with. */
+  /** Ordinal at which the first of these passes begins. */
   readonly from: number;
-  /** How many passes came before. */
+  /** Number of earlier passes. */
   readonly epoch: number;
-  /** Places that each pass goes through. */
+  /** Number of places in each pass. */
   readonly rows: number;
 }
 
 export interface RowWalk {
-  /** The ordinal after the last one that an earlier pass over the same instances came to; 0: there was none. */
+  /** Ordinal after the last one that earlier passes over the same instances reached. 0: there were none. */
   readonly reached: number;
-  /** In order; new ones begin where the list has grown. */
+  /** Passes in order. The list gets a new entry when the pool has grown. */
   readonly passes: readonly RowPasses[];
 }
 
-/** The key of a list within a run. */
+/** Key of a list within a run. */
 export interface RowListName {
   readonly pool: string;
-  /** The id of the environment that the pool's instances belong to. */
+  /** Id of the environment to which the pool's instances belong. */
   readonly environment: string;
   readonly level: string;
   readonly split: string;
 }
 
 export interface RowList extends RowListName {
-  /** The pool's digest when the run saw it last, and first. */
+  /** Digest of the pool when the run saw it last. `firstDigest` is that of the first time. */
   readonly digest: string;
   readonly firstDigest: string;
-  /** When the server whose pool that was had read it. */
+  /** Time at which the server that reported the pool had read it. */
   readonly loadedAtMs: number;
-  /** By the id of each arm that draws from the list. */
+  /** Walks by the id of each arm that draws from the list. */
   readonly walks: ReadonlyMap<string, RowWalk>;
-  /** The hash of the row of each place, 8 bytes each. */
+  /** Hashes of the rows by place, 8 bytes each. */
   readonly hashes: Uint8Array;
-  /** Places of rows that the pool has no longer. */
+  /** Places of rows that the pool no longer has. */
   readonly gone: ReadonlySet<number>;
 }
 
-/** How a list changes. */
+/** Change of a list. */
 export interface RowsChanged extends Omit<RowListName, "pool"> {
   /** Ids of arms that draw from the list for the first time. */
   readonly arms: readonly string[];
@@ -72,14 +72,14 @@ export interface RowsChanged extends Omit<RowListName, "pool"> {
   readonly back: readonly Range[];
 }
 
-/** A row by its content, and how often its arm had gone through all rows before; undefined: the row is gone. */
+/** A row by its hash, with the number of earlier passes of its arm through all rows. Undefined: the row is gone. */
 export type ListedRow = { readonly hash: string; readonly epoch: number } | undefined;
 
 export function isList(one: RowListName, { environment, level, split }: Omit<RowListName, "pool">, pool: string) {
   return one.pool === pool && one.environment === environment && one.level === level && one.split === split;
 }
 
-/** The list that an arm draws from; undefined: its tasks are no rows, or no server has looked at the rows yet. */
+/** Returns the list that an arm draws from. Undefined: its tasks are not rows, or no server has loaded the rows yet. */
 export function listOf(lists: readonly RowList[], armId: string): RowList | undefined {
   return lists.find(({ walks }) => walks.has(armId));
 }
@@ -88,13 +88,16 @@ export function placesIn({ hashes }: Pick<RowList, "hashes">): number {
   return hashes.length / HASH_BYTES;
 }
 
-/** 16 hex digits. */
+/** Returns the hash of a place as 16 hex digits. */
 export function hashAt({ hashes }: Pick<RowList, "hashes">, place: number): string {
   const at = HASH_BYTES * place;
   return Buffer.from(hashes.buffer, hashes.byteOffset + at, HASH_BYTES).toString("hex");
 }
 
-/** By arm: why it is not drawn from, which also is that its pool has none of its rows any more; null: it is drawn from. */
+/**
+ * Returns the reason for which each arm is masked. An arm whose rows are all gone from its pool counts as masked. Null:
+ * the arm is drawn.
+ */
 export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks" | "lists">): Listed["masks"] {
   if (lists.length === 0) return masks;
   return masks.map((reason, i) => {
@@ -104,7 +107,7 @@ export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks
   });
 }
 
-/** What the ordinal-th task of an arm is, or the row at a place where the arm chooses its rows. */
+/** Returns the row of an arm's task at an ordinal, or the row at a place if the arm chooses its rows. */
 export function listedRow(
   list: RowList,
   armId: string,
@@ -114,7 +117,7 @@ export function listedRow(
   return list.gone.has(place) ? undefined : { hash: hashAt(list, place), epoch };
 }
 
-/** Each pass is a permutation of its own. */
+/** Returns the place and the epoch of an arm's task. Each pass is a different permutation. */
 function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) {
   const { environment, pool, level, split, walks } = list;
   const passes = walks.get(armId)?.passes.findLast(({ from }) => from <= ordinal);
@@ -125,11 +128,11 @@ function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) 
   return { place: permuted(rows, (ordinal - from) % rows, ...key), epoch };
 }
 
-/** A walk through a list that has grown: the pass that is under way ends as it began. */
+/** Returns the walk through a list that has grown. The pass under way ends with the rows that it began with. */
 function extended({ reached, passes }: RowWalk, nextOrdinal: number, rows: number): RowWalk {
   const next = Math.max(nextOrdinal, reached);
   const last = passes.at(-1) as RowPasses;
-  // A list that had no rows had no pass either.
+  // An empty list had no pass.
   const begun = last.rows === 0 ? 0 : Math.max(0, Math.ceil((next - last.from) / last.rows));
   const before = begun === 0 ? passes.slice(0, -1) : passes;
   return { reached, passes: [...before, { from: last.from + begun * last.rows, epoch: last.epoch + begun, rows }] };
@@ -139,7 +142,7 @@ export function* placesOfRanges(ranges: readonly Range[]): Generator<number> {
   for (const [first, last] of ranges) for (let place = first; place <= last; place++) yield place;
 }
 
-/** `nextOrdinal` gives that of each arm by its id. */
+/** Returns a list after a change. `nextOrdinal` returns the next ordinal of an arm. */
 function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: string) => number): RowList {
   const gone = new Set(list.gone);
   for (const place of placesOfRanges(change.gone)) gone.add(place);
@@ -152,13 +155,13 @@ function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: st
   return { ...list, gone, hashes, walks };
 }
 
-/** The lists after changes of those of a pool. */
+/** Returns the lists after changes of one pool's lists. */
 export function withRowsSeen(
   { lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">,
   { pool, digest, loadedAtMs }: Pick<RowList, "pool" | "digest" | "loadedAtMs">,
   changes: readonly RowsChanged[],
 ): readonly RowList[] {
-  // A set that is evaluated on is all of its first tasks from the start.
+  // An evaluation arm uses all tasks of its set from the start.
   const nextOrdinal = (armId: string): number =>
     arms[config.arms.findIndex(({ id }) => id === armId)]?.nextOrdinal ??
     config.evaluationArms.find(({ id }) => id === armId)?.tasks ??
@@ -183,7 +186,7 @@ export function withRowsSeen(
   );
 }
 
-/** The lists once a pass over the same instances begins again: how far the arms had come. */
+/** Returns the lists at the start of a new pass over the same instances. They record how far the arms had come. */
 export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">): readonly RowList[] {
   return lists.map((list) => {
     const walks = new Map(list.walks);
@@ -195,7 +198,7 @@ export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "con
   });
 }
 
-/** Tasks of an evaluation arm's set whose rows are gone. */
+/** Returns the tasks of an evaluation arm's set whose rows are gone. */
 export function leftOutOf({ lists, config }: Pick<Listed, "lists" | "config">, arm: number): ReadonlySet<number> {
   const { id = "", tasks = 0 } = config.evaluationArms[arm] ?? {};
   const list = listOf(lists, id);

@@ -1,31 +1,31 @@
 /**
- * What is known of the rows of an arm: of each how many samples were seen and solved, where what was seen before counts less
- * with each group, and how often in a row all samples were solved. Six bytes a row, in pages that are never changed: a
- * state shares all pages with the one before but those of the rows that its groups were of.
+ * Knowledge of an arm's rows: for each row the numbers of seen and solved samples, where earlier samples lose weight
+ * with each group, and how many groups in succession had all samples solved. A row takes six bytes. Pages are never
+ * changed, so a new state shares all pages without rows of its groups.
  */
 import type { RowRule } from "./types.ts";
 
-/** Rows in a page: small enough to be copied for one row, and few enough pages to look through for each draw. */
+/** Rows in a page: small enough to copy for one row, and large enough that each draw searches few pages. */
 export const PAGE_ROWS = 1024;
 
-/** A sample counts so much, so that what decays stays whole. */
+/** Parts of one sample. Numbers of samples are kept in these parts, so that decayed ones are whole. */
 export const SAMPLE = 64;
 
-/** What a row begins with, beside what is told of it: half a sample solved of one. */
+/** Prior of a row, beside its known samples: one sample, half solved. */
 const PRIOR_SEEN = SAMPLE;
 const PRIOR_SOLVED = SAMPLE / 2;
 
 const COUNT_MAX = 2 ** 16 - 1;
 const STREAK_MAX = 255;
 
-/** Rows are told apart by their pass rates to so many steps; behind them come those that are retired, and those that are gone. */
+/** Number of steps into which pass rates are divided. The classes of rows are these steps, then RETIRED, then GONE. */
 export const RATE_STEPS = 33;
 export const RETIRED = RATE_STEPS;
-/** Rows that the pool has no longer: never drawn, and what is known of them is kept. */
+/** Class of rows that the pool no longer has. They are never drawn, but their knowledge is kept. */
 export const GONE = RATE_STEPS + 1;
 const CLASSES = RATE_STEPS + 2;
 
-/** The pass rate in the middle of a step. */
+/** Returns the pass rate in the middle of a step. */
 export function rateOf(step: number): number {
   return (step + 0.5) / RATE_STEPS;
 }
@@ -34,9 +34,9 @@ export interface RowRecord {
   /** Samples seen and solved, in parts of a SAMPLE. */
   readonly seen: number;
   readonly solved: number;
-  /** Groups in a row of which every sample was solved. */
+  /** Number of groups in succession in which every sample was solved. */
   readonly streak: number;
-  /** 1: the pool has the row no longer; else 0. */
+  /** 1: the pool no longer has the row. Else 0. */
   readonly gone: number;
 }
 
@@ -45,7 +45,7 @@ export interface RowPage {
   readonly solved: Uint16Array<ArrayBuffer>;
   readonly streak: Uint8Array<ArrayBuffer>;
   readonly gone: Uint8Array<ArrayBuffer>;
-  /** Rows of each class. */
+  /** Number of rows of each class. */
   readonly counts: Uint32Array<ArrayBuffer>;
 }
 
@@ -53,11 +53,14 @@ export interface RowTable {
   readonly size: number;
   readonly retireAfter: number;
   readonly pages: readonly RowPage[];
-  /** Rows of each class, of all pages. */
+  /** Number of rows of each class in all pages. */
   readonly counts: readonly number[];
 }
 
-/** The step of a row's pass rate, RETIRED or GONE. Of a page's numbers, for draws look at thousands of rows. */
+/**
+ * Returns the class of a row: the step of its pass rate, RETIRED or GONE. It reads the page's arrays directly, because
+ * a draw looks at thousands of rows.
+ */
 function classAt({ seen, solved, streak, gone }: Omit<RowPage, "counts">, at: number, retireAfter: number): number {
   return gone[at] === 1 ? GONE : presentClass(seen[at]!, solved[at]!, streak[at]!, retireAfter);
 }
@@ -71,21 +74,24 @@ export function classOf({ seen, solved, streak, gone }: RowRecord, retireAfter: 
   return gone === 1 ? GONE : presentClass(seen, solved, streak, retireAfter);
 }
 
-/** The n-th row of a class in a page, which has so many. */
+/** Returns the n-th row of a class in a page, counted from 0. Throws if the page has fewer. */
 export function nthOfClass(page: RowPage, of: number, n: number, retireAfter: number): number {
   let left = n;
   for (let at = 0; at < page.seen.length; at++) if (classAt(page, at, retireAfter) === of && left-- === 0) return at;
-  throw new Error(`a page has not ${n + 1} rows of class ${of}`);
+  throw new Error(`a page does not have ${n + 1} rows of class ${of}`);
 }
 
-/** The pass rate that is expected of a row. */
+/** Returns the expected pass rate of a row. */
 export function expectedRate({ seen, solved }: Pick<RowRecord, "seen" | "solved">): number {
   return (solved + PRIOR_SOLVED) / (seen + PRIOR_SEEN);
 }
 
 const UNKNOWN: RowRecord = Object.freeze({ seen: 0, solved: 0, streak: 0, gone: 0 });
 
-/** All numbers of a page in one piece of memory: a draw copies hundreds of pages, and a piece for each list was four times the garbage. */
+/**
+ * Returns a page whose arrays share one buffer. A draw copies hundreds of pages, and separate buffers caused four times
+ * the garbage.
+ */
 function pageIn(memory: ArrayBuffer, rows: number): RowPage {
   const [seenAt, solvedAt, streakAt] = [4 * CLASSES, 4 * CLASSES + 2 * rows, 4 * CLASSES + 4 * rows];
   return {
@@ -107,12 +113,12 @@ function copyOf({ counts, seen }: RowPage): RowPage {
   return pageIn(counts.buffer.slice(0), seen.length);
 }
 
-/** How many of an arm's rows a page has; 0: there is no such page. */
+/** Returns how many of an arm's rows a page has. 0: there is no such page. */
 export function rowsOfPage(page: number, size: number): number {
   return Math.max(0, Math.min(PAGE_ROWS, size - page * PAGE_ROWS));
 }
 
-/** Of rows of which nothing is known: whole pages are one and the same. */
+/** Returns the table of rows of which nothing is known. All full pages are one shared object. */
 export function rowTable({ rows: size, retireAfter }: Pick<RowRule, "rows" | "retireAfter">): RowTable {
   const whole = blankPage(Math.min(PAGE_ROWS, size));
   const rest = size % PAGE_ROWS;
@@ -134,12 +140,12 @@ export function recordAt({ pages }: RowTable, row: number): RowRecord {
   return { seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]!, gone: page.gone[at]! };
 }
 
-/** Whether anything was ever told of a page's rows. */
+/** Returns whether nothing is known of a page's rows. */
 export function isBlank({ seen, streak }: RowPage): boolean {
   return seen.every((each) => each === 0) && streak.every((each) => each === 0);
 }
 
-/** The table with other records of some rows: pages are copied once. */
+/** Returns the table with new records of some rows. Each changed page is copied once. */
 export function withRecords(table: RowTable, changes: Iterable<readonly [row: number, record: RowRecord]>): RowTable {
   const pages = [...table.pages];
   const counts = [...table.counts];
@@ -163,14 +169,14 @@ export function withRecords(table: RowTable, changes: Iterable<readonly [row: nu
   return { ...table, pages, counts };
 }
 
-/** A group of a row's task. */
+/** Result of a group of a row's task. */
 export interface RowGroup {
   readonly row: number;
   readonly samples: number;
   readonly solved: number;
 }
 
-/** The table after groups, in order: of what was known a share stays, in 256ths. */
+/** Returns the table after groups, in order. For each group, `kept`/256 of the earlier knowledge of its row stays. */
 export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: number): RowTable {
   const records = new Map<number, RowRecord>();
   for (const { row, samples, solved } of groups) {
@@ -187,18 +193,18 @@ export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: n
   return withRecords(table, records);
 }
 
-/** Pass rates that somebody knows of rows, each worth so many samples. */
+/** Given pass rates of rows, each worth `samples` samples. */
 export interface Rates {
-  /** Which rows; none: as many as there are rates, from the first on. */
+  /** Indices of the rows. Empty: as many rows as there are rates, from `first` on. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** Of each row, in [0, 1]. */
+  /** Returns the rate of the i-th row, in [0, 1]. */
   readonly rateAt: (i: number) => number;
   readonly count: number;
   readonly samples: number;
 }
 
-/** The table with what is told of some rows in place of what was known of them; there may be a million. */
+/** Returns the table with given rates in place of the earlier knowledge of some rows. There may be a million rows. */
 export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
   const told = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
   const copies = new Map<number, RowPage>();
@@ -218,7 +224,7 @@ export function withRates(table: RowTable, { rows, first, rateAt, count, samples
   return tableOf(table.size, table.retireAfter, pages);
 }
 
-/** A table whose pages were kept; the others are blank. */
+/** Returns the table with pages that were stored. The other pages stay blank. */
 export function withPages(
   table: RowTable,
   pages: ReadonlyMap<number, Pick<RowPage, "seen" | "solved" | "streak">>,
@@ -234,7 +240,7 @@ export function withPages(
   return tableOf(table.size, table.retireAfter, all);
 }
 
-/** The table with rows of which nothing is known behind its own, up to so many; and with these rows gone. */
+/** Returns the table enlarged to `size` rows, the new ones unknown, with exactly the rows in `gone` marked as gone. */
 export function withListed(table: RowTable, size: number, gone: ReadonlySet<number>): RowTable {
   const { retireAfter, pages } = rowTable({ rows: Math.max(size, table.size), retireAfter: table.retireAfter });
   const all = pages.map((blank, i) => {
@@ -253,7 +259,7 @@ export function withListed(table: RowTable, size: number, gone: ReadonlySet<numb
   return tableOf(Math.max(size, table.size), retireAfter, all);
 }
 
-/** Counts the rows of each class anew. */
+/** Counts the rows of each class of a page again. */
 function recount(page: RowPage, retireAfter: number): void {
   page.counts.fill(0);
   for (let at = 0; at < page.seen.length; at++) page.counts[classAt(page, at, retireAfter)]!++;

@@ -1,4 +1,4 @@
-/** A run for its readers as it stands: all that the contract's RunState shows, rounds of evaluation among it. */
+/** Views of a run for its readers: the contents of the contract's RunState, with rounds of evaluation. */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
@@ -24,15 +24,15 @@ export type ArmView = ReturnType<typeof armView>;
 export interface EvaluationView {
   readonly armId: string;
   readonly round: number;
-  /** The run's, when the round was opened. */
+  /** Cursor of the run when the round was opened. */
   readonly cursor: number;
-  /** In the set. */
+  /** Number of tasks in the set. */
   readonly tasks: number;
-  /** That have come. */
+  /** Number of samples that have arrived. */
   readonly samples: number;
-  /** Of those, how many have no reward. */
+  /** Number of samples that arrived without a reward. */
   readonly withoutReward: number;
-  /** Over the samples with a reward, as the next; undefined: none. */
+  /** Means over the samples with a reward, here and in the next field. Undefined: there are none. */
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
   readonly closed: boolean;
@@ -41,45 +41,45 @@ export interface EvaluationView {
 export interface StateView {
   readonly runId: string;
   readonly incarnation: string;
-  /** Imports so far. */
+  /** Number of imports so far. */
   readonly epoch: number;
-  /** Changes since creation. */
+  /** Number of changes since creation. */
   readonly version: number;
   readonly cursor: number;
-  /** Of the first update batch that is not closed. */
+  /** Cursor of the first update batch that is not closed. */
   readonly firstOpenCursor: number;
   readonly batchesDrawn: number;
   readonly batchesClosed: number;
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
-  /** How many of the newest samples that were judged together are malformed; null: too few have come. */
+  /** Share of malformed samples in the newest complete window. Null: too few samples have arrived. */
   readonly malformed: MalformedShare | null;
   readonly paused: boolean;
-  /** As RunState has it; left out in what older servers wrote. */
+  /** Name of the token that paused the run, and the time, as in RunState. Unset in summaries of older servers. */
   readonly pausedBy?: string;
   readonly pausedAtMs?: number;
   readonly done: boolean;
   readonly policy: Policy;
-  /** In the configuration's order. */
+  /** Arms in the configuration's order. */
   readonly arms: readonly ArmView[];
   /** The newest round of each evaluation arm. */
   readonly evaluations: readonly EvaluationView[];
-  /** Of the next batch. */
+  /** Shape of the next batch. */
   readonly shape: RunShape;
-  /** By name; left out of what an older server wrote. */
+  /** Pools by name. Unset in summaries of older servers. */
   readonly pools?: readonly PoolView[];
 }
 
 /** A pool as the run knows it. */
 export interface PoolView extends Pick<RowList, "digest"> {
   readonly name: string;
-  /** Rows of the levels and splits that the run's arms draw from. */
+  /** Number of rows of the levels and splits that the run's arms draw from. */
   readonly rows: number;
-  /** Rows that were there once, and are no more. */
+  /** Number of rows that the pool had once and no longer has. */
   readonly gone: number;
 }
 
-/** How large a run and its batches are. */
+/** Numbers that say how large a run and its batches are. */
 export type RunShape = Pick<RunConfig, "numGenerations" | "promptsPerUpdate" | "length">;
 
 export function shapeOf({ numGenerations, promptsPerUpdate, length }: RunShape): RunShape {
@@ -88,21 +88,24 @@ export function shapeOf({ numGenerations, promptsPerUpdate, length }: RunShape):
 
 export interface RunView<Spec = unknown> {
   readonly runId: string;
-  /** As it was created. */
+  /** Configuration at creation. */
   readonly config: RunConfig<Spec>;
-  /** As it stands: with the arms that were added later. */
+  /** Current configuration, with arms that were added later. */
   readonly configNow: RunConfig<Spec>;
   readonly state: StateView;
   readonly createdAtMs: number;
 }
 
-/** Mean reward and share of solved samples; undefined: no reward, or solved is not known. */
+/**
+ * Returns the mean reward and the share of solved samples. Undefined: there is no reward, or nothing is known of solved
+ * samples.
+ */
 export function means(groups: readonly RewardSums[]): {
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 } {
   let [count, sum, knownCount, solved] = [0, 0, 0, 0];
-  // A loop that counts: with every change that closes an update batch it goes over hundreds of groups of each arm.
+  // A plain loop, because each change that closes an update batch goes over hundreds of groups of each arm.
   for (let i = 0; i < groups.length; i++) {
     const group = groups[i] as RewardSums;
     count += group.count;
@@ -117,7 +120,7 @@ export function means(groups: readonly RewardSums[]): {
   };
 }
 
-/** What a policy sees of a run when the next update batch is drawn. */
+/** Returns the view of a run that a policy gets when the next update batch is drawn. */
 export function viewOf(state: RunState): View {
   const { config, weights, arms, batchesDrawn } = state;
   return {
@@ -131,7 +134,7 @@ export function viewOf(state: RunState): View {
   };
 }
 
-/** Of groups that an arm closed last: they are looked at with every change of the run, and few changes close a group. */
+/** Cache of the means of an arm's recent groups. Every change of the run reads them, but few changes close a group. */
 const recentMeans = new WeakMap<readonly RewardSums[], ReturnType<typeof means>>();
 
 function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> {
@@ -153,13 +156,13 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentRewardMean: rewardMean,
     recentSolvedShare: solvedShare,
     repeats,
-    /** Undefined: it is drawn from. */
+    /** Undefined: the arm is drawn. */
     maskedReason: state.masks[i] ?? undefined,
     removed: state.config.arms[i]?.removed ?? false,
   };
 }
 
-/** As the next update batch would be drawn; 0 where no arm can be drawn. */
+/** Returns the probabilities of the next update batch by arm. All are 0 if no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
   const { policy, config, weights } = state;
   const definition = definitionOf(policy);
@@ -170,9 +173,9 @@ function nextProbabilities(state: RunState): readonly number[] {
   return drawable?.probabilities ?? p.map(() => 0);
 }
 
-// Rounds of evaluation: the state has the newest of each arm, and the history has all.
+// Rounds of evaluation. The state has the newest round of each arm, and the history has all rounds.
 
-/** Of the samples of a page. */
+/** Sums over the samples of a page. */
 interface Sums {
   readonly samples: number;
   readonly rewards: number;
@@ -180,10 +183,10 @@ interface Sums {
   readonly solved: number;
 }
 
-/** They are asked for with every change of the run, and most changes are none of a page. */
+/** Cache of the sums of pages. Every change of the run reads them, but most changes touch no page. */
 const pageSums = new WeakMap<EvaluationPage, Sums>();
 
-/** By ordinal and sample, so that a mean is the same to the bit in whatever order the samples came. */
+/** Sums by ordinal and sample, so that a mean is equal to the bit in whatever order the samples arrived. */
 function sumsOf(page: EvaluationPage): Sums {
   const found = pageSums.get(page);
   if (found !== undefined) return found;
@@ -238,8 +241,6 @@ function poolViews(lists: readonly RowList[]): readonly PoolView[] {
     return { name, digest: of[0]?.digest ?? "", rows: places - gone, gone };
   });
 }
-
-// All of it.
 
 export function stateView(state: RunState): StateView {
   const probabilities = state.probabilities ?? nextProbabilities(state);

@@ -1,20 +1,20 @@
-/** Changes of a run's shape: which arms it has, and how many completions, prompts and tasks. */
+/** Changes of a run's shape: its arms, and its numbers of completions, prompts and tasks. */
 import { checkConfig, checkParts } from "./check-config.ts";
 import type { Reshaped } from "./events.ts";
 import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
 import { type Arm, type InstanceKey, invalid, type Invalid, type Policy, type Refusal } from "./types.ts";
 
-/** A new shape; what is undefined stays as it is. */
+/** A new shape. Fields that are undefined stay unchanged. */
 export interface NewShape<Spec> {
   readonly addArms: readonly Arm<Spec>[];
-  /** By id. */
+  /** Ids of the arms to remove. */
   readonly removeArms: readonly string[];
   readonly numGenerations: number | undefined;
   readonly promptsPerUpdate: number | undefined;
   readonly length: number | undefined;
   readonly policy: Policy | undefined;
-  /** What the rows of new arms begin with. */
+  /** Initial pass rates of the rows of new arms. */
   readonly rated?: readonly RowsRated[];
 }
 
@@ -38,7 +38,7 @@ function checkLength({ prompts }: RunState, { length }: NewShape<unknown>): Inva
   return invalid("length", `must be 0 or at least ${prompts}, the tasks issued so far, not ${length}`);
 }
 
-/** The event of a change of shape, or why it cannot be. */
+/** Returns the event of a change of shape, or the reason why the change is refused. */
 export function decideShape<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   shape: NewShape<Spec>,
@@ -56,7 +56,7 @@ export function decideShape<Spec, Key extends InstanceKey>(
   };
   const policy = shape.policy ?? state.policy;
   const weights = config.arms.map((arm, i) => (arm.removed ? 0 : (state.weights[i] ?? arm.weight)));
-  // The policy that the run was created with may not suit the arms any more: the one in force is checked instead.
+  // The initial policy may not suit the new arms, so the current policy is checked.
   const { length, promptsPerUpdate } = shape;
   const isCut = [length, promptsPerUpdate, shape.policy].some((changed) => changed !== undefined);
   const found = checkConfig({ ...config, policy }, weights, state) ?? (isCut ? checkParts(config, policy) : undefined);

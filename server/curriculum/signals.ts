@@ -1,23 +1,28 @@
-/** What a closed group came to: the advantages of its samples, and the signals that a policy may learn from it. */
+/** Outcome of a closed group: the advantages of its samples, and the signals from which a policy may learn. */
 
-/** Rewards of some samples. */
+/** Sums of the rewards of some samples. */
 export interface RewardSums {
-  /** How many rewards. */
+  /** Number of rewards. */
   readonly count: number;
   readonly sum: number;
-  /** How many were solved; null: not known (reported advantages). */
+  /** Number of solved samples. Null: not known (reported advantages). */
   readonly solved: number | null;
 }
 
-/** All that a signal may be made of. */
+/** Values from which signals are computed. */
 export interface GroupOutcome extends RewardSums {
-  /** The sum of how good the answers are, each in [0, 1]; undefined: as many as are solved. */
+  /** Sum of the qualities of the answers, each in [0, 1]. Undefined: equal to the number of solved samples. */
   readonly quality: number | undefined;
-  /** Means of what the policy reads beside, by name, each over the samples that have it; left out: none has any. */
+  /**
+   * Means of the facts that the policy reads, by name, each over the samples that have the fact. Unset: no sample has
+   * any.
+   */
   readonly facts?: Readonly<Record<string, number>> | undefined;
-  /** The rewards' population standard deviation; null: not known. */
+  /** Population standard deviation of the rewards. Null: not known. */
   readonly deviation: number | null;
-  /** (1/K) Σ|A_k|, A_k the RLOO or the reported advantages; null: none, for which it takes two rewards. */
+  /**
+   * (1/K) Σ|A_k|, where A_k are the RLOO or the reported advantages. Null: there is none, because it takes two rewards.
+   */
   readonly advantage: number | null;
 }
 
@@ -27,20 +32,25 @@ export interface RewardRange {
   readonly max: number;
 }
 
-// Advantages of one group. Rewards are in order of sample_index, so that sums do not depend on the order in which they
-// came. They are taken relative to the first reward: equal rewards then have advantages of exactly 0.
+// Advantages of one group. Rewards are in order of sample_index, so sums do not depend on the order of arrival. Rewards
+// are taken relative to the first one, so that equal rewards have advantages of exactly 0.
 
-/** Rewards relative to the first; their sum, mean and population standard deviation, 0 for no rewards. */
+/**
+ * Rewards relative to the first one, with their sum, mean and population standard deviation. All are 0 without rewards.
+ */
 type Moments = ReturnType<typeof momentsOf>;
 
-/** Numbers that lie within this share of a scheme's range are equal: their difference is one of rounding. */
+/** Numbers that differ by less than this share of a scheme's range are equal: only rounding separates them. */
 const SPREAD_MIN = 1e-9;
 
-/** Whether numbers are equal but for rounding. Without a range only equal bits are equal. */
+/**
+ * Returns whether numbers are equal except for rounding. Without a range only identical numbers are equal, and it
+ * returns false.
+ */
 function areAlike(numbers: readonly number[], range: RewardRange | undefined): boolean {
   if (range === undefined) return false;
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
-  // The rewards of a scheme of one value have no range: rounding depends on how large they are.
+  // A scheme with a single reward has no range, so its size is the measure of rounding.
   const span = range.max - range.min || Math.abs(range.max);
   return greatest - least < SPREAD_MIN * span;
 }
@@ -65,16 +75,19 @@ function grpoOf({ shifted, mean, std }: Moments): readonly number[] {
   return shifted.map((reward) => (std > 0 ? (reward - mean) / std : 0));
 }
 
-/** Rewards that are equal but for rounding, by the range of their scheme, have advantages and a deviation of 0. */
+/**
+ * Returns the advantages of rewards. Rewards that are equal except for rounding, by the range of their scheme, have
+ * advantages and a deviation of 0.
+ */
 export function advantagesOf(rewards: readonly number[], range: RewardRange) {
   const moments = momentsOf(rewards, range);
   const { mean, std } = moments;
   return {
-    /** Each reward less the mean of the others (ADSC equation 3). Fewer than two rewards: all 0. */
+    /** Each reward minus the mean of the others (ADSC equation 3). All 0 for fewer than two rewards. */
     rloo: rlooOf(moments),
-    /** (r − mean) / std; all 0 where std is 0. */
+    /** (r − mean) / std. All 0 if std is 0. */
     grpo: grpoOf(moments),
-    /** Mean and population standard deviation of the rewards, as GRPO takes them; both 0 for no rewards. */
+    /** Mean and population standard deviation of the rewards, as in GRPO. Both are 0 without rewards. */
     mean: mean + (rewards[0] ?? 0),
     std,
   };
@@ -85,8 +98,8 @@ function meanAbsolute(advantages: readonly number[]): number {
 }
 
 /**
- * Rewards in order of sample_index, so that sums are the same to the bit however they came. Without a range, as in runs of
- * servers that did not know of it, rewards count as different even if only rounding tells them apart.
+ * Returns the outcome of rewards. They are in order of sample_index, so that sums are identical however they arrived.
+ * Without a range, as in runs of older servers, rewards that differ only by rounding count as different.
  */
 export function outcomeOf(
   rewards: readonly number[],
@@ -105,7 +118,7 @@ export function outcomeOf(
   };
 }
 
-/** Means by name, each over the samples that have it; undefined: none has any. */
+/** Returns means by name, each over the samples that have it. Undefined: no sample has any. */
 export function meanFacts(
   samples: readonly (Readonly<Record<string, number>> | undefined)[],
 ): Readonly<Record<string, number>> | undefined {
@@ -119,7 +132,10 @@ export function meanFacts(
   return Object.fromEntries([...sums].map(([name, { count, sum }]) => [name, sum / count]));
 }
 
-/** The outcome by advantages that the trainer computed; none: the group gives no signal. A mean of null is not known. */
+/**
+ * Returns the outcome from advantages that the trainer computed. Empty: the group gives no signal. `rewardMean` is null
+ * if it is not known.
+ */
 export function reportedOutcome(
   advantages: readonly number[],
   rewardMean: number | null,
@@ -137,31 +153,39 @@ export function reportedOutcome(
   };
 }
 
-/** A signal of a group; undefined: it gives none. Names are those of the contract's enum BanditSignal. */
+/**
+ * Computes a signal of a group. Undefined: the group gives none. Names are those of the contract's enum BanditSignal.
+ */
 type Signal = (outcome: GroupOutcome, range: RewardRange) => number | undefined;
 
-/** (1/K) Σ|A_k| over the span of the rewards (ADSC equation 3). A scheme of one value only has no signal but 0. */
+/**
+ * (1/K) Σ|A_k| divided by the range of the rewards (ADSC equation 3). For a scheme with a single reward the signal is
+ * 0.
+ */
 const absoluteAdvantage: Signal = ({ advantage }, { min, max }) => {
   if (advantage === null) return undefined;
   return max > min ? advantage / (max - min) : 0;
 };
 
-/** p (1 − p), p the share of solved samples: greatest where half of them are. One sample alone says nothing of it. */
+/** p (1 − p), where p is the share of solved samples. It is greatest at one half. One sample alone gives no signal. */
 const solvedVariance: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
   return (solved / count) * (1 - solved / count);
 };
 
-/** p: what the bandit makes learning progress of, which is an arm's and not a group's (policies/bandit/progress.ts). */
+/**
+ * p, the share of solved samples. The bandit computes learning progress from it, for an arm and not for a group
+ * (policies/bandit/progress.ts).
+ */
 const solvedShare: Signal = ({ count, solved }) => (solved === null || count === 0 ? undefined : solved / count);
 
-/** Whether some samples are solved and some are not: GRPO learns nothing from a group of one kind. */
+/** Whether some samples are solved and some are not. GRPO learns nothing from a group in which all are alike. */
 const mixedOutcomes: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
   return Number(solved > 0 && solved < count);
 };
 
-/** The one place where signals are registered. */
+/** Registry of signals. */
 export const signals = {
   ABSOLUTE_ADVANTAGE: absoluteAdvantage,
   SOLVED_VARIANCE: solvedVariance,
@@ -173,7 +197,7 @@ export const signals = {
 const rewardShare: Signal = ({ count, sum }, { min, max }) =>
   count === 0 ? undefined : max > min ? Math.min(1, Math.max(0, (sum / count - min) / (max - min))) : 0;
 
-/** How good the answers are; where only rewards are known (reported advantages), those. */
+/** Mean quality of the answers. If only rewards are known (reported advantages), the mean reward. */
 const quality: Signal = (outcome, range) => {
   const total = outcome.quality ?? outcome.solved;
   const { count } = outcome;
@@ -181,13 +205,13 @@ const quality: Signal = (outcome, range) => {
   return total === null ? rewardShare(outcome, range) : total / count;
 };
 
-/** How far the answers are from the trivial one to the optimum; where that is not known, how good they are. */
+/** Position of the answers between the trivial answer and the optimum. If it is not known, the mean quality. */
 const improvement: Signal = (outcome, range) => outcome.facts?.[IMPROVEMENT] ?? quality(outcome, range);
 
-/** The fact that the measure of that name reads (envs/score.ts). */
+/** Name of the fact that the measure IMPROVEMENT reads (envs/score.ts). */
 export const IMPROVEMENT = "improvement";
 
-/** How well a group did, in [0, 1]. Names are those of the contract's enum SuccessMeasure. */
+/** Measures of a group's success, in [0, 1]. Names are those of the contract's enum SuccessMeasure. */
 export const measures = {
   QUALITY: quality,
   SOLVED: solvedShare,
@@ -204,7 +228,7 @@ export function signalNamed(name: SignalName | MeasureName): Signal {
   return byName[name];
 }
 
-/** Whether a signal compares rewards of a group, so that one reward gives none. */
+/** Returns whether a signal compares the rewards of a group, so that a single reward gives none. */
 export function needsTwo(name: SignalName | MeasureName): boolean {
   const one = outcomeOf([1], 1);
   return signalNamed(name)(one, { min: 0, max: 1 }) === undefined;

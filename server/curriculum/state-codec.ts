@@ -1,6 +1,6 @@
 /**
- * How a run's state is kept, in snapshots and exports: as a SavedRun of proto/gradus/internal/v1/run.proto, a part at a time,
- * so that whoever reads or writes a large one can let others work in between.
+ * Codec of a run's state in snapshots and exports: a SavedRun of proto/gradus/internal/v1/run.proto, one part at a
+ * time. So other work can run in between while a large state is read or written.
  */
 import { isDeepStrictEqual } from "node:util";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
@@ -46,10 +46,10 @@ import type { InstanceKey, RunConfig } from "./types.ts";
 
 type Part = Draft<wire.StatePart["part"]>;
 
-/** Samples of groups, and entries of other lists, that stand in one part: about 100 KB. */
+/** Maximum number of samples, or of entries of other lists, in one part: about 100 KB. */
 const SAMPLES_PER_PART = 4096;
 
-/** Slices of a list, each of whose entries has so many samples. */
+/** Yields slices of a list, each of whose entries has `samples` samples. */
 function* slices<T>(list: readonly T[], samples = 1): Generator<readonly T[]> {
   const size = Math.max(1, Math.floor(SAMPLES_PER_PART / samples));
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
@@ -89,7 +89,7 @@ function headFrom(message: wire.StateHead, { specs }: Codecs) {
     masks: head.masks.map(({ reason = null }) => reason),
     rolledBack: head.rolledBack.map(rangeFrom),
     controlRolledBack: (head.controlRolledBack?.ranges ?? head.rolledBack).map(rangeFrom),
-    // An older server's state has none.
+    // States of older servers have none.
     malformed: malformedFrom(head.malformed),
     probabilities: head.probabilities.length === 0 ? null : head.probabilities,
   };
@@ -106,7 +106,7 @@ function sumsFrom<Sums extends wire.RewardSums | wire.Tally | wire.GroupOutcome>
 }
 
 function countersFrom(message: wire.ArmCounters): ArmCounters {
-  const folded = sumsFrom(required(message.folded, "what was folded in of an arm"));
+  const folded = sumsFrom(required(message.folded, "the sum of an arm's folded groups"));
   return { ...bare(message), recent: message.recent.map(sumsFrom), folded };
 }
 
@@ -120,10 +120,10 @@ function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
   };
 }
 
-/** One of another index is none of the task's samples. */
+/** Throws a FormatError if a sample's index is beyond those of its task. */
 function checkSamples(samples: readonly wire.Sample[], numGenerations: number): void {
   if (samples.some(({ index }) => index >= numGenerations))
-    throw new FormatError(`a sample is beyond the ${numGenerations} of its task`);
+    throw new FormatError(`a sample's index is not below ${numGenerations}, the number of its task's samples`);
 }
 
 function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number): Group {
@@ -139,7 +139,7 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   return { kind: "closed", ...base, outcome: cameTo, folded };
 }
 
-/** `previous`: the batch before it in the state. */
+/** Returns the fields of a batch. `previous` is the batch before it in the state. */
 function batchDraft(batch: Batch, previous: Batch | undefined): Draft<wire.Batch> {
   const { probabilities, values, toldBefore: told } = batch;
   const isPrevious = previous?.probabilities === told?.probabilities && previous?.values === told?.values;
@@ -188,7 +188,7 @@ function bytesIn({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array): 
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Pages that anything is known of. */
+/** Yields the pages that hold any knowledge. */
 function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
   for (const [page, of] of pages.entries()) {
     if (isBlank(of)) continue;
@@ -222,18 +222,18 @@ function* stateParts(state: RunState, codecs: Codecs, journal: string): Generato
   yield { case: "end", value: true };
 }
 
-/** A SavedRun in pieces, to be joined. `journal`: the hash of the event that led to the state. */
+/** Yields a SavedRun in pieces, to be joined. `journal`: hash of the event that led to the state. */
 export function* encodeState(state: RunState, codecs: Codecs, journal = ""): Generator<Uint8Array> {
   for (const part of stateParts(state, codecs, journal))
     yield bytesOf(wire.SavedRunSchema, { parts: [{ part }], records: [] });
 }
 
-/** The pieces behind those of a state: records of the history. */
+/** Yields records of the history, which follow the pieces of a state. */
 export function* encodeRecords(records: readonly Draft<wire.SavedRecord>[]): Generator<Uint8Array> {
   for (const record of records) yield bytesOf(wire.SavedRunSchema, { parts: [], records: [record] });
 }
 
-/** A piece of a SavedRun, and where it ends. */
+/** A piece of a SavedRun, and the position where it ends. */
 export interface Piece {
   readonly kind: "part" | "record";
   readonly bytes: Uint8Array;
@@ -241,7 +241,7 @@ export interface Piece {
   readonly end: number;
 }
 
-/** What encodeState and encodeRecords gave, piece by piece. */
+/** Yields the pieces that encodeState and encodeRecords wrote. */
 export function* piecesOf(run: Uint8Array): Generator<Piece> {
   const reader = new BinaryReader(run);
   const next = (): Piece => {
@@ -252,7 +252,7 @@ export function* piecesOf(run: Uint8Array): Generator<Piece> {
         return { kind: field === 1 ? "part" : "record", bytes, length: bytes.length, end: reader.pos };
       }
     } catch {
-      // It is cut off, or none of ours.
+      // The data is cut off, or is not in our format.
     }
     throw otherFormat("the state");
   };
@@ -263,20 +263,20 @@ export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonl
   return bare(messageOf(wire.SavedRecordSchema, bytes, "a record of the history"));
 }
 
-/** Bytes of numbers of two, which stand anywhere. */
+/** Returns the numbers of two bytes each, at any alignment. */
 function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
-  // A Buffer's own slice would share the memory that it lies in.
+  // The slice of a Buffer would share its memory, so the bytes are copied.
   return new Uint16Array(new Uint8Array(bytes).buffer);
 }
 
 function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunConfig["arms"][number]) {
   const size = rowsOfPage(page, rows?.rows ?? 0);
   if (size === 0 || seen.length !== 2 * size || solved.length !== 2 * size || streak.length !== size)
-    throw new FormatError(`page ${page} of an arm's rows has not ${size} rows`);
+    throw new FormatError(`page ${page} of an arm's rows does not have ${size} rows`);
   return { seen: numbersIn(seen), solved: numbersIn(solved), streak: new Uint8Array(streak) };
 }
 
-/** A state as it is being read: what it grows by is changed in place until it is whole. */
+/** A state that is being read. Its lists grow in place until the state is complete. */
 function startReading(head: ReturnType<typeof headFrom>) {
   return {
     head,
@@ -333,12 +333,12 @@ function takeEvaluated({ head: { config }, evaluations }: Reading, { tasks }: wi
 function takeIssued({ issued }: Reading, { generation, hashes, packed }: wire.IssuedHashes): void {
   const log = required(issued[generation], "a generation of hashes");
   for (const hash of hashes) addHash(log, hash);
-  if (packed.length % HASH_BYTES !== 0) throw new FormatError("what was issued are not hashes of 8 bytes");
+  if (packed.length % HASH_BYTES !== 0) throw new FormatError("the issued hashes are not 8 bytes each");
   addPacked(log, packed);
 }
 
 function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs): void {
-  if (reading.isWhole) throw new FormatError("a part of the state stands behind its end");
+  if (reading.isWhole) throw new FormatError("a part of the state comes after its end");
   switch (part.case) {
     case "arm":
       reading.arms.push(countersFrom(part.value));
@@ -374,7 +374,7 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       reading.isWhole = true;
       return;
     default:
-      throw new FormatError(`a part of the state cannot be ${JSON.stringify(part.case ?? null)} here`);
+      throw new FormatError(`a part of the state is ${JSON.stringify(part.case ?? null)}, which cannot come here`);
   }
 }
 
@@ -395,7 +395,7 @@ function stateFrom({ head, issued, memory, rowPages, isWhole: _whole, ...lists }
   };
 }
 
-/** Takes the parts of a state, one by one. Whatever encodeState did not write is a FormatError. */
+/** Reads the parts of a state one by one. Throws a FormatError for data that encodeState did not write. */
 export interface StateReader<Spec, Key extends InstanceKey> {
   take(part: Uint8Array): void;
   end(): RunState<Spec, Key>;
@@ -417,7 +417,7 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
   };
 }
 
-/** At once. Throws a FormatError for what encodeState did not write. */
+/** Reads a whole state at once. Throws a FormatError for data that encodeState did not write. */
 export function decodeState<Spec, Key extends InstanceKey>(
   bytes: Uint8Array,
   codecs: Codecs<Spec, Key>,

@@ -1,4 +1,4 @@
-/** The state of a run, and how to look things up in it. Never changed in place. */
+/** State of a run, and lookups in it. A state is never changed in place. */
 import {
   type Batch,
   batchEnd,
@@ -18,32 +18,35 @@ import type { RewardSums } from "./signals.ts";
 import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 
-/** A round of an evaluation arm: its whole set, once. The same ordinal has the same task in every round. */
+/** A round of an evaluation arm: each task of its set once. An ordinal names the same task in every round. */
 export interface EvaluationRound {
   /** The arm's index among the run's evaluation arms. */
   readonly arm: number;
-  /** As its client named it; an arm's rounds go up. */
+  /** Number that the client gave the round. It increases within an arm. */
   readonly round: number;
-  /** Its place in the history. */
+  /** Position of the round in the run's history. */
   readonly seq: number;
-  /** The run's, when it was opened, as the next two. */
+  /** Epoch of the run when the round was opened. The next two fields are of that time too. */
   readonly epoch: number;
   readonly openedAtMs: number;
   readonly cursor: number;
-  /** Tasks of the set. */
+  /** Number of tasks in the set. */
   readonly size: number;
-  /** By ordinal, so many in each page (evaluation-rounds.ts): of a set of 65,536 a sample changes a few hundred places. */
+  /**
+   * Samples by ordinal, in pages of a fixed size (evaluation-rounds.ts). Pages keep copies small, because a set may
+   * have 65,536 tasks.
+   */
   readonly pages: readonly EvaluationPage[];
-  /** Tasks whose rows are gone: they are not waited for. */
+  /** Ordinals of tasks whose rows are gone. The round does not wait for them. */
   readonly leftOut: ReadonlySet<number>;
-  /** Samples of the other tasks that have not come. */
+  /** Number of samples of the other tasks that have not arrived. */
   readonly missing: number;
 }
 
-/** Null: no sample has come. */
+/** One page of a round's tasks. Null: no sample of the task has arrived. */
 export type EvaluationPage = readonly (TaskSamples | null)[];
 
-/** Results of tasks of a round of evaluation; a task's cursor is its ordinal. */
+/** Results of tasks in a round of evaluation. A task's cursor is its ordinal. */
 export interface EvaluationResults {
   readonly kind: "evaluated";
   readonly arm: number;
@@ -51,9 +54,9 @@ export interface EvaluationResults {
   readonly tasks: readonly GroupResults[];
 }
 
-/** Rewards of some groups. */
+/** Sums of the rewards of some groups. */
 export interface Tally extends RewardSums {
-  /** How many groups with a reward. */
+  /** Number of groups with a reward. */
   readonly groups: number;
 }
 
@@ -63,105 +66,107 @@ export interface ArmCounters {
   readonly issued: number;
   readonly repeats: number;
   readonly nextOrdinal: number;
-  /** Groups closed with a reward. */
+  /** Number of groups closed with a reward. */
   readonly groups: number;
-  /** The last of those, oldest first. */
+  /** Rewards of the last of these groups, oldest first. */
   readonly recent: readonly RewardSums[];
-  /** Those that were folded in. */
+  /** Sums of the groups that were folded in. */
   readonly folded: Tally;
 }
 
-/** The first and the last of numbers without a gap. */
+/** First and last of numbers without a gap. */
 export type Range = readonly [number, number];
 
 export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly runId: string;
-  /** Events in the journal. */
+  /** Number of events in the journal. */
   readonly version: number;
   readonly config: RunConfig<Spec>;
-  /** As it was before the run's shape was changed, if it was: what the run was created with. */
+  /** Configuration that the run was created with, before any change of shape. */
   readonly configCreated: RunConfig<Spec>;
   readonly createdAtMs: number;
   readonly policy: Policy;
-  /** The policy's own; only its definition reads it. */
+  /** State of the policy. Only the policy's definition reads it. */
   readonly policyState: unknown;
   readonly weights: readonly number[];
-  /** Why each arm is not drawn from, although its weight is above 0; null: it is. */
+  /** Reason for which each arm is masked. Null: the arm is drawn if its weight is above 0. */
   readonly masks: readonly (string | null)[];
   readonly paused: boolean;
-  /** Who paused the run; empty: it is not paused, or nobody knows. */
+  /** Name of the token that paused the run. Empty: the run is not paused, or the name is not known. */
   readonly pausedBy: string;
-  /** 0: the run is not paused, or nobody knows since when. */
+  /** Time of the pause. 0: the run is not paused, or the time is not known. */
   readonly pausedAtMs: number;
   /**
-   * One for the creation and for each import, the last of which is in force: only feedback for tasks that were given out
-   * under it counts. They are random, and nothing is drawn by them. Those before tell an export of this run, whose
-   * history begins as this one does, from another's.
+   * Random names, one for the creation and one for each import. Only feedback for tasks handed out under the last one
+   * counts. The earlier ones show whether an export comes from this run, whose history it then shares. No draw depends
+   * on them.
    */
   readonly incarnations: readonly string[];
-  /** Imports so far. */
+  /** Number of imports so far. */
   readonly epoch: number;
-  /** Places of the history that an import has undone, but for control changes. */
+  /** Ranges of history that an import has undone, except for control changes. */
   readonly rolledBack: readonly Range[];
-  /** Places of the history at which an import has undone control changes. */
+  /** Ranges of history whose control changes an import has undone. */
   readonly controlRolledBack: readonly Range[];
-  /** How far Advance moved the policy on (PolicyDefinition.place); 0: it did not. */
+  /** Place to which Advance moved the policy (PolicyDefinition.place). 0: it was not moved. */
   readonly advancedTo: number;
-  /** Tasks drawn, reserves included. */
+  /** Number of tasks drawn, reserves included. */
   readonly cursor: number;
-  /** Of those, tasks to train on: what a run's length counts. */
+  /** Number of drawn tasks to train on. A run's length counts these. */
   readonly prompts: number;
-  /** After the last task given out. */
+  /** Cursor after the last task that was handed out. */
   readonly handedOut: number;
   readonly batchesDrawn: number;
-  /** Batches closed without a gap from the first. */
+  /** Number of batches that are closed without a gap from the first. */
   readonly batchesClosed: number;
-  /** Batches before this one are folded in, or passed by under a policy that takes no feedback. */
+  /** Batches before this index are folded in, or skipped if the policy takes no feedback. */
   readonly batchesFolded: number;
   readonly groupsOpen: number;
   readonly samplesRecorded: number;
   readonly malformed: MalformedRecord;
-  /** Of the last draw; null: none yet. */
+  /** Probabilities of the last draw, by arm. Null: nothing was drawn yet. */
   readonly probabilities: readonly number[] | null;
   readonly arms: readonly ArmCounters[];
-  /** Those that are open or that something may still be asked of, by index. */
+  /** Batches that are open or may still be asked for, by increasing index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
-  /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
+  /** Outcomes of instances in groups that were folded in. Null: the policy has no filter that reads them. */
   readonly memory: TaskMemory | null;
-  /** The rows of the pools that its arms draw from; none: no server with the pools has looked at the run yet. */
+  /** Rows of the pools that the arms draw from. Empty: no server with these pools has loaded the run yet. */
   readonly lists: readonly RowList[];
-  /** By arm: what is known of its rows; null: it goes through its tasks in turn. */
+  /** Knowledge of each arm's rows. Null: the arm goes through its tasks in turn. */
   readonly rows: readonly (RowTable | null)[];
-  /** The last rounds of each evaluation arm, as they were opened. */
+  /** Last rounds of each evaluation arm, in the order in which they were opened. */
   readonly evaluations: readonly EvaluationRound[];
-  /** Of the next entry of the history. */
+  /** Position of the next entry in the history. */
   readonly nextSeq: number;
 }
 
-// What of a run is kept in memory, in an export and in its snapshots. The contract says these limits (RunConfig).
+// Limits of the data of a run in memory, in an export and in a snapshot. The contract states them (RunConfig).
 
-/** Samples that may be awaited at a time: what a run can hold is bounded when it is created. */
+/**
+ * Maximum number of samples that may be awaited at a time. Creation of a run checks it, so a run's memory is bounded.
+ */
 export const OPEN_SAMPLES_MAX = 2 ** 20;
 
-/** Samples of the sets of all evaluation arms together. */
+/** Maximum number of samples in the sets of all evaluation arms together. */
 export const EVALUATION_SAMPLES_MAX = 2 ** 18;
 
-/** Groups that may be open at a time where draws do not wait for them. */
+/** Maximum number of open groups if draws do not wait for them. */
 const OPEN_GROUPS_MAX = 32_768;
 
-/** Tasks of closed groups that are kept, for tasks asked for again and for late retries. */
+/** Number of tasks of closed groups that are kept, for tasks asked for again and for late retries. */
 const TASKS_KEPT = 1024;
 
-/** As many samples at most are kept for that. */
+/** Maximum number of samples that are kept for the same purpose. */
 const SAMPLES_KEPT = 2 ** 18;
 
-/** Open groups beyond which a draw that does not wait for them closes the oldest. */
+/** Returns the number of open groups beyond which a draw that does not wait for them closes the oldest. */
 export function openGroupsMax({ numGenerations }: RunConfig): number {
   return Math.min(OPEN_GROUPS_MAX, Math.floor(OPEN_SAMPLES_MAX / numGenerations));
 }
 
-/** Closed and folded tasks that are kept at least. */
+/** Returns the minimum number of closed and folded tasks that are kept. */
 export function tasksKept({ numGenerations }: RunConfig): number {
   return Math.min(TASKS_KEPT, Math.ceil(SAMPLES_KEPT / numGenerations));
 }
@@ -170,7 +175,9 @@ export function incarnationOf({ incarnations }: RunState): string {
   return incarnations.at(-1) ?? "";
 }
 
-/** Where the batch that a cursor lies in is in state.batches; −1: it is no longer, or not yet, kept. */
+/**
+ * Returns the index in state.batches of the batch that holds a cursor. −1: that batch is not kept, or not drawn yet.
+ */
 export function positionAt(state: RunState, cursor: number): number {
   let low = 0;
   let high = state.batches.length;
@@ -198,14 +205,14 @@ export function groupAt<Spec, Key extends InstanceKey>(
   return batch?.groups[cursor - batch.cursor];
 }
 
-/** How far the run is: at the next update batch. */
+/** Returns how far the run is, at the next update batch. */
 export function progressOf({ batchesDrawn: batch, prompts, config }: RunState): Progress {
   const { length, promptsPerUpdate, dynamicSampling } = config;
   const left = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length - prompts);
   return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling), promptsPerUpdate };
 }
 
-/** Whether all of the run's length is drawn. */
+/** Returns whether the run's whole length is drawn. */
 export function isDrawn({ config, prompts }: RunState): boolean {
   return config.length > 0 && prompts >= config.length;
 }
@@ -214,7 +221,7 @@ export function isDone(state: RunState): boolean {
   return isDrawn(state) && state.groupsOpen === 0;
 }
 
-/** A task of a batch as it is given out. */
+/** Returns a task of a batch as it is handed out. */
 export function issuedTask<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { index, probabilities, numGenerations }: Pick<Batch<Key>, "index" | "probabilities" | "numGenerations">,
@@ -225,7 +232,7 @@ export function issuedTask<Spec, Key extends InstanceKey>(
   return { ...task, ...place, probability: probabilities[task.arm] ?? 0 };
 }
 
-/** Groups that are open, in cursor order. */
+/** Returns the open groups, in cursor order. */
 export function openGroups<Spec, Key extends InstanceKey>({
   batches,
 }: RunState<Spec, Key>): readonly { readonly batch: Batch<Key>; readonly group: OpenGroup<Key> }[] {
@@ -234,7 +241,7 @@ export function openGroups<Spec, Key extends InstanceKey>({
   );
 }
 
-/** Numbers in order as [first, last] ranges without gaps. */
+/** Groups increasing numbers into [first, last] ranges without gaps. */
 export function toRanges(numbers: readonly number[]): readonly Range[] {
   const ranges: [number, number][] = [];
   for (const number of numbers) {

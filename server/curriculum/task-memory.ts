@@ -1,32 +1,35 @@
 /**
- * What instances of a run came to, for filters that pass over what was solved or failed: by hash, of groups that draws
- * have folded in. Two generations of at most 2^17 outcomes, as of issued hashes: when the recent one is full it becomes
- * the older one, and what was the older one is forgotten. So at least the last 131,072 outcomes are remembered, in at
- * most about 60 MB.
+ * Outcomes of a run's instances, for filters that pass over solved or failed ones: by hash, from groups that draws have
+ * folded in. There are two generations of at most 2^17 outcomes, as in issued-hashes.ts. When the recent one is full,
+ * it becomes the older one, and the former older one is dropped. So at least the last 131,072 outcomes are remembered,
+ * in at most about 60 MB.
  *
- * Values never change. Generations share one growing log, and each value knows how much of it counts; adding to a value
- * that is not the newest of its log copies it first.
+ * Values never change. Generations share one growing log, and each value knows how much of the log it includes. Adding
+ * to a value that is not the newest of its log copies it first.
  */
 import type { RewardSums } from "./signals.ts";
 import type { TaskFilter } from "./types.ts";
 
 const GENERATION_MAX = 2 ** 17;
 
-/** What an instance came to: solved by all samples the last time; else how many times in a row by none. */
+/**
+ * Record of an instance whose samples were all solved the last time. Other records count the groups in succession
+ * without a solved sample.
+ */
 const SOLVED = -1;
 
 interface Entry {
   readonly hash: string;
-  /** SOLVED, or how many times in a row it failed. */
+  /** SOLVED, or the number of failed groups in succession. */
   readonly record: number;
-  /** Where the entry before of the same hash is; −1: nowhere. */
+  /** Index of the previous entry of the same hash. −1: there is none. */
   readonly previous: number;
 }
 
 interface Generation {
   readonly log: Entry[];
   readonly latest: Map<string, number>;
-  /** How much of the log counts. */
+  /** Number of the log's entries that belong to this generation. */
   readonly count: number;
 }
 
@@ -35,7 +38,7 @@ export interface TaskMemory {
   readonly recent: Generation;
 }
 
-/** A closed group's instance and what it came to. */
+/** Hash and outcome of a closed group's instance. */
 export interface Remembered {
   readonly hash: string;
   readonly outcome: RewardSums;
@@ -66,7 +69,7 @@ function recordOf({ older, recent }: TaskMemory, hash: string): number {
   return recordIn(recent, hash) ?? recordIn(older, hash) ?? 0;
 }
 
-/** The record after one more group; what is not known to be solved or not leaves it. */
+/** Returns the record after one more group. A group without a known number of solved samples leaves it unchanged. */
 function recordAfter(before: number, { count, solved }: RewardSums): number {
   if (count === 0 || solved === null) return before;
   if (solved === count) return SOLVED;
@@ -88,13 +91,13 @@ export function remember(memory: TaskMemory, groups: readonly Remembered[]): Tas
   return { older, recent };
 }
 
-/** Whether a filter passes over an instance, given what is remembered and what groups after that came to. */
+/** Returns a function that says whether a filter passes over an instance, given the memory and the groups after it. */
 export function passesOver(
   { skipSolved, skipFailedAfter }: TaskFilter,
   memory: TaskMemory,
   groups: readonly Remembered[],
 ): (hash: string) => boolean {
-  // Not added to the memory: a draw that is only planned changes nothing.
+  // The memory stays as it is, because a draw that is only planned changes nothing.
   const fresh = new Map<string, number>();
   for (const { hash, outcome } of groups)
     fresh.set(hash, recordAfter(fresh.get(hash) ?? recordOf(memory, hash), outcome));
@@ -104,7 +107,7 @@ export function passesOver(
   };
 }
 
-// As it is kept: what each hash came to, oldest first, of each generation.
+// Stored form: the record of each hash, oldest first, by generation.
 
 export type TaskRecord = Pick<Entry, "hash" | "record">;
 

@@ -1,80 +1,88 @@
-/** What a run is: its arms, its policy, and what is fixed when it is created; and what operations on runs answer. */
+/** Types of a run: its arms, its policy, its configuration, and the results of operations on runs. */
 
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { type ListedRow, listedRow, listOf, type RowList } from "./row-lists.ts";
 
 export type Source = "synthetic" | "real" | "teacher";
 
-/** What the curriculum reads of an instance's key. All else in it is the TaskSource's. */
+/** The part of an instance's key that the curriculum reads. Only the TaskSource reads the other fields. */
 export interface InstanceKey {
-  /** Of the canonical instance: equal for equal instances of any arm. No spaces. */
+  /** Hash of the canonical instance: equal for equal instances of any arm. It has no spaces. */
   readonly hash: string;
-  /** The share of its pool that is easier, in [0, 1]; left out: not known. */
+  /** Share of its pool that is easier, in [0, 1]. Unset: not known. */
   readonly rank?: number;
-  /** Of a pool's row: how often its arm had gone through all rows. Left out: 0. */
+  /** For a pool's row: how many times its arm had gone through all rows before. Unset: 0. */
   readonly epoch?: number;
 }
 
-/** How an arm with a fixed set of rows chooses among them by their pass rates, rather than going through them in turn. */
+/** Rule by which an arm with a fixed set of rows chooses rows by their pass rates, and not in turn. */
 export interface RowRule {
-  /** How many there are. */
+  /** Number of rows. */
   readonly rows: number;
   readonly by:
-    /** (4p(1 − p)) to a whole power. */
+    /** Interest in a row of pass rate p: (4p(1 − p)) to the power `sharpness`, a whole number. */
     | { readonly kind: "learnability"; readonly sharpness: number }
-    /** A bell around a pass rate that moves over the run; of a run without an end it stays where it begins. */
+    /**
+     * Interest is a bell curve around a pass rate that moves from `from` to `to` over the run. In a run without an end
+     * it stays at `from`.
+     */
     | { readonly kind: "target"; readonly from: number; readonly to: number; readonly width: number };
-  /** Share of draws that goes to all rows alike, in [0, 1]. */
+  /** Share of draws that is spread evenly over all rows, in [0, 1]. */
   readonly floor: number;
-  /** What of what is known of a row stays when a group of it is seen, in 256ths. */
+  /** Share of the earlier knowledge of a row that stays when a new group of it is observed, in 256ths. */
   readonly kept: number;
-  /** A row of which all samples were solved so often in a row is drawn no more; 0: never. */
+  /**
+   * Number of groups in succession with all samples solved after which a row is drawn no more. 0: rows are never
+   * retired.
+   */
   readonly retireAfter: number;
 }
 
-/** What a policy chooses between. */
+/** A set of tasks that a policy chooses among others. */
 export interface Arm<Spec = unknown> {
   /** Unique within the run. */
   readonly id: string;
-  /** What its tasks are; for the TaskSource to read. */
+  /** Specification of its tasks. Only the TaskSource reads it. */
   readonly spec: Spec;
   readonly source: Source;
-  /** At least 0; as it was at creation. */
+  /** Weight at creation, at least 0. */
   readonly weight: number;
   /** Whether hardShareMin counts this arm. */
   readonly hard: boolean;
-  /** Smallest and largest reward of the arm's scheme. Signals are divided by the span. */
+  /** Smallest and largest reward of the arm's scheme. Signals are divided by the difference. */
   readonly rewardRange: { readonly min: number; readonly max: number };
-  /** What scoring its tasks asks outside of the server, e.g. a judge; undefined: nothing. */
+  /** Resource outside of the server that scoring needs, e.g. a judge. Undefined: none. */
   readonly resource: string | undefined;
-  /** It was taken out of the run for good: its weight is 0. */
+  /** Whether the arm was removed from the run for good. Its weight is then 0. */
   readonly removed: boolean;
-  /** For the trainer, who gets it with each task. Left out: no opinion. */
+  /** KL coefficient that the trainer receives with each task. Unset: the trainer uses its own. */
   readonly klCoefficient?: number;
-  /** How its rows are chosen; left out: it goes through its tasks in turn. */
+  /** Rule by which the arm chooses its rows. Unset: it goes through its tasks in turn. */
   readonly rows?: RowRule;
-  /** Its rows are ranked among those of all arms that name the same. Left out: among those of all that name none. */
+  /**
+   * Rows of all arms with the same group are ranked together. Unset: together with those of all arms without a group.
+   */
   readonly rankGroup?: string;
 }
 
-/** Which instance of an arm is meant. */
+/** Names one instance of an arm. */
 export interface TaskPlace<Spec> {
   readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source" | "rankGroup">;
-  /** Counted from 0. */
+  /** Position of the task in its arm, counted from 0. */
   readonly ordinal: number;
-  /** f(run seed, arm, ordinal): makes the instance, whatever the policy does. */
+  /** Seed that makes the instance: a function of run seed, arm and ordinal, whatever the policy does. */
   readonly seed: bigint;
-  /** The run's seed: fixes the order in which an arm with rows goes through them. */
+  /** Seed of the run. It fixes the order in which an arm goes through its rows. */
   readonly runSeed: bigint;
-  /** Of an arm with rows that are chosen: which one. Left out: the ordinal says it. */
+  /** Row, if the arm chooses its rows. Unset: the ordinal decides. */
   readonly row?: number | undefined;
-  /** The row that the run has there; left out: the run knows no rows of the arm. */
+  /** Row that the run has at this place. Unset: the run knows no rows of the arm. */
   readonly listed?: { readonly row: ListedRow } | undefined;
-  /** Of the run: those whose rows an arm's own are ranked among. Left out: its rows have no ranks. */
+  /** Arms of the run whose rows are ranked together with this arm's. Unset: its rows have no ranks. */
   readonly among?: readonly Arm<Spec>[] | undefined;
 }
 
-/** `number`: of an arm that chooses its rows the row; of any other the ordinal. */
+/** Returns the place of a task. `number` is the row if the arm chooses its rows, else the ordinal. */
 export function placeOf<Spec>(
   arm: TaskPlace<Spec>["arm"] & Pick<Arm<Spec>, "rows">,
   number: number,
@@ -88,9 +96,12 @@ export function placeOf<Spec>(
   return { arm, ordinal: number, row, listed, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, number) };
 }
 
-/** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */
+/**
+ * A set of tasks on which a run is evaluated beside training. No policy sees these tasks, and nothing is learnt from
+ * them.
+ */
 export interface EvaluationArm<Spec = unknown> extends Pick<Arm<Spec>, "id" | "spec" | "source"> {
-  /** How many tasks the set has. */
+  /** Number of tasks in the set. */
   readonly tasks: number;
   /** Completions of each prompt. */
   readonly numGenerations: number;
@@ -113,73 +124,76 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
-/** A slice of ranked rows: those whose rank is at least `min` and below `max`, which 1 takes in. */
+/** A slice of ranked rows: ranks of at least `min` and below `max`. A `max` of 1 includes rank 1. */
 export interface RankRange {
   readonly min: number;
   readonly max: number;
-  /** What rows are ranked by; left out: it is not said. */
+  /** Name of the value by which rows are ranked. Unset: not stated. */
   readonly by?: string;
-  /** How many rows the slice has of each arm that draws in it, by id; left out: nobody has counted. */
+  /** Number of rows in the slice, by the id of each arm that draws from it. Unset: not counted. */
   readonly rows?: Readonly<Record<string, number>>;
 }
 
-/** Which instances are passed over, whatever the policy is. */
+/** Filter of instances that are passed over, under any policy. */
 export interface TaskFilter {
-  /** Those of which every sample was solved the last time. */
+  /** Passes over instances of which every sample was solved the last time. */
   readonly skipSolved: boolean;
-  /** Those of which no sample was solved so many times in a row; 0: never. */
+  /** Passes over instances of which no sample was solved this many times in succession. 0: never. */
   readonly skipFailedAfter: number;
-  /** Rows of real pools outside of this range; undefined: none. */
+  /** Passes over rows of real pools outside of this range. Undefined: none. */
   readonly ranks: RankRange | undefined;
 }
 
-/** How the next arm is chosen. `config` belongs to the policy that is registered under `kind`, which alone reads it. */
+/** Rule that chooses the next arm. Only the policy registered under `kind` reads `config`. */
 export interface Policy {
   readonly kind: string;
   readonly config: unknown;
   readonly constraints: Constraints;
-  /** Undefined: none is passed over. */
+  /** Undefined: no instance is passed over. */
   readonly filter?: TaskFilter | undefined;
 }
 
-/** How far draws run ahead of feedback. Batch k needs every batch up to k − 1 − count closed. */
+/**
+ * Number of update batches that draws may run ahead of feedback. Batch k needs all batches up to k − 1 − count to be
+ * closed.
+ */
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
-/** Update batches with a reserve, which is handed out as groups prove useless (DAPO 3.2). */
+/** Settings for update batches with a reserve. A reserve task is released for each useless group (DAPO 3.2). */
 export interface DynamicSampling {
-  /** Tasks drawn for each one to train on, in [1, 16]. */
+  /** Tasks drawn for each task to train on, in [1, 16]. */
   readonly oversampleMax: number;
-  /** Which groups are useless: those whose rewards are all equal, or those all or none of whose samples are solved. */
+  /** Criterion of a useless group: all rewards are equal, or all or none of the samples are solved. */
   readonly alike: "rewards" | "solved";
 }
 
-/** Tasks that are drawn for an update batch of so many to train on. */
+/** Returns how many tasks are drawn for an update batch with this many prompts. */
 export function slotsFor(prompts: number, dynamicSampling: DynamicSampling | undefined): number {
   return Math.ceil(prompts * (dynamicSampling?.oversampleMax ?? 1));
 }
 
-/** What becomes of feedback that comes late. */
+/** Weight of feedback that arrives late. */
 export interface LateFeedback {
-  /** Groups that are more update batches late count less. */
+  /** Groups that are more update batches late than this get the lower weight. */
   readonly batchesMax: number;
-  /** By what they count, in [0, 1]; 0: not at all. */
+  /** Weight of a late group, in [0, 1]. 0: it is ignored. */
   readonly weight: number;
 }
 
-/** Where the task's prompt stands in a template. */
+/** Placeholder of the task's prompt in a template. */
 export const PROMPT_MARK = "{prompt}";
 
 /** Text around the prompts of a run's tasks. */
 export interface PromptTemplate {
-  /** In place of the tasks' own system messages; undefined: they stay. */
+  /** System message that replaces those of the tasks. Undefined: the tasks keep theirs. */
   readonly system: string | undefined;
-  /** The user message, with {prompt} for the task's; "": that alone. */
+  /** User message, with {prompt} where the task's prompt goes. "": the prompt alone. */
   readonly user: string;
 }
 
 /**
- * Fixed at creation, but for the policy and the weights, which the state holds as they are now, and the run's shape: its
- * arms, generations, prompts and length.
+ * Configuration of a run. After creation only the shape changes: arms, generations, prompts and length. The policy and
+ * the weights given here are those at creation; the state holds the current ones.
  */
 export interface RunConfig<Spec = unknown> {
   readonly arms: readonly Arm<Spec>[];
@@ -187,37 +201,40 @@ export interface RunConfig<Spec = unknown> {
   readonly seed: bigint;
   /** Completions of each prompt. */
   readonly numGenerations: number;
-  /** Tasks to train on in the whole run; 0: no end. */
+  /** Tasks to train on in the whole run. 0: the run has no end. */
   readonly length: number;
   /** Tasks to train on in an update batch. */
   readonly promptsPerUpdate: number;
-  /** Undefined: what is drawn is what is trained on. */
+  /** Undefined: every drawn task is trained on. */
   readonly dynamicSampling: DynamicSampling | undefined;
-  /** Rewards that only rounding tells apart are equal. Undefined: the run was created by a server that told them apart. */
+  /**
+   * Whether rewards that differ only by rounding count as equal. Undefined: an older server, which told them apart,
+   * created the run.
+   */
   readonly ignoresRounding?: boolean | undefined;
   readonly lag: Lag;
   readonly feedbackSource: "step" | "reported";
-  /** Undefined: it counts like other. */
+  /** Undefined: late feedback counts like any other. */
   readonly lateFeedback: LateFeedback | undefined;
-  /** Undefined: the prompts are as the environments give them. */
+  /** Undefined: prompts are as the environments give them. */
   readonly promptTemplate: PromptTemplate | undefined;
   readonly evaluationArms: readonly EvaluationArm<Spec>[];
   /** Undefined: groups never time out. */
   readonly groupTimeoutMs: number | undefined;
-  /** The run is deleted when nothing was asked of it for this long. */
+  /** Time without any request for the run after which the run is deleted. */
   readonly timeToLiveMs: number;
-  /** The configuration in its creator's words: kept to be shown, and no part of what a run is. */
+  /** Configuration in the creator's own words. It is only shown, and two runs that differ in it alone are equal. */
   readonly given: string;
 }
 
-// What operations on runs answer. Expected outcomes are values; a rejected promise is a bug or a broken store.
+// Results of operations on runs. Expected outcomes are values; a rejected promise is a bug or a broken store.
 
-/** A field that cannot be as it is, named as the contract names it, from the configuration down. */
+/** An invalid field, named as in the contract, with its path from the configuration on. */
 export interface Invalid {
   readonly kind: "invalid";
   readonly field: string;
   readonly message: string;
-  /** Other fields of the same configuration; left out: none is known. */
+  /** Other invalid fields of the same configuration. Unset: none is known. */
   readonly others?: readonly Invalid[];
 }
 
@@ -229,7 +246,7 @@ export function isInvalid(value: unknown): value is Invalid {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "invalid";
 }
 
-/** Why the caller is to ask again later, and what is known of it by name. */
+/** Reason for which the caller must ask again later, with details by name. */
 export interface Wait {
   readonly reason: "PAUSED" | "FEEDBACK_DUE" | "ARMS_MASKED" | "OVERLOADED";
   readonly metadata?: Readonly<Record<string, string>>;
@@ -240,22 +257,22 @@ export type Refusal =
   | { readonly kind: "not_found"; readonly message: string }
   | { readonly kind: "already_exists"; readonly field: string; readonly message: string }
   | { readonly kind: "failed_precondition"; readonly message: string }
-  /** A part of what was kept of the run is missing, or not as it was written. */
+  /** Stored data of the run is missing or was changed after it was written. */
   | { readonly kind: "damaged"; readonly message: string }
   | { readonly kind: "out_of_range"; readonly message: string }
   | {
       readonly kind: "unavailable";
       readonly message: string;
       readonly retryDelayMs: number;
-      /** Left out: tasks cannot be made now. */
+      /** Unset: tasks cannot be made now. */
       readonly wait?: Wait;
     }
-  /** Other processes kept changing the run; try again. */
+  /** Other processes kept changing the run. The caller may try again. */
   | { readonly kind: "aborted"; readonly message: string }
-  /** The caller went away. */
+  /** The caller cancelled the call. */
   | { readonly kind: "cancelled"; readonly message: string };
 
-/** `value` of an operation that did what was asked. */
+/** Result of an operation that succeeded. */
 export interface Ok<T> {
   readonly kind: "ok";
   readonly value: T;

@@ -1,11 +1,11 @@
-/** Weights over some of a run's arms, by their ids: what stages, tiers and domains are made of. */
+/** Weights of some of a run's arms, by arm id. Stages, tiers and domains are made of them. */
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
 
-/** By arm id. */
+/** Weights by arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
-/** Weights of some of a run's arms, one of which at least is above 0. */
+/** Checks weights of some of a run's arms: each arm exists, each weight is in range, and they are not all 0. */
 export function checkArmWeights(
   field: string,
   weights: ArmWeights,
@@ -23,18 +23,20 @@ export function checkArmWeights(
   return isNothing ? invalid(field, "must not all be 0") : undefined;
 }
 
-/** The weight of an arm, 0 where it has none. Ids may be words that objects know, such as "constructor". */
+/**
+ * Returns the weight of an arm, 0 if it has none. An id may be the name of an object's property, such as "constructor".
+ */
 export function weightIn(weights: ArmWeights, id: string): number {
   return Object.hasOwn(weights, id) ? (weights[id] ?? 0) : 0;
 }
 
-/** Numbers in proportion, with a sum of 1; all 0 where they are. */
+/** Returns numbers in proportion, with the sum 1. If all are 0, they stay 0. */
 export function normalized(shares: readonly number[]): readonly number[] {
   const total = shares.reduce((sum, share) => sum + share, 0);
   return shares.map((share) => (total > 0 ? share / total : 0));
 }
 
-/** Each arm's share: in proportion to its weight here times its own. */
+/** Returns each arm's share, in proportion to `weight` times the arm's own weight. */
 export function sharesOf(weight: (id: string) => number, arms: readonly ArmRecord[]): readonly number[] {
   return normalized(arms.map((arm) => weight(arm.id) * arm.weight));
 }

@@ -1,6 +1,7 @@
 /**
- * Tiers from easy to hard, the next of which is opened when the newest is mastered: "adaptive", and with a floor of the
- * full mixture "hybrid", in Curriculum RLOO section 4, which defines neither. The definition is ours.
+ * Tiers from easy to hard. The next tier opens when the newest one is mastered. Curriculum RLOO section 4 calls this
+ * "adaptive", and "hybrid" if a share of the full mixture is added. The paper defines neither, so the definition is
+ * ours.
  */
 import { readList, readNumber, readNumbers } from "../json.ts";
 import { invalid } from "../types.ts";
@@ -18,33 +19,33 @@ import {
 
 const TIERS_MAX = 64;
 const WINDOW_MAX = 256;
-/** Choices of ours: the paper gives no numbers. */
+/** Defaults, our choice: the paper gives no numbers. */
 const DEFAULT_THRESHOLD = 0.7;
 const DEFAULT_WINDOW = 32;
-/** A mean of shares such as seven tenths is .7, whatever rounding says. */
+/** Tolerance for rounding, so that a mean of shares of 0.7 passes the threshold 0.7. */
 const ROUNDING = 1e-9;
 
-/** Named as the contract names them. */
+/** Steps, named as in the contract. */
 const steps = { WIDEN: true, MOVE_ON: true } as const;
 
 export interface CompetenceConfig {
-  /** The weights of each tier's arms. */
+  /** Weights of each tier's arms. */
   readonly tiers: readonly ArmWeights[];
   readonly step: keyof typeof steps;
-  /** The share of solved samples that passes a tier, in (0, 1]. */
+  /** Share of solved samples that passes a tier, in (0, 1]. */
   readonly threshold: number;
-  /** Over so many groups. */
+  /** Number of groups over which the share is taken. */
   readonly window: number;
-  /** The share that is drawn from all tiers, in [0, 1). */
+  /** Share that is drawn from all tiers, in [0, 1). */
   readonly floor: number;
-  /** Of the rest, the newest tier's; undefined: as much as each of the others. */
+  /** Share of the newest tier in the rest. Undefined: as much as each of the other tiers. */
   readonly newestShare: number | undefined;
 }
 
 export interface CompetenceState {
-  /** The newest tier that is open, counted from 0. */
+  /** Newest tier that is open, counted from 0. */
   readonly tier: number;
-  /** The solved shares of its last closed groups since it was opened, oldest first; at most `window`. */
+  /** Solved shares of the tier's last closed groups since it opened, oldest first. At most `window`. */
   readonly recent: readonly number[];
 }
 
@@ -53,7 +54,7 @@ function isPassed({ threshold, window }: CompetenceConfig, recent: readonly numb
   return recent.length >= window && sum / recent.length >= threshold - ROUNDING;
 }
 
-/** What a late group solved counts whole: it was solved. */
+/** Returns the state after groups. Late groups count in full, because their samples were solved all the same. */
 function observe(config: CompetenceConfig, state: CompetenceState, groups: readonly ObservedGroup[]): CompetenceState {
   let { tier, recent } = state;
   for (const { armId, solvedShare } of groups) {
@@ -66,7 +67,7 @@ function observe(config: CompetenceConfig, state: CompetenceState, groups: reado
   return { tier, recent };
 }
 
-/** The share of each tier. */
+/** Returns the share of each tier. */
 function tierShares({ tiers, step, floor, newestShare }: CompetenceConfig, newest: number): readonly number[] {
   const open = newest + 1;
   const top = step === "MOVE_ON" || open === 1 ? 1 : (newestShare ?? 1 / open);
@@ -82,7 +83,7 @@ function probabilities(config: CompetenceConfig, { tier }: CompetenceState, { ar
   for (const [t, weights] of config.tiers.entries())
     for (const [i, share] of sharesOf((id) => weightIn(weights, id), arms).entries())
       sums[i] = (sums[i] ?? 0) + share * (shares[t] ?? 0);
-  // A tier whose arms are all out leaves its share to the others.
+  // If all arms of a tier are left out, its share goes to the other tiers.
   return normalized(sums);
 }
 
@@ -127,7 +128,10 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
   takesFeedback: true,
   needsSolved: () => "threshold",
   initial: () => ({ tier: 0, recent: [] }),
-  /** The same number of tiers is open, at most all; what was solved counts on where the newest has the same arms. */
+  /**
+   * Returns the state after a change of configuration. The same number of tiers stays open, at most all. The solved
+   * shares are kept if the newest tier has the same arms.
+   */
   inherit(config, { tier: newest, recent }, before) {
     const tier = Math.min(newest, config.tiers.length - 1);
     const arms = (weights: ArmWeights | undefined): string => JSON.stringify(Object.keys(weights ?? {}).sort());

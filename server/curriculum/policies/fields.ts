@@ -1,13 +1,13 @@
 /**
- * Reads a policy's parameters, which are plain JSON that nobody has looked at: each field by its type, with errors that
- * name it and say what came. Names are the contract's, as newest_share or newestShare, and null is as good as unset.
+ * Reads a policy's parameters, which are unchecked JSON, field by field and by type. Errors name the field and the
+ * value. Names are the contract's, as newest_share or newestShare; null means unset.
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { escaped } from "../../../envs/lib/words.ts";
 import { isList, type Json } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
 
-/** A field that cannot be read; readPolicy gives it as a value. */
+/** A field that cannot be read. readPolicy returns it as a value. */
 export class UnreadField extends Error {
   readonly invalid: Invalid;
 
@@ -17,33 +17,36 @@ export class UnreadField extends Error {
   }
 }
 
-/** The fields of one object, each undefined where it is not given. */
+/** Fields of one object. A field that is not given is undefined. */
 export interface Fields<Name extends string = string> {
-  /** From the parameters down, e.g. "stages[0].share". */
+  /** Returns the path of a field from the parameters on, e.g. "stages[0].share". */
   pathOf(name: Name): string;
   has(name: Name): boolean;
   number(name: Name): number | undefined;
-  /** A whole number. */
+  /** Returns a whole number. */
   count(name: Name): number | undefined;
   flag(name: Name): boolean;
   text(name: Name): string;
-  /** Names with numbers. */
+  /** Returns numbers by name. */
   numbers(name: Name): Readonly<Record<string, number>>;
-  /** An entry of a table, as "WIDEN" or with the prefix of the contract's enum, in any case. */
+  /**
+   * Returns an entry of a table. The text may have the prefix of the contract's enum, such as "WIDEN" without it, in
+   * any case.
+   */
   choice<Entry extends string>(
     name: Name,
     table: Readonly<Record<Entry, unknown>>,
     prefix: string,
     byDefault: NoInfer<Entry>,
   ): Entry;
-  /** Names with entries of a table. */
+  /** Returns entries of a table by name. */
   choices<Entry extends string>(
     name: Name,
     table: Readonly<Record<Entry, unknown>>,
     prefix: string,
     byDefault: NoInfer<Entry>,
   ): Readonly<Record<string, Entry>>;
-  /** The object that a field holds, or that each item of a list is, with the names it may have. */
+  /** Returns the fields of an object, or of each object in a list. `names` are the fields that it may have. */
   object<Inner extends string>(name: Name, names: readonly Inner[]): Fields<Inner> | undefined;
   objects<Inner extends string>(name: Name, names: readonly Inner[]): readonly Fields<Inner>[];
 }
@@ -56,7 +59,7 @@ function wants(field: string, what: string, json: Json): never {
   return refuse(field, `wants ${what}; got ${JSON.stringify(json).slice(0, 100)}`);
 }
 
-/** As ProtoJSON writes what JSON has no numbers for. */
+/** Numbers that JSON lacks, as ProtoJSON writes them. */
 const unnumbered: ReadonlyMap<Json, number> = new Map([
   ["NaN", NaN],
   ["Infinity", Infinity],
@@ -71,12 +74,12 @@ function entriesOf(field: string, json: Json, what: string): readonly (readonly 
   return typeof json === "object" && json !== null && !isList(json) ? Object.entries(json) : wants(field, what, json);
 }
 
-/** What each name of an object holds, read by its own path. */
+/** Reads the value of each name in an object, with its own path. */
 function namedOf<T>(field: string, json: Json, what: string, as: (json: Json, field: string) => T): Record<string, T> {
   return Object.fromEntries(entriesOf(field, json, what).map(([key, value]) => [key, as(value, `${field}["${key}"]`)]));
 }
 
-/** An entry of a table by its word, with or without the prefix of the contract's enum. */
+/** Returns an entry of a table by its word, with or without the prefix of the contract's enum. */
 function choiceOf<Entry extends string>(
   field: string,
   value: Json,
@@ -86,7 +89,7 @@ function choiceOf<Entry extends string>(
 ): Entry {
   const word = typeof value === "string" ? value.toUpperCase().replace(prefix, "") : value;
   const entries = Object.keys(table) as Entry[];
-  // A number that the contract's enum does not have, of a newer client.
+  // A newer client may send a number that this server's enum does not have.
   if (typeof word === "number") return word === 0 ? byDefault : refuse(field, `${word} is not one of the contract's`);
   if (word === "UNSPECIFIED") return byDefault;
   return (
@@ -99,7 +102,7 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `path` is that of the object; "" for the parameters themselves. */
+/** Returns the fields of an object. `path` is that of the object, "" for the parameters themselves. */
 export function fieldsOf<Name extends string>(json: Json, names: readonly Name[], path = ""): Fields<Name> {
   const holder = path === "" ? "parameters" : path;
   const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);

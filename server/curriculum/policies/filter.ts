@@ -1,4 +1,4 @@
-/** Which instances are passed over, under any policy: the contract's TaskFilter. */
+/** Filter of instances that are passed over under any policy: the contract's TaskFilter. */
 import type { Json } from "../json.ts";
 import type { Invalid, TaskFilter } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
@@ -7,7 +7,7 @@ import { checkRankRange, readRanks, writeRanks } from "./ranks.ts";
 
 const FAILED_MAX = 1024;
 
-/** Unset and with nothing set are the same. */
+/** Reads a filter. Undefined if it is unset or nothing in it is set. */
 export function readFilter(json: Json): TaskFilter | undefined {
   const fields = fieldsOf(json, ["skip_solved", "skip_failed_after", "ranks"]);
   const skipSolved = fields.flag("skip_solved");
@@ -29,7 +29,7 @@ export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined
   );
 }
 
-/** Whether what groups came to is remembered for it. */
+/** Returns whether the filter needs the outcomes of earlier groups. */
 export function looksBack(filter: TaskFilter | undefined): boolean {
   return filter !== undefined && (filter.skipSolved || filter.skipFailedAfter > 0);
 }

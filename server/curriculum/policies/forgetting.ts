@@ -1,4 +1,4 @@
-/** Domains one after the other, the least forgotten first (Omni-Thinker 4.3). */
+/** Policy of domains that follow each other, the least forgotten first (Omni-Thinker 4.3). */
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
 import { fieldsOf } from "./fields.ts";
@@ -9,20 +9,20 @@ import { checkShare, nextPart, stagePhases, stageShares, type Standing, standing
 const DOMAINS_MAX = 64;
 const NAME_BYTES_MAX = 64;
 
-/** Of a score's change: far above any score of use. */
+/** Maximum of a score's change, far above any score in use. */
 const CHANGE_MAX = 1e12;
 
 interface Domain {
   readonly name: string;
   readonly weights: ArmWeights;
-  /** Of the run's length; undefined: an equal share of what is left. */
+  /** Share of the run's length. Undefined: an equal part of the remaining length. */
   readonly share: number | undefined;
 }
 
-/** A row of the matrix: what training on one domain did to others' scores. */
+/** Row of the transfer matrix: the change of each domain's score by training on one domain. */
 interface Transfer {
   readonly trained: string;
-  /** By domain; negative is forgetting. */
+  /** Changes by domain. A negative change is forgetting. */
   readonly changes: Readonly<Record<string, number>>;
 }
 
@@ -33,9 +33,9 @@ export interface ForgettingConfig {
 }
 
 /**
- * The domains in the order of their backward transfer, BWT_j = P_after,j − P_base,j, averaged over training on the
- * others: those that other training forgets least come first, as much else is trained after them. A domain that no row
- * speaks of has 0, and equals stay in their order.
+ * Returns the domains in the order of their backward transfer, BWT_j = P_after,j − P_base,j, averaged over training on
+ * the other domains. Domains that other training makes forget least come first, because much training follows them. A
+ * domain without rows has the transfer 0, and equal ones keep their order.
  */
 export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
   const transfer = (name: string): number => {
@@ -47,12 +47,12 @@ export function domainOrder({ domains, transfers, reversed }: ForgettingConfig):
   return [...domains].sort((a, b) => sign * ((means.get(a.name) ?? 0) - (means.get(b.name) ?? 0)));
 }
 
-/** How long each domain lasts, in their order. */
+/** Returns the number of tasks of each domain, in domainOrder. */
 function lastsOf(config: ForgettingConfig, length: number): readonly number[] {
   const shared = config.domains.reduce((sum, { share = 0 }) => sum + share, 0);
   const unsaid = config.domains.filter(({ share }) => share === undefined).length;
   const even = Math.max(0, 1 - shared) / Math.max(1, unsaid);
-  // Boundaries are those of the sums of shares: rounding does not add up.
+  // Each boundary is the rounded sum of shares, so that rounding errors do not add up.
   let end = 0;
   let before = 0;
   return domainOrder(config).map(({ share = even }) => {
@@ -107,7 +107,7 @@ function checkTransfers({ domains, transfers }: ForgettingConfig): Invalid | und
   return undefined;
 }
 
-/** Whether two orders are of the same domains up to and with a stage. */
+/** Returns whether two orders have the same domains up to and including a stage. */
 function agree(a: readonly Domain[], b: readonly Domain[], stage: number): boolean {
   return a.slice(0, stage + 1).every(({ name }, i) => b[i]?.name === name);
 }
@@ -144,7 +144,10 @@ export const forgetting: PolicyDefinition<ForgettingConfig, Standing> = {
   },
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
-  /** It stays in the domain it is in where the order up to there is the same; else it starts afresh. */
+  /**
+   * Returns the state after a change of configuration. The current domain continues if the order up to it is unchanged;
+   * else the policy restarts.
+   */
   inherit(config, state, before, progress) {
     const now = standing(before, state, progress);
     const same = agree(domainOrder(before), domainOrder(config), now.stage);

@@ -1,7 +1,7 @@
 /**
- * The default: it draws where there is something to learn, and needs no order of levels (SPEC section 7, ours). An arm is
- * of most interest at a share of success of 2/7; practice that moves nothing wears off; where nothing is worth practising
- * all arms are drawn alike.
+ * Default policy. It prefers arms from which there is something to learn, and needs no order of levels (SPEC section 7,
+ * ours). An arm is of most interest at a success share of 2/7. Practice without progress lowers the interest. If no arm
+ * is of interest, all arms are drawn alike.
  */
 import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
 import { FormatError, type Json, readList, readNumber, readNumbers } from "../json.ts";
@@ -10,50 +10,52 @@ import { fieldsOf } from "./fields.ts";
 import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
-/** In groups: suits students that learn in tens of groups. */
+/** Minimum of the practice scale, in groups. It suits students that learn within tens of groups. */
 const PRACTICE_SCALE_MIN = 8;
 const PRACTICE_SCALE_MAX = 1e9;
-/** What is left after each group of the averages before it. */
+/** Factor of the earlier averages after each group. */
 const FAST = 0.9;
 const SLOW = 0.98;
-/** What a fresh arm is taken for: half of .3 groups succeeded. */
+/** Prior of a fresh arm: 0.15 successes in 0.3 groups. */
 const PRIOR = 0.15;
-/** Groups of the slow average before practice is measured against it, and by how much it must move. */
+/** Number of groups in the slow average before progress is measured, and the change that counts as progress. */
 const SETTLED = 8;
 const MOVED = 0.15;
-/** Interest that is not yet worth a whole batch; for so many arms, and in proportion for more. */
+/**
+ * Total interest of up to 20 arms below which part of a batch is spread evenly. With more arms it grows in proportion.
+ */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
-/** Of m² (1 − m)⁵, at m = 2/7. */
+/** Maximum of m² (1 − m)⁵, at m = 2/7. */
 const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
 
 export interface FrontierConfig {
-  /** What success is. */
+  /** Measure of success. */
   readonly measure: MeasureName;
-  /** By the id of an arm that has another. */
+  /** Measures of arms that have their own, by arm id. */
   readonly armMeasures: Readonly<Record<string, MeasureName>>;
-  /** The share of each update batch that all arms have alike, whatever happens; in (0, 1]. */
+  /** Minimum share of each update batch that is spread evenly over all arms, in (0, 1]. */
   readonly exploration: number;
-  /** How much practice without progress halves an arm's interest, in groups; undefined: see `scaleOf`. */
+  /** Practice without progress, in groups, that halves an arm's interest. Undefined: see `scaleOf`. */
   readonly practiceScale: number | undefined;
 }
 
-/** What is kept of an arm. Averages are sums beside the sums of their weights. */
+/** Knowledge of an arm. An average is a weighted sum beside the sum of its weights. */
 interface Practised {
-  /** The last ten groups or so: successes, and groups. */
+  /** Successes and groups, over about the last ten groups. */
   readonly fast: number;
   readonly fastCount: number;
-  /** The last fifty or so. */
+  /** Successes and groups, over about the last fifty groups. */
   readonly slow: number;
   readonly slowCount: number;
-  /** Σ q (1 − q) since success last moved. */
+  /** Σ q (1 − q) since the success last changed. */
   readonly practice: number;
-  /** The slow average then; null: it is not settled. */
+  /** Slow average at that time. Null: too few groups were seen. */
   readonly reference: number | null;
 }
 
 export interface FrontierState {
-  /** By the arms' index. */
+  /** Knowledge by arm index. */
   readonly arms: readonly Practised[];
 }
 
@@ -66,14 +68,14 @@ const fresh: Practised = Object.freeze({
   reference: null,
 });
 
-/** By multiplication, so that every machine comes to the same bits. */
+/** Multiplies repeatedly, so that every machine computes the same bits. */
 function power(base: number, exponent: number): number {
   let product = 1;
   for (let i = 0; i < exponent; i++) product *= base;
   return product;
 }
 
-/** After a group of success `q` that counts for `weight`. */
+/** Returns the knowledge of an arm after a group of success `q` and weight `weight`. */
 function practised(arm: Practised, q: number, weight: number): Practised {
   const { fast, fastCount, slow, slowCount, practice, reference } = arm;
   const keptFast = 1 - (1 - FAST) * weight;
@@ -98,12 +100,12 @@ function observe(_: FrontierConfig, state: FrontierState, groups: readonly Obser
   return { arms };
 }
 
-/** The share of success that is expected of an arm. */
+/** Returns the expected success share of an arm. */
 function expected({ fast, fastCount }: Practised): number {
   return (fast + PRIOR) / (fastCount + 2 * PRIOR);
 }
 
-/** From 0, where success does not rise, to 1, where it does fast or nothing is known. */
+/** Returns the rise of an arm's success: 0 if it does not rise, 1 if it rises fast or nothing is known. */
 function riseOf({ fast, fastCount, slow, slowCount }: Practised): number {
   if (fastCount === 0) return 1;
   return Math.min(1, Math.max(0, (fast / fastCount - slow / slowCount) / MOVED));
@@ -115,7 +117,10 @@ function interestOf(arm: Practised, scale: number): number {
   return ((power(m, 2) * power(1 - m, 5)) / PEAK) * ((0.3 + 0.7 * riseOf(arm)) / (1 + worn * worn));
 }
 
-/** Models move less with each group of a large batch than students of small ones do. */
+/**
+ * Returns the practice scale. A model changes less with each group of a large batch, so the default grows with the
+ * batch.
+ */
 function scaleOf({ practiceScale }: FrontierConfig, promptsPerUpdate: number): number {
   return practiceScale ?? Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate);
 }
@@ -200,7 +205,7 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
     return measure === "SOLVED" ? "measure" : arm && `arm_measures["${arm}"]`;
   },
   initial: (_, armCount) => ({ arms: new Array<Practised>(armCount).fill(fresh) }),
-  /** What was practised does not depend on the configuration, but for what success is. */
+  /** Returns the state after a change of configuration. Only a change of measure discards it. */
   inherit: (config, state, before) => (isSameMeasure(config, before) ? state : { arms: state.arms.map(() => fresh) }),
   resize: (_, { arms }, armCount) => ({ arms: Array.from({ length: armCount }, (__, i) => arms[i] ?? fresh) }),
   state: {
@@ -210,6 +215,6 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
   probabilities,
   sharing: () => [],
   observe,
-  /** Of an arm without groups nothing is known yet. */
+  /** Returns the expected success of each arm, 0 for arms without groups. */
   values: (_, { arms }) => arms.map((arm) => (arm.fastCount > 0 ? expected(arm) : 0)),
 };

@@ -1,87 +1,93 @@
-/** What a policy is: one definition that owns its parameters, its checks, its state, and how it chooses. All of it pure. */
+/** Interface of a policy: one definition with its parameters, checks, state and choice of arms. Policies are pure. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Codec, Json } from "../json.ts";
 import type { MeasureName, SignalName } from "../signals.ts";
 import { invalid, type Invalid, type RankRange, type Source } from "../types.ts";
 
-/** How far the run is when an update batch is drawn. */
+/** Progress of a run when an update batch is drawn. */
 export interface Progress {
-  /** The update batch, counted from 0. */
+  /** Index of the update batch, counted from 0. */
   readonly batch: number;
-  /** Tasks to train on before the batch: without dynamic sampling the cursor of its first task. */
+  /**
+   * Number of tasks to train on before the batch. Without dynamic sampling this is the cursor of the batch's first
+   * task.
+   */
   readonly cursor: number;
-  /** Tasks to train on in the whole run; 0: no end. */
+  /** Tasks to train on in the whole run. 0: the run has no end. */
   readonly length: number;
-  /** Tasks in the update batch, a reserve included; the last of a run may have fewer than those before. */
+  /** Tasks in the update batch, with its reserve. The last batch of a run may be smaller. */
   readonly size: number;
   /** Tasks to train on in an update batch of the run. */
   readonly promptsPerUpdate: number;
 }
 
-/** An arm, and what is known of it. Feedback counts here once it is folded in, so that no draw depends on timing. */
+/** Knowledge of an arm. Feedback counts only once it is folded in, so that no draw depends on timing. */
 export interface ArmRecord {
   readonly id: string;
   readonly source: Source;
   readonly hard: boolean;
-  /** As it is now. */
+  /** Current weight. */
   readonly weight: number;
-  /** Tasks drawn. */
+  /** Number of tasks drawn. */
   readonly issued: number;
-  /** Closed groups with a reward that were folded in. */
+  /** Number of closed groups with a reward that were folded in. */
   readonly groups: number;
-  /** Over the samples of those; undefined: none, or not known. */
+  /** Means over the samples of those groups. Undefined: there are none, or they are not known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 }
 
 export interface View {
   readonly progress: Progress;
-  /** In the configuration's order. */
+  /** Arms in the configuration's order. */
   readonly arms: readonly ArmRecord[];
-  /** Randomness for this update batch: the same stream each time, given the run's seed. */
+  /** Returns the random numbers of this update batch: the same stream on each call, from the run's seed. */
   readonly rng: () => Rng;
 }
 
-/** A closed group. */
+/** A closed group, as a policy sees it. */
 export interface ObservedGroup {
-  /** The arm's index in the configuration. */
+  /** Index of the arm in the configuration. */
   readonly arm: number;
   readonly armId: string;
-  /** Of the arm, in the draw that the group is of; before constraints. */
+  /** Probability of the arm, before constraints, in the draw of the group. */
   readonly probability: number;
-  /** How much it counts, above 0 and at most 1: less than 1 for feedback that came late, if the run asks for that. */
+  /** Weight of the group, in (0, 1]. It is below 1 for late feedback, if the run is configured so. */
   readonly weight: number;
-  /** Of the instance. */
+  /** Hash of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
-  /** Undefined: no reward, or not known. */
+  /** Undefined: there is no reward, or the value is not known. */
   readonly rewardMean: number | undefined;
   readonly rewardDeviation: number | undefined;
   readonly solvedShare: number | undefined;
-  /** The one that the policy asks for; undefined: the group gives none. */
+  /** Signal that the policy reads. Undefined: the group gives none. */
   readonly signal: number | undefined;
-  /** Means of what the policy reads, by name, each over the samples that have it; left out: none has any. */
+  /**
+   * Means of the facts that the policy reads, by name, each over the samples that have the fact. Unset: no sample has
+   * any.
+   */
   readonly facts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** An instance that could be the next task of an arm. */
 export type KnownTask = Pick<ObservedGroup, "arm" | "hash" | "rank">;
 
-/** What of a run a policy's configuration must go with. */
+/** The parts of a run against which a policy's configuration is checked. */
 export interface RunShape {
   readonly armIds: readonly string[];
-  /** 0: no end. */
+  /** 0: the run has no end. */
   readonly length: number;
 }
 
-/** A range of ranks that a policy draws in, for the arms of a stage. */
+/** A range of ranks from which a policy draws, and the arms to which it applies. */
 export interface RankUse {
   readonly field: string;
   readonly range: RankRange;
   readonly draws: (armId: string) => boolean;
 }
 
-/** A part of a run, such as a stage: its field, and how many tasks it lasts. */
+/** A part of a run, such as a stage: its field in the configuration, and its number of tasks. */
 export interface Part {
   readonly field: string;
   readonly tasks: number;
@@ -90,92 +96,109 @@ export interface Part {
 export type Advance<State> =
   { readonly kind: "advanced"; readonly state: State } | { readonly kind: "refused"; readonly message: string };
 
-/** A draw of a policy that goes over the same instances several times. */
+/** One pass of a policy that repeats the same instances. */
 export interface Pass<State> {
-  /** The policy's, with which it draws. */
+  /** State with which the policy draws. */
   readonly state: State;
-  /** A pass begins: so does each arm, with its first instance. In a pass only what it has issued is passed over. */
+  /**
+   * Whether a pass begins. Each arm then starts at its first instance, and earlier instances no longer count as issued.
+   */
   readonly restarts: boolean;
-  /** Update batches since the pass began: those of one number have the same slots in each pass. */
+  /** Number of update batches since the pass began. Batches of the same number have the same slots in each pass. */
   readonly batch: number;
 }
 
-/** Configurations hold plain data, and states are never changed in place. Fields are named from the parameters down. */
+/**
+ * Definition of a policy. Configurations are plain data, and states are never changed in place. Errors name fields with
+ * their path from the parameters on.
+ */
 export interface PolicyDefinition<Config = unknown, State = unknown> {
-  /** Its name, which is that of its message in the contract where it has one there. */
+  /** Name of the policy. Policies of the contract have the name of their message. */
   readonly kind: string;
-  /** From its parameters, with defaults filled in; throws UnreadField for what is not of their form. */
+  /**
+   * Reads the configuration from parameters and fills in defaults. Throws UnreadField if a field has the wrong form.
+   */
   read(parameters: Json): Config;
-  /** The parameters that give the configuration, in the words of the contract's JSON. */
+  /** Returns the parameters of a configuration, with the names of the contract's JSON. */
   write(config: Config): { readonly [name: string]: Json };
-  /** Whether the configuration can be as it is. */
+  /** Checks the values of a configuration. */
   check(config: Config, run: RunShape): Invalid | undefined;
-  /** How many tasks each of its parts lasts in a run of that length (0: no end), Infinity for no end. Left out: no parts. */
+  /**
+   * Returns the number of tasks of each part, in a run of this length (0: no end). Infinity: the part has no end.
+   * Unset: the policy has no parts.
+   */
   lasts?(config: Config, length: number): readonly Part[];
-  /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
+  /** Whether a draw must wait for due feedback and pass it to `observe`. */
   readonly takesFeedback: boolean;
-  /** What `observe` is given of a group of an arm; left out: the absolute advantage. */
+  /** Returns the signal that `observe` receives of an arm's groups. Unset: the absolute advantage. */
   signal?(config: Config, armId: string): SignalName | MeasureName;
   /**
-   * Facts that it is told of beside (ObservedGroup.facts): "component:" with the name of a part of the reward, "metadata:"
-   * with that of a number that the environment says of its instances, or "improvement". Left out: none. They are kept in
-   * the run's journal from when the policy is in force. Under reported advantages there are none.
+   * Returns the names of the facts that the policy reads (ObservedGroup.facts): "component:" and the name of a part of
+   * the reward, "metadata:" and the name of a number of the instance, or "improvement". The journal stores them while
+   * the policy is in force. Under reported advantages there are none. Unset: the policy reads none.
    */
   reads?(config: Config): readonly string[];
-  /** The field that asks for what was solved, which reported advantages do not say. Left out: there is none. */
+  /**
+   * Returns the field that needs to know what was solved, which reported advantages do not say. Undefined or unset:
+   * there is none.
+   */
   needsSolved?(config: Config): string | undefined;
-  /** The state before anything was observed. `cursor` is that of the first task that the policy will draw. */
+  /** Returns the state before anything was observed. `cursor` is that of the first task that the policy will draw. */
   initial(config: Config, armCount: number, cursor: number): State;
   /**
-   * The state after a change of configuration, `before` it, at `progress`: what the new one can use of it is kept. Left
-   * out: it starts afresh, as it does after a policy of another kind.
+   * Returns the state after a change of configuration. `before` is the earlier configuration, and `progress` the time
+   * of the change. Unset: the policy restarts, as it does after a policy of another kind.
    */
   inherit?(config: Config, state: State, before: Config, progress: Progress): State;
   /**
-   * The state when arms were added behind those there are, `cursor` as in initial; left out: it does not depend on their
-   * number.
+   * Returns the state after arms were added at the end. `cursor` is as in `initial`. Unset: the state does not depend
+   * on the number of arms.
    */
   resize?(config: Config, state: State, armCount: number, cursor: number): State;
   readonly state: Codec<State>;
   /**
-   * The probability of each arm; they sum to 1. Arms that are masked are taken out afterwards, in one place for all
-   * policies; a policy need not look at weights of 0.
+   * Returns the probability of each arm. Their sum is 1. Masked arms and arms of weight 0 are removed afterwards for
+   * all policies, so the policy may ignore them.
    */
   probabilities(config: Config, state: State, view: View): readonly number[];
   /**
-   * The sets of arms that it draws from in the course of a run, by index; an arm outside of the set in force has a
-   * probability of 0, and no constraint draws it. Left out: all arms, always.
+   * Returns the sets of arms, by index, from which the policy draws in the course of a run. Arms outside of the current
+   * set have probability 0, and no constraint draws them. Unset: all arms, always.
    */
   phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
   /**
-   * The sets of arms that share a draw in proportion to the arms' own weights, by index: where no share in any of them
-   * changes, no draw does. None: weights say only which arms are drawn. Left out: all arms share every draw.
+   * Returns the sets of arms, by index, that share a draw in proportion to their weights. A change of weights that
+   * changes no share within a set changes no draw. Empty: weights decide only which arms are drawn. Unset: all arms
+   * share every draw.
    */
   sharing?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
-  /** The state after one more update batch; its closed groups are in cursor order. */
+  /** Returns the state after one more update batch. Its closed groups are in cursor order. */
   observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
-  /** The pass that a draw is of. Undefined or left out: instances are to come once. */
+  /** Returns the pass to which a draw belongs. Undefined or unset: instances are not repeated. */
   pass?(config: Config, state: State, progress: Progress): Pass<State> | undefined;
-  /** What it thinks each arm is worth; left out: 0. */
+  /** Returns the value of each arm, which is shown to people. Unset: 0. */
   values?(config: Config, state: State): readonly number[];
-  /** Whether an instance may be drawn now; what is refused is passed over. Left out: any. */
+  /** Returns whether an instance may be drawn now. Refused instances are skipped. Unset: all may. */
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
-  /** The ranges of ranks that it draws in, and of which arms; left out: none. */
+  /** Returns the ranges of ranks from which the policy draws, and the arms they apply to. Unset: none. */
   ranked?(config: Config): readonly RankUse[];
-  /** The configuration with those ranges, in their order, in place of its own: their rows were counted. */
+  /** Returns the configuration with these ranges in place of its own, in the same order. Their rows were counted. */
   counted?(config: Config, ranges: readonly RankRange[]): Config;
-  /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */
+  /** Advances to the next part, from the update batch at `progress` on. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
-  /** How far it is: `advance` makes it greater, and an import keeps what Advance reached. Needed beside `advance`. */
+  /**
+   * Returns the place that the policy has reached. `advance` increases it, and an import keeps the place that Advance
+   * reached. Required with `advance`.
+   */
   place?(config: Config, state: State, progress: Progress): number;
 }
 
-// What the checks of policies share.
+// Checks that policies share.
 
-/** Far above any weight of use, and small enough that a sum of weights is finite. */
+/** Maximum weight: far above any in use, and small enough that a sum of weights is finite. */
 export const WEIGHT_MAX = 1e12;
 
-/** The first that is found. */
+/** Returns the first problem that a check finds. */
 export function first(checks: readonly (() => Invalid | undefined)[]): Invalid | undefined {
   for (const check of checks) {
     const found = check();
@@ -189,8 +212,8 @@ export function inRange(field: string, value: number, min: number, max: number):
 }
 
 /**
- * The least of a number that is not 0. Smaller ones do what 0 does, and are slips of the one who gives them: a rate that
- * never moves, a temperature at which only the greatest is drawn, a weight that draws nothing.
+ * Minimum of a number that is not 0. Smaller ones act like 0 and are given by mistake: a rate that never moves, a
+ * temperature that draws only the greatest, a weight that draws nothing.
  */
 export const LEAST = 1e-6;
 

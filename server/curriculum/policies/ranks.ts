@@ -4,7 +4,10 @@ import type { Json } from "../json.ts";
 import { weightIn } from "./arm-weights.ts";
 import type { Fields } from "./fields.ts";
 
-/** Unset and all of it are the same, unless it says what rows are ranked by: then arms share by their rows. */
+/**
+ * Reads a range of ranks. Undefined if it is unset, or covers all ranks without a name in `by`. With a name, arms share
+ * by their numbers of rows.
+ */
 export function readRanks(of: Fields<"ranks">): RankRange | undefined {
   const fields = of.object("ranks", ["min", "max", "by", "rows"]);
   const min = fields?.number("min") ?? 0;
@@ -15,12 +18,12 @@ export function readRanks(of: Fields<"ranks">): RankRange | undefined {
   return { min, max, ...(by !== "" && { by }), ...(Object.keys(rows).length > 0 && { rows }) };
 }
 
-/** In the words of the contract's JSON. */
+/** Writes a range with the names of the contract's JSON. */
 export function writeRanks({ rows, ...range }: RankRange): Json {
   return { ...range, ...(rows && { rows: { ...rows } }) };
 }
 
-/** How many rows of an arm a slice has; of what nobody has counted each arm counts alike. */
+/** Returns the number of rows of an arm in a slice. If rows were not counted, it returns 1 for each arm. */
 export function rowsWithin(ranks: RankRange | undefined, id: string): number {
   return ranks?.rows === undefined ? 1 : weightIn(ranks.rows, id);
 }
@@ -33,7 +36,7 @@ export function checkRankRange(field: string, ranks: RankRange | undefined): Inv
   return undefined;
 }
 
-/** Whether a task may be drawn; those of no pool, whose rank is not known, may. The hardest row's rank is 1. */
+/** Returns whether a task may be drawn. Tasks without a known rank always may. The hardest row has the rank 1. */
 export function isWithin(ranks: RankRange | undefined, rank: number | undefined): boolean {
   if (ranks === undefined || rank === undefined) return true;
   return rank >= ranks.min && (rank < ranks.max || ranks.max === 1);

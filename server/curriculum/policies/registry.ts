@@ -1,6 +1,5 @@
 /**
- * The one place where policies are registered, and from which all others reach them: ours, and those that an operator
- * brings, which a process registers before it reads any run.
+ * Registry of policies: those of Gradus, and those of an operator, which a process registers before it reads any run.
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { type Codec, FormatError, type Json, readObject, readText } from "../json.ts";
@@ -20,15 +19,15 @@ const policies: readonly PolicyDefinition[] = [frontier, mixture, staged, replay
 
 const byKind = new Map(policies.map((policy) => [policy.kind, policy]));
 
-/** Those of Gradus. */
+/** Names of the policies of Gradus. */
 export const ownKinds: readonly string[] = [...byKind.keys()];
 
-/** All that there are. */
+/** Returns the names of all policies. */
 export function policyKinds(): readonly string[] {
   return [...byKind.keys()];
 }
 
-/** Adds a policy of the operator's, whose name none of ours has. */
+/** Adds a policy of the operator. Throws if Gradus has a policy of the same name. */
 export function registerPolicy(definition: PolicyDefinition): void {
   if (ownKinds.includes(definition.kind)) throw new Error(`"${definition.kind}" is a policy of Gradus itself`);
   byKind.set(definition.kind, guarded(definition));
@@ -36,7 +35,7 @@ export function registerPolicy(definition: PolicyDefinition): void {
 
 const ROUNDING = 1e-6;
 
-/** With its probabilities looked at: what is none would draw anything. */
+/** Returns a policy whose probabilities are checked: invalid ones would draw arbitrary arms. */
 function guarded(definition: PolicyDefinition): PolicyDefinition {
   return {
     ...definition,
@@ -58,19 +57,19 @@ export function definitionOf({ kind }: Policy): PolicyDefinition {
   return found;
 }
 
-/** A policy as it is given: by its name, with what nobody has looked at yet. */
+/** A policy as the caller gives it: its name, with unchecked parameters. */
 export interface GivenPolicy {
   readonly name: string;
   readonly parameters: Json;
-  /** The contract's BatchConstraints and TaskFilter. */
+  /** Values of the contract's BatchConstraints and TaskFilter. */
   readonly constraints: Json;
   readonly filter: Json;
 }
 
-/** A choice of ours where the paper (ADSC 3.3) gives no number. */
+/** Default warmup, our choice: the paper (ADSC 3.3) gives no number. */
 const DEFAULT_WARMUP_BATCHES = 5;
 
-/** Unset and with nothing set are the same, so that each may stand for the other when a run is created again. */
+/** Reads constraints. Unset ones equal empty ones, so that a run created again with either is the same run. */
 function readConstraints(json: Json): Constraints {
   const shares = ["real_share_min", "synthetic_share_max", "hard_share_min"] as const;
   const fields = fieldsOf(json, [...shares, "hard_warmup_batches"]);
@@ -91,7 +90,7 @@ function writeConstraints({ hardWarmupBatches, ...shares }: Constraints): Json {
   };
 }
 
-/** What was read; a field that could not be is named from "policy" down. */
+/** Returns the value that was read, or the invalid field with its path from "policy" on. */
 function under<T>(name: string, read: () => T): T | Invalid {
   try {
     return read();
@@ -101,7 +100,7 @@ function under<T>(name: string, read: () => T): T | Invalid {
   }
 }
 
-/** The policy that was given, with its defaults filled in. */
+/** Reads a policy and fills in its defaults. */
 export function readPolicy(given: GivenPolicy): Policy | Invalid {
   const { name } = given;
   const definition = byKind.get(name);
@@ -132,7 +131,10 @@ function underPolicy(kind: string, found: Invalid): Invalid {
   return { ...found, field: `policy.${kind}.${found.field}` };
 }
 
-/** Every range of ranks that a policy draws in, named from "policy" down; the filter's comes last. */
+/**
+ * Returns every range of ranks from which a policy draws, with its path from "policy" on. The filter's range comes
+ * last.
+ */
 export function rankUsesOf(policy: Policy): readonly RankUse[] {
   const own = definitionOf(policy).ranked?.(policy.config) ?? [];
   const uses = own.map(({ field, ...use }) => ({ ...use, field: `policy.${policy.kind}.${field}` }));
@@ -140,28 +142,31 @@ export function rankUsesOf(policy: Policy): readonly RankUse[] {
   return range === undefined ? uses : [...uses, { field: FILTER_RANKS, range, draws: () => true }];
 }
 
-/** The field of the range that passes over rows under any policy, and leaves the arms' shares as they are. */
+/**
+ * Field of the filter's range of ranks. The filter passes over rows under any policy and leaves the arms' shares
+ * unchanged.
+ */
 export const FILTER_RANKS = "policy.filter.ranks";
 
-/** The policy with its ranges of ranks, as rankUsesOf gives them, counted. */
+/** Returns the policy with counted ranges of ranks in place of its own, in the order of rankUsesOf. */
 export function withRankRanges(policy: Policy, ranges: readonly RankRange[]): Policy {
   const { filter } = policy;
   const config = definitionOf(policy).counted?.(policy.config, ranges) ?? policy.config;
   return { ...policy, config, ...(filter?.ranks && { filter: { ...filter, ranks: ranges.at(-1) } }) };
 }
 
-/** Names of the facts that it is told of beside each sample's reward. */
+/** Returns the names of the facts that the policy reads beside each sample's reward. */
 export function readsOf(policy: Policy): readonly string[] {
   return definitionOf(policy).reads?.(policy.config) ?? [];
 }
 
-/** Whether the policy's own configuration goes with a run. */
+/** Checks whether the policy's own configuration goes with a run. */
 export function checkPolicyConfig(policy: Policy, run: RunShape): Invalid | undefined {
   const found = definitionOf(policy).check(policy.config, run);
   return found && underPolicy(policy.kind, found);
 }
 
-/** A policy as it is stored. */
+/** Codec of a stored policy. */
 export const policyCodec: Codec<Policy> = {
   encode: (policy) => ({ ...writePolicy(policy) }),
   decode(json) {

@@ -1,4 +1,4 @@
-/** A cycle of stages, several times (FORGE 3.3), on fresh instances or on the same ones (NP-ENGINE 3.3). */
+/** Policy of a cycle of stages that is repeated (FORGE 3.3), with fresh instances or the same ones (NP-ENGINE 3.3). */
 import { readNumbers } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";
@@ -22,35 +22,38 @@ const CYCLES_MAX = 1024;
 
 export interface ReplayConfig {
   readonly stages: readonly Stage[];
-  /** So many over the run's length, or so many tasks each. */
+  /** Length of a cycle: a number of cycles in the run's length, or a number of tasks. */
   readonly cycle:
     { readonly kind: "cycles"; readonly cycles: number } | { readonly kind: "tasks"; readonly tasks: number };
   readonly instances: keyof typeof instances;
 }
 
-/** Named as the contract names them. */
+/** Choices of instances, named as in the contract. */
 const instances = { FRESH: true, SAME: true } as const;
 
-/** Where the run stood when it was last moved on, from which the rest follows; and what was drawn. */
+/**
+ * Place of the run when it last moved to another cycle or stage, and the pass of the last draw. Later places follow
+ * from the cursor.
+ */
 export interface ReplayState {
-  /** Counted from 0. */
+  /** Index of the cycle, counted from 0. */
   readonly cycle: number;
-  /** Where that cycle began. */
+  /** Cursor at which that cycle began. */
   readonly from: number;
   readonly stage: number;
-  /** Where that stage began. */
+  /** Cursor at which that stage began. */
   readonly stageFrom: number;
-  /** The cycle of the last draw, −1: none, and the update batch that was its first. */
+  /** Cycle of the last draw, −1 before any, and the first update batch of that cycle. */
   readonly drawnCycle: number;
   readonly firstBatch: number;
 }
 
-/** How long a cycle is, in tasks, and not a whole number where cycles do not divide the run's length. */
+/** Returns the length of a cycle in tasks. It is not a whole number if the cycles do not divide the run's length. */
 function cycleTasks({ cycle }: Pick<ReplayConfig, "cycle">, length: number): number {
   return cycle.kind === "cycles" ? length / cycle.cycles : cycle.tasks;
 }
 
-/** How long each stage of a cycle lasts. Those that do not say divide what is left evenly. */
+/** Returns the length of each stage of a cycle in tasks. Stages without a length divide the rest evenly. */
 function stageTasks({ stages }: ReplayConfig, tasks: number): readonly number[] {
   const said = stages.map(({ extent }) => {
     if (extent.kind === "open") return undefined;
@@ -61,10 +64,10 @@ function stageTasks({ stages }: ReplayConfig, tasks: number): readonly number[] 
   return said.map((each) => each ?? Math.max(0, left) / open);
 }
 
-/** The cycle and the stage that a cursor lies in. Cycles and stages end where the sums of their lengths do, rounded. */
+/** Returns the cycle and the stage of a cursor. Cycles and stages end at the rounded sums of their lengths. */
 function standing(config: ReplayConfig, state: ReplayState, { cursor, length }: Progress): ReplayState {
   const tasks = cycleTasks(config, length);
-  // The most cycles whose rounded end the cursor has reached.
+  // Maximum number of cycles whose rounded end the cursor has reached.
   const passed = Math.max(0, Math.ceil((cursor - state.from + 0.5) / tasks) - 1);
   const from = state.from + Math.round(passed * tasks);
   let { stage, stageFrom } = passed === 0 ? state : { stage: 0, stageFrom: from };
@@ -133,7 +136,10 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
     drawnCycle: -1,
     firstBatch: 0,
   }),
-  /** It stays in the cycle it is in and in its stage of the same number, or its last. */
+  /**
+   * Returns the state after a change of configuration. The cycle continues, in the stage of the same number or else in
+   * its last.
+   */
   inherit(config, state, before, progress) {
     const now = standing(before, state, progress);
     return { ...now, stage: Math.min(now.stage, config.stages.length - 1) };
@@ -161,12 +167,12 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   counted: withCounted,
   phases: stagePhases,
   sharing: stagePhases,
-  /** By cycle and stage, whatever number of stages a cycle has. */
+  /** Returns a place that orders by cycle, then by stage, whatever the number of stages. */
   place(config, state, progress) {
     const { cycle, stage } = standing(config, state, progress);
     return cycle * STAGES_MAX + stage;
   },
-  /** From a cycle's last stage the next cycle begins. */
+  /** Advances to the next stage, or from a cycle's last stage to the next cycle. */
   advance(config, state, { cursor, ...progress }) {
     const now = standing(config, state, { cursor, ...progress });
     const isLast = now.stage === config.stages.length - 1;

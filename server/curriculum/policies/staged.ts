@@ -1,4 +1,6 @@
-/** Stages one after the other, each with weights over arms (FORGE's linear curriculum, Curriculum RLOO). */
+/**
+ * Policy of stages that follow each other, each with weights over arms (FORGE's linear curriculum, Curriculum RLOO).
+ */
 import { type Codec, readList, readNumber } from "../json.ts";
 import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition, Progress } from "./policy.ts";
@@ -22,7 +24,7 @@ export interface StagedConfig {
   readonly stages: readonly Stage[];
 }
 
-/** The state is where the run stood when it was last moved on; the rest follows from how far the run is. */
+/** Codec of the state: the place of the run when it last moved on. Later places follow from the run's progress. */
 export const standingCodec: Codec<Standing> = {
   encode: ({ stage, from }) => [stage, from],
   decode(json) {
@@ -58,7 +60,10 @@ export const staged: PolicyDefinition<StagedConfig, Standing> = {
     ),
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
-  /** It stays in the stage of the same number, or in the last, which goes on from where it began. */
+  /**
+   * Returns the state after a change of configuration. The stage of the same number, or else the last one, continues
+   * from where the earlier stage began.
+   */
   inherit(config, state, before, progress) {
     const { stage, from } = standing(before, state, progress);
     return { stage: Math.min(stage, config.stages.length - 1), from };

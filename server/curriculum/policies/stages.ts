@@ -1,4 +1,6 @@
-/** Parts of a run that come one after the other, each with arms of its own: what staged, replay and forgetting share. */
+/**
+ * Parts of a run that follow each other, each with its own arms. The policies staged, replay and forgetting share them.
+ */
 import type { Json } from "../json.ts";
 import { invalid, type Invalid, type RankRange } from "../types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
@@ -8,10 +10,10 @@ import { checkRankRange, readRanks, rowsWithin, writeRanks } from "./ranks.ts";
 
 export const STAGES_MAX = 64;
 
-/** Shares such as a third three times are 1 together, whatever rounding says. */
+/** Tolerance for rounding, so that three shares of a third are 1 together. */
 export const ROUNDING = 1e-9;
 
-/** How long a stage lasts; "open": for as long as nothing ends it. */
+/** Length of a stage. "open": it lasts until Advance ends it. */
 export type Extent =
   | { readonly kind: "share"; readonly share: number }
   | { readonly kind: "tasks"; readonly tasks: number }
@@ -19,13 +21,13 @@ export type Extent =
 
 export interface Stage {
   readonly extent: Extent;
-  /** Empty: all arms. */
+  /** Weights of the stage's arms. Empty: all arms. */
   readonly weights: ArmWeights;
-  /** Of the run's rows; undefined: all. */
+  /** Range of ranks of the run's rows. Undefined: all rows. */
   readonly ranks: RankRange | undefined;
 }
 
-/** A number of tasks, where it is given. */
+/** Reads a number of tasks. Undefined: it is not given. */
 export function readTasks<Name extends string>(fields: Fields<Name>, name: Name): number | undefined {
   const tasks = fields.count(name);
   if (tasks === undefined || (tasks >= 1 && tasks <= Number.MAX_SAFE_INTEGER)) return tasks;
@@ -56,7 +58,10 @@ export function writeStages(stages: readonly Stage[]): Json {
   }));
 }
 
-/** All of stages but how long they last together. `whole`: what shares are of, in tasks; 0: there is no such thing. */
+/**
+ * Checks stages, except for the sum of their tasks. `whole`: tasks of which shares are parts. 0: there is no such
+ * length.
+ */
 export function checkStages(stages: readonly Stage[], armIds: readonly string[], whole: number): Invalid | undefined {
   if (stages.length < 1 || stages.length > STAGES_MAX)
     return invalid("stages", `there are ${stages.length}, and there must be 1 to ${STAGES_MAX}`);
@@ -74,7 +79,7 @@ export function checkStages(stages: readonly Stage[], armIds: readonly string[],
   return undefined;
 }
 
-/** A share of a run's length after those that have `before` of it together. */
+/** Checks a share of a run's length. `before` is the sum of the earlier shares. */
 export function checkShare(field: string, share: number, before: number, whole: number): Invalid | undefined {
   if (whole === 0) return invalid(field, "is of the run's length, which is 0: set it, or give tasks");
   const wrong = positive(field, share, 1);
@@ -83,21 +88,21 @@ export function checkShare(field: string, share: number, before: number, whole: 
   return shares > 1 + ROUNDING ? invalid(field, `makes ${shares} with those before, which is above 1`) : undefined;
 }
 
-/** What a stage adds to an arm's own weight. */
+/** Returns the stage's factor for an arm's own weight. */
 export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): number {
   for (const _ in weights) return weightIn(weights, id);
   return 1;
 }
 
-/** What of a stage says which arms it draws. */
+/** The part of a stage that decides which arms it draws. */
 type Sharing = Pick<Stage, "weights"> & Partial<Pick<Stage, "ranks">>;
 
-/** The same by the rows that an arm has in the stage's range of ranks. */
+/** Returns the stage's factor times the number of the arm's rows in the stage's range of ranks. */
 function drawnWeight(stage: Sharing, id: string): number {
   return stageWeight(stage, id) * rowsWithin(stage.ranks, id);
 }
 
-/** Stages that draw in a range of ranks. */
+/** Returns the stages with a range of ranks. */
 export function rankedStages({ stages }: { readonly stages: readonly Stage[] }): readonly RankUse[] {
   return stages.flatMap((stage, i) =>
     stage.ranks === undefined
@@ -106,7 +111,7 @@ export function rankedStages({ stages }: { readonly stages: readonly Stage[] }):
   );
 }
 
-/** The configuration with the ranges of its stages, in their order, as they were counted. */
+/** Returns the configuration with counted ranges in place of those of its stages, in the same order. */
 export function withCounted<Config extends { readonly stages: readonly Stage[] }>(
   config: Config,
   ranges: readonly RankRange[],
@@ -118,12 +123,12 @@ export function withCounted<Config extends { readonly stages: readonly Stage[] }
   return { ...config, stages };
 }
 
-/** Each arm's share in a stage; undefined, there being none: 0. */
+/** Returns each arm's share in a stage. 0 if there is no stage. */
 export function stageShares(stage: Sharing | undefined, arms: readonly ArmRecord[]): readonly number[] {
   return sharesOf((id) => (stage === undefined ? 0 : drawnWeight(stage, id)), arms);
 }
 
-/** Whether each arm is drawn in each stage. */
+/** Returns whether each arm is drawn in each stage. */
 export function stagePhases(
   { stages }: { readonly stages: readonly Sharing[] },
   armIds: readonly string[],
@@ -131,13 +136,13 @@ export function stagePhases(
   return stages.map((stage) => armIds.map((id) => drawnWeight(stage, id) > 0));
 }
 
-/** A stage, counted from 0, and the cursor where it began. */
+/** A stage, counted from 0, and the cursor at which it began. */
 export interface Standing {
   readonly stage: number;
   readonly from: number;
 }
 
-/** The stage that a cursor lies in, of stages that last so many tasks each; the last one has no end. */
+/** Returns the stage of a cursor. `lasts` has the number of tasks of each stage. The last stage has no end. */
 export function standingAt(lasts: readonly number[], standing: Standing, cursor: number): Standing {
   let { stage, from } = standing;
   for (; stage < lasts.length - 1; stage++) {
@@ -148,14 +153,14 @@ export function standingAt(lasts: readonly number[], standing: Standing, cursor:
   return { stage, from };
 }
 
-/** How long parts last of which the last one goes on to the run's end, whatever it says itself. */
+/** Returns the parts with the last one extended to the run's end, whatever its own length is. */
 export function toTheEnd(parts: readonly Part[], length: number): readonly Part[] {
   const before = parts.slice(0, -1).reduce((sum, { tasks }) => sum + tasks, 0);
   const left = length === 0 || before === Infinity ? Infinity : Math.max(0, length - before);
   return parts.map((part, i) => (i === parts.length - 1 ? { ...part, tasks: left } : part));
 }
 
-/** The next of `count` parts, from a cursor on; in the last there is nothing to move on to. */
+/** Advances to the next of `count` parts, from a cursor on. In the last part it refuses. */
 export function nextPart(stage: number, count: number, what: string, cursor: number): Advance<Standing> {
   return stage < count - 1
     ? { kind: "advanced", state: { stage: stage + 1, from: cursor } }

@@ -64,7 +64,7 @@ describe("a journal of another format", () => {
       (event: Uint8Array) => toBinary(RunEventSchema, { ...readEvent(event), format: FORMAT + 1 }),
       `of format ${FORMAT + 1}`,
     ],
-    ["older", () => Buffer.from('[4,"created","run"]'), "of no format"],
+    ["older", () => Buffer.from('[4,"created","run"]'), "in no known format"],
   ])("%s is refused by every call, with what it is and what this server reads", async (_name, change, found) => {
     const { store } = await trained();
     const { runs } = bench({ store: changed(store, change) });
@@ -80,7 +80,8 @@ describe("a journal of another format", () => {
     const unknown = bench({
       store: changed(store, () => toBinary(RunEventSchema, create(RunEventSchema, { format: FORMAT }))),
     });
-    const message = 'run "run" cannot be read: event 1: it says nothing that this server knows';
+    const message =
+      'run "run" cannot be read: event 1: its kind is not known to this server: use the server that wrote it';
     expect(await unknown.runs.get("run")).toEqual({ kind: "failed_precondition", message });
   });
 });

@@ -1,4 +1,7 @@
-/** A multi-armed bandit over the arms: signals become values by a rule, and values probabilities (ADSC 3.3 and others). */
+/**
+ * Multi-armed bandit over a run's arms: a rule turns signals into values, and values into probabilities (ADSC 3.3 and
+ * others).
+ */
 import {
   type Codec,
   isList,
@@ -16,13 +19,13 @@ import { noTracks, resizeTracks, track, type Tracks } from "./progress.ts";
 import { rescaled, windowFromText, windowToText } from "./rescale.ts";
 import type { Columns, Lesson, Rule } from "./rule.ts";
 
-/** What a bandit keeps. */
+/** State of a bandit. */
 interface BanditState {
-  /** Its rule's. */
+  /** Numbers of the bandit's rule. */
   readonly columns: Columns;
-  /** Undefined: the signal is not learning progress. */
+  /** Moving averages for learning progress. Undefined: the signal is another one. */
   readonly tracks: Tracks | undefined;
-  /** Codes of the last signals, oldest first; undefined: signals are not rescaled. */
+  /** Codes of the last signals, oldest first. Undefined: signals are not rescaled. */
   readonly window: readonly number[] | undefined;
 }
 
@@ -42,7 +45,7 @@ function lessonsOf(groups: readonly ObservedGroup[]): readonly Lesson[] {
 
 function observe(config: BanditConfig, state: BanditState, groups: readonly ObservedGroup[]): BanditState {
   let lessons = lessonsOf(groups);
-  // Under an unbounded lag a draw may come before any group has closed: that is no update.
+  // Under an unbounded lag a draw may come before any group has closed. It is then no update.
   if (lessons.length === 0) return state;
   let { tracks, window } = state;
   if (tracks !== undefined) ({ tracks, lessons } = track(config, tracks, lessons));
@@ -50,7 +53,10 @@ function observe(config: BanditConfig, state: BanditState, groups: readonly Obse
   return { columns: rules[config.rule].observe(config, state.columns, lessons), tracks, window };
 }
 
-/** Rules of one keeping go on from the same numbers, and others from the mean of each arm if they can. */
+/**
+ * Returns the columns after a change of rule. Rules with equal `keeps` share them. Other rules start from the mean of
+ * each arm if both support it, else from `begin`.
+ */
 function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): Columns {
   if (from.keeps === to.keeps) return columns;
   if (from.fromMean === undefined || to.fromMean === undefined) return begin;
@@ -58,7 +64,10 @@ function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): C
   return to.initial.map((_, column) => byArm.map((numbers) => numbers[column] ?? 0));
 }
 
-/** What was learned of one signal says nothing of another, nor on another scale. */
+/**
+ * Returns the state after a change of configuration. Values learned from one signal, or on one scale, do not apply to
+ * another.
+ */
 function inherit(config: BanditConfig, state: BanditState, before: BanditConfig): BanditState {
   const armCount = state.columns[0]?.length ?? 0;
   const fresh = initial(config, armCount);
@@ -69,7 +78,10 @@ function inherit(config: BanditConfig, state: BanditState, before: BanditConfig)
   return { columns, tracks, window: config.rescale && state.window?.slice(-config.rescale.window) };
 }
 
-/** A new arm of a rule that keeps means begins with the mean of the others: neither starved nor favoured. */
+/**
+ * Returns the state with new arms. If the rule keeps means, a new arm starts at the mean of the others, so that it is
+ * neither starved nor favoured.
+ */
 function resize({ rule }: BanditConfig, { columns, tracks, window }: BanditState, armCount: number): BanditState {
   const { keeps, initial: begin } = rules[rule];
   const extended = columns.map((numbers, column) => {
@@ -85,8 +97,8 @@ function readAverages(json: Json | undefined): readonly (number | null)[] {
 }
 
 /**
- * It goes into the journal with each draw, and so is short. One column and nothing else is a list of numbers: the values
- * of EMA-softmax.
+ * Codec of the state. The journal stores it with each draw, so it is short. A single column without other state is a
+ * list of numbers: the values of EMA-softmax.
  */
 const stateCodec: Codec<BanditState> = {
   encode({ columns, tracks, window }) {
@@ -122,7 +134,10 @@ export const bandit: PolicyDefinition<BanditConfig, BanditState> = {
   inherit,
   resize,
   state: stateCodec,
-  /** (1 − ε) of what the rule gives, and ε/n. Arms that are out take no part: a rule would save shares for them. */
+  /**
+   * Returns (1 − ε) times the rule's probabilities plus ε/n. Arms of weight 0 are left out first, because a rule would
+   * reserve shares for them.
+   */
   probabilities(config, { columns }, view) {
     const { epsilon } = config;
     const drawn = view.arms.flatMap(({ weight }, arm) => (weight > 0 ? [arm] : []));

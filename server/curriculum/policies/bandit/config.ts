@@ -1,4 +1,4 @@
-/** A bandit's configuration: what of the contract's message each rule and signal reads, its defaults and its limits. */
+/** Configuration of a bandit: the fields that each rule and signal reads, with defaults and limits. */
 import type { Json } from "../../json.ts";
 import { type SignalName, signals } from "../../signals.ts";
 import { invalid, type Invalid } from "../../types.ts";
@@ -11,7 +11,7 @@ import type { TrackRates } from "./progress.ts";
 import { checkRescale, readRescale, type Rescale, writeRescale } from "./rescale.ts";
 import type { Rule, RuleNumbers } from "./rule.ts";
 
-/** The one place where rules are registered. Names are those of the contract's messages. */
+/** Registry of rules. Names are those of the contract's messages. */
 export const rules = {
   EMA_SOFTMAX: emaSoftmax,
   EXP3_S: exp3S,
@@ -24,23 +24,28 @@ type RuleName = keyof typeof rules;
 export interface BanditConfig extends RuleNumbers, TrackRates {
   readonly rule: RuleName;
   readonly signal: SignalName;
-  /** The share spread evenly over the arms, in [0, 1], under every rule. */
+  /** Share that is spread evenly over the arms under every rule, in [0, 1]. */
   readonly epsilon: number;
-  /** Undefined: signals are taken as they are. */
+  /** Undefined: signals are not rescaled. */
   readonly rescale: Rescale | undefined;
 }
 
-/** A choice of ours: ADSC gives no number. */
+/** Default ε, our choice: ADSC gives no number. */
 const DEFAULT_EPSILON = 0.1;
 
-/** Of the bonus and the prior: signals are at most 1, and far above that nothing of them is left in a draw. */
+/**
+ * Maximum of the bonus factor and of the prior. Signals are at most 1, so far above that they have no effect on draws.
+ */
 const EXPLORATION_MAX = 1e9;
-/** Of the softmax: above it the shares of arms whose values are 1 apart differ by less than a millionth. */
+/**
+ * Maximum temperature of the softmax. Above it, the shares of arms whose values differ by 1 differ by less than a
+ * millionth.
+ */
 const TAU_MAX = 1e6;
 
 type Numbers = RuleNumbers & TrackRates;
 
-/** α and τ are those of ADSC section 4; for the others the papers give no number, and the choice is ours. */
+/** Defaults. α and τ are those of ADSC section 4. The papers give no numbers for the others, which are our choice. */
 const DEFAULTS: Numbers = {
   alpha: 0.15,
   tau: 0.25,
@@ -54,7 +59,7 @@ const DEFAULTS: Numbers = {
 
 interface NumberField {
   readonly name: keyof Numbers;
-  /** As the contract names it. */
+  /** Name of the field in the contract. */
   readonly field: string;
   readonly check: (field: string, value: number) => Invalid | undefined;
 }
@@ -66,7 +71,7 @@ const discounted: readonly NumberField[] = [
   { name: "exploration", field: "exploration", check: (field, value) => zeroOrMore(field, value, EXPLORATION_MAX) },
 ];
 
-/** What only one rule reads, or only one signal: the contract has a message for each, named as it is. */
+/** Fields that only one rule, or only one signal, reads. The contract has a message of the same name for each. */
 const parts: Readonly<Record<RuleName | "LEARNING_PROGRESS", readonly NumberField[]>> = {
   EMA_SOFTMAX: [
     { name: "alpha", field: "alpha", check: rate },
@@ -88,10 +93,13 @@ type Part = keyof typeof parts;
 
 const fieldOf = <Name extends Part>(part: Name): Lowercase<Name> => part.toLowerCase() as Lowercase<Name>;
 
-/** Object.keys forgets the names' type. */
+/** Object.keys loses the type of the names. */
 const ruleNames = Object.keys(rules) as readonly RuleName[];
 
-/** A part that is not read is refused: whoever gives it means another rule or signal. */
+/**
+ * Reads a bandit's configuration. A message of a rule or signal that is not in use is refused, because the caller meant
+ * to use it.
+ */
 export function readConfig(parameters: Json): BanditConfig {
   const own = ["signal", "epsilon", "rescale"] as const;
   const fields = fieldsOf(parameters, [...ruleNames.map(fieldOf), "learning_progress", ...own]);

@@ -1,14 +1,16 @@
-/** Thompson sampling and UCB, over discounted means: what was long ago counts less, as arms change while they are learnt. */
+/**
+ * Thompson sampling and UCB over discounted means. Old signals count less, because arms change while they are learnt.
+ */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 import { type Columns, type Lesson, type Rule, type RuleNumbers, sumByArm } from "./rule.ts";
 
-/** How many of each arm's possible worths Thompson sampling looks at for a draw. */
+/** Number of samples of each arm's value that Thompson sampling takes for a draw. */
 const SAMPLES = 256;
 
-/** Halvings that bring the common bound to a double's precision. */
+/** Number of halvings that find the common bound to the precision of a double. */
 const HALVINGS = 128;
 
-/** N(c) ← γ N(c) + Σ w, S(c) ← γ S(c) + Σ w s: how much was seen of each arm, and its sum. */
+/** Returns N(c) ← γ N(c) + Σ w and S(c) ← γ S(c) + Σ w s: the discounted count of each arm's signals, and their sum. */
 function observe({ discount }: RuleNumbers, [seen = [], sums = []]: Columns, lessons: readonly Lesson[]): Columns {
   const fresh = sumByArm(seen.length, lessons);
   return [
@@ -17,7 +19,7 @@ function observe({ discount }: RuleNumbers, [seen = [], sums = []]: Columns, les
   ];
 }
 
-/** S(c) / N(c); 0 where nothing was seen. */
+/** Returns S(c) / N(c), or 0 for an arm without signals. */
 function means([seen = [], sums = []]: Columns): readonly number[] {
   return seen.map((count, arm) => (count > 0 ? (sums[arm] ?? 0) / count : 0));
 }
@@ -27,20 +29,20 @@ const kept = {
   initial: [0, 0],
   observe,
   values: means,
-  /** As if it had been seen once. */
+  /** Returns the numbers of an arm with this mean, as if one signal had been seen. */
   fromMean: (mean: number): readonly number[] => [1, mean],
 } as const;
 
-/** Of the standard normal distribution (Box and Muller 1958). */
+/** Returns a sample of the standard normal distribution (Box and Muller 1958). */
 function gaussian(rng: Rng): number {
   const radius = Math.sqrt(-2 * Math.log(1 - rng.float()));
   return radius * Math.cos(2 * Math.PI * rng.float());
 }
 
 /**
- * An arm's worth has the prior N(0, σ²), and each signal is it with noise N(0, σ²): after N signals of sum S the posterior
- * is N(S / (N + 1), σ² / (N + 1)). An arm's probability is the share of samples of all arms' worths in which its own is
- * the greatest.
+ * Thompson sampling. An arm's value has the prior N(0, σ²), and each signal is that value with noise N(0, σ²). After N
+ * signals with sum S the posterior is N(S / (N + 1), σ² / (N + 1)). An arm's probability is the share of samples in
+ * which its value is the greatest of all arms.
  */
 export const thompson: Rule = {
   ...kept,
@@ -62,7 +64,7 @@ export const thompson: Rule = {
   },
 };
 
-/** Evenly among those of the greatest mean. */
+/** Spreads the probability evenly over the arms of the greatest mean. */
 function greedy(worths: readonly number[]): readonly number[] {
   const greatest = Math.max(...worths);
   const count = worths.filter((worth) => worth === greatest).length;
@@ -70,11 +72,13 @@ function greedy(worths: readonly number[]): readonly number[] {
 }
 
 /**
- * The upper confidence bound of discounted means, m(c) + c · √(ln(1 + ΣN) / N(c)) (D-UCB, Garivier and Moulines 2011, with
- * c = 2B√ξ), for a whole update batch of B tasks: as many are given to each arm as bring the bounds of those that get
- * some to one level λ, a task counting as seen. v(c) = max(0, c² L / (λ − m(c))² − N(c)), L = ln(1 + ΣN + B), Σ v = B, and
- * p(c) = v(c) / B. One task at a time it is the paper's rule, but for ties; all at once to the best arm would starve the
- * others for a batch at a time.
+ * Upper confidence bound of discounted means, m(c) + c · √(ln(1 + ΣN) / N(c)) (D-UCB, Garivier and Moulines 2011, with
+ * c = 2B√ξ), applied to a whole update batch of B tasks. Each task that an arm gets counts as seen and lowers its
+ * bound. Tasks are given so that the bounds of all arms that get some reach one level λ.
+ *
+ * v(c) = max(0, c² L / (λ − m(c))² − N(c)), L = ln(1 + ΣN + B), Σ v = B, and p(c) = v(c) / B. With one task at a time
+ * this is the paper's rule, except for ties. Giving the whole batch to the best arm would starve the others for a batch
+ * at a time.
  */
 export const ucb: Rule = {
   ...kept,
@@ -85,7 +89,7 @@ export const ucb: Rule = {
     const size = Math.max(1, progress.size);
     const scale = exploration ** 2 * Math.log(1 + seen.reduce((sum, count) => sum + count, 0) + size);
     const greatest = Math.max(...worths);
-    // λ is written as its distance from the greatest mean, which may be far smaller than that.
+    // λ is represented as its distance from the greatest mean, which may be far smaller than the mean.
     const given = (above: number): readonly number[] =>
       worths.map((worth, arm) => Math.max(0, scale / (above + (greatest - worth)) ** 2 - (seen[arm] ?? 0)));
     const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

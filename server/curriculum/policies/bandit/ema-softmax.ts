@@ -1,20 +1,20 @@
-/** Exponential moving averages and a softmax (ADSC 3.3). */
+/** Rule of exponential moving averages and a softmax (ADSC 3.3). */
 import { type Rule, sumByArm } from "./rule.ts";
 
 export const emaSoftmax: Rule = {
   keeps: "means",
   initial: [0],
-  /** softmax(Q/τ)(c) (equation 6, but for ε). */
+  /** Returns softmax(Q/τ)(c) (equation 6, without ε). */
   probabilities({ tau }, [values = []]) {
     const greatest = Math.max(...values);
-    // Relative to the greatest, so that nothing overflows: the softmax does not change.
+    // Subtracting the greatest value prevents overflow and does not change the softmax.
     const powers = values.map((value) => Math.exp((value - greatest) / tau));
     const total = powers.reduce((sum, power) => sum + power, 0);
     return powers.map((power) => power / total);
   },
   /**
-   * Q(c) ← (1 − α) Q(c) + α · mean of s(x), for the arms that have signals in this batch (equations 4 and 5). With
-   * weights w of n groups each moves Q by its part: Q(c) ← Q(c) + α/n · Σ w (s − Q(c)).
+   * Returns Q(c) ← (1 − α) Q(c) + α · mean of s(x), for the arms with signals in this batch (equations 4 and 5). With
+   * weights w of n groups: Q(c) ← Q(c) + α/n · Σ w (s − Q(c)).
    */
   observe({ alpha }, [values = []], lessons) {
     const sums = sumByArm(values.length, lessons);

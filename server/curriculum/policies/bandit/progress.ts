@@ -1,14 +1,14 @@
-/** Learning progress: how fast an arm's solved share changes (Matiisen et al. 2017; Graves et al. 2017). */
+/** Learning progress: the speed at which an arm's solved share changes (Matiisen et al. 2017; Graves et al. 2017). */
 import type { Lesson } from "./rule.ts";
 
-/** Of each arm: a fast and a slow moving average of its solved share; null: nothing was seen of it. */
+/** A fast and a slow moving average of each arm's solved share. Null: no signal of the arm was seen. */
 export interface Tracks {
   readonly fast: readonly (number | null)[];
   readonly slow: readonly (number | null)[];
 }
 
 export interface TrackRates {
-  /** Of the moving averages, in (0, 1]; slow is below fast. */
+  /** Rates of the moving averages, in (0, 1]. The slow one is below the fast one. */
   readonly progressFastRate: number;
   readonly progressSlowRate: number;
 }
@@ -18,16 +18,16 @@ export function noTracks(armCount: number): Tracks {
   return { fast: none, slow: none };
 }
 
-/** Nothing was seen of new arms. */
+/** Returns the averages with new arms, of which nothing was seen. */
 export function resizeTracks({ fast, slow }: Tracks, armCount: number): Tracks {
   const none = new Array<null>(Math.max(0, armCount - fast.length)).fill(null);
   return { fast: [...fast, ...none], slow: [...slow, ...none] };
 }
 
 /**
- * The averages after a batch's lessons, whose signals are solved shares, and those lessons with |fast − slow| of their
- * arm, after the batch, in place of them. Both begin with an arm's first mean. Of n groups with weights w each moves an
- * average a by its part: a ← a + rate/n · Σ w (s − a).
+ * Returns the averages after a batch whose signals are solved shares. The returned lessons have |fast − slow| of their
+ * arm, after the batch, as their signal. Both averages begin with an arm's first mean. With weights w of n groups, an
+ * average a becomes a + rate/n · Σ w (s − a).
  */
 export function track(
   { progressFastRate, progressSlowRate }: TrackRates,

@@ -1,14 +1,14 @@
-/** Signals brought to one scale by running quantiles (Graves et al. 2017, section 3.1). */
+/** Rescales signals by running quantiles (Graves et al. 2017, section 3.1). */
 import { FormatError, type Json } from "../../json.ts";
 import { invalid, type Invalid } from "../../types.ts";
 import type { Fields } from "../fields.ts";
 import { inRange } from "../policy.ts";
 import type { Lesson } from "./rule.ts";
 
-/** The paper's quantiles. */
+/** Quantiles of the paper. */
 const DEFAULT_LOW = 0.2;
 const DEFAULT_HIGH = 0.8;
-/** A choice of ours, for the paper keeps a sample of all that was. */
+/** Default window, our choice: the paper keeps a sample of all earlier signals. */
 const DEFAULT_WINDOW = 512;
 const WINDOW_MIN = 16;
 const WINDOW_MAX = 4096;
@@ -16,7 +16,7 @@ const WINDOW_MAX = 4096;
 export interface Rescale {
   readonly lowQuantile: number;
   readonly highQuantile: number;
-  /** How many signals are looked back on. */
+  /** Number of signals from which the quantiles are taken. */
   readonly window: number;
 }
 
@@ -45,8 +45,9 @@ export function checkRescale(rescale: Rescale | undefined): Invalid | undefined 
 }
 
 /**
- * Signals are kept as codes of 12 bits, so that a window is short enough to be written with each draw: 0 is 0, and the
- * others are powers of 2 with six bits of fraction, cut off. They are at most 1.6% too small.
+ * Signals are stored as codes of 12 bits, so that a window is short enough to be written with each draw. Code 0 is the
+ * signal 0. The others are powers of 2 with six bits of fraction, rounded down, so a stored signal is at most 1.6% too
+ * small.
  */
 const FRACTION = 64;
 const EXPONENT_MIN = -33;
@@ -55,7 +56,7 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 
 export function codeOf(signal: number): number {
   if (!(signal > 0)) return 0;
-  // From the bits of the number: logarithms round.
+  // The code is made from the bits of the number, because logarithms round.
   const bytes = new DataView(new ArrayBuffer(8));
   bytes.setFloat64(0, signal);
   const high = bytes.getUint32(0);
@@ -71,7 +72,7 @@ export function signalOf(code: number): number {
   return 2 ** exponent * (1 + ((code - 1) % FRACTION) / FRACTION);
 }
 
-/** Two digits for each code. */
+/** Writes two digits for each code. */
 export function windowToText(codes: readonly number[]): string {
   return codes.map((code) => `${DIGITS[code >> 6]}${DIGITS[code & 63]}`).join("");
 }
@@ -82,15 +83,15 @@ export function windowFromText(text: string): readonly number[] {
   return Array.from({ length: digits.length / 2 }, (_, i) => (digits[2 * i] ?? 0) * 64 + (digits[2 * i + 1] ?? 0));
 }
 
-/** The least of them that `share` of all are at or below. */
+/** Returns the smallest number for which `share` of all are less or equal. */
 function quantile(sorted: readonly number[], share: number): number {
   const place = Math.max(0, Math.ceil(share * sorted.length - 1e-9) - 1);
   return signalOf(sorted[place] ?? 0);
 }
 
 /**
- * The window with a batch's signals, and those signals from −1 at the low quantile of it to 1 at the high one. Where both
- * are one number, what is below it counts −1, what is above it 1, and itself 0.
+ * Returns the window with a batch's signals, and those signals scaled from −1 at the low quantile to 1 at the high one.
+ * If both quantiles are equal, smaller signals become −1, larger ones 1, and equal ones 0.
  */
 export function rescaled(
   { lowQuantile, highQuantile, window }: Rescale,

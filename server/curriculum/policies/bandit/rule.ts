@@ -1,7 +1,10 @@
-/** How a bandit turns signals into what it keeps of each arm, and that into probabilities. All of it pure. */
+/**
+ * Interface of a bandit's rule, which turns signals into numbers of each arm, and those into probabilities. Rules are
+ * pure.
+ */
 import type { ObservedGroup, View } from "../policy.ts";
 
-/** What rules read of a bandit's configuration. */
+/** Numbers of a bandit's configuration that rules read. */
 export interface RuleNumbers {
   /** EMA-softmax: the moving average's rate, in (0, 1], and the softmax's temperature, above 0. */
   readonly alpha: number;
@@ -9,40 +12,40 @@ export interface RuleNumbers {
   /** EXP3.S: the learning rate, in (0, 1], and the share of the weights that is spread over all arms, in [0, 1]. */
   readonly exp3Rate: number;
   readonly exp3Share: number;
-  /** Thompson sampling and UCB: by what the past counts less after each update batch, in (0, 1]. */
+  /** Thompson sampling and UCB: factor of earlier signals after each update batch, in (0, 1]. */
   readonly discount: number;
   /** Thompson sampling: the prior's standard deviation; UCB: the bonus' factor. At least 0. */
   readonly exploration: number;
 }
 
-/** A signal of a group, as the rule is to learn from it. */
+/** A signal of a group, from which the rule learns. */
 export interface Lesson extends Pick<ObservedGroup, "arm" | "weight" | "probability"> {
   readonly signal: number;
 }
 
-/** What a rule keeps: some numbers of each arm, in columns that have a number for each. */
+/** Numbers that a rule keeps of each arm. Each column has one number for each arm. */
 export type Columns = readonly (readonly number[])[];
 
 export interface Rule {
-  /** Rules of one keeping understand each other's columns. */
+  /** Kind of numbers in the columns. Rules of one kind can use each other's columns. */
   readonly keeps: "means" | "log weights" | "discounted sums";
-  /** An arm's numbers before anything was observed. */
+  /** Numbers of an arm before any signal. */
   readonly initial: readonly number[];
-  /** What is drawn by, before an even share is mixed in. They sum to 1. */
+  /** Returns the probabilities before an even share is mixed in. Their sum is 1. */
   probabilities(numbers: RuleNumbers, columns: Columns, view: View): readonly number[];
-  /** After one more update batch. */
+  /** Returns the columns after one more update batch. */
   observe(numbers: RuleNumbers, columns: Columns, lessons: readonly Lesson[]): Columns;
-  /** What each arm is worth, for those who look on. */
+  /** Returns the value of each arm, which is shown to people. */
   values(columns: Columns): readonly number[];
-  /** An arm's numbers that stand for a mean of signals; left out: nothing in it does. */
+  /** Returns the numbers of an arm that stand for a mean of signals. Unset: the rule has no such numbers. */
   fromMean?(mean: number): readonly number[];
 }
 
-/** Signals of an arm in one update batch. */
+/** Sums of an arm's signals in one update batch. */
 export interface ArmSums {
-  /** Groups with a signal. */
+  /** Number of groups with a signal. */
   readonly count: number;
-  /** The sum of their weights, and of their signals times their weights. */
+  /** Sum of the groups' weights, and sum of their weighted signals. */
   readonly weight: number;
   readonly signal: number;
 }
