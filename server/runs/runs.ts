@@ -222,7 +222,7 @@ function feedingBack<Spec, Key extends InstanceKey>(
     closeGroups: (runId, refs, reason, by, validateOnly) => {
       const decide = (state: RunState<Spec, Key>) => {
         const { statuses, cursors } = decideClose(state, refs);
-        const closed = { kind: "closed", cursors, reason, cause: "requested" } as const;
+        const closed = { kind: "closed", cursors, reason, cause: "" } as const;
         return { events: cursors.length > 0 ? [closed] : [], value: statuses };
       };
       return change(registry, runId, decide, by, validateOnly);

@@ -5074,39 +5074,32 @@ export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
  */
 export enum CloseCause {
   /**
-   * The record is no "close_groups", or an older server wrote it.
+   * CloseGroups was called, the record is no "close_groups", or an older server wrote it.
    *
    * @generated from enum value: CLOSE_CAUSE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * CloseGroups was called.
-   *
-   * @generated from enum value: CLOSE_CAUSE_REQUESTED = 1;
-   */
-  REQUESTED = 1,
-
-  /**
    * RunConfig.group_timeout passed.
    *
-   * @generated from enum value: CLOSE_CAUSE_TIMEOUT = 2;
+   * @generated from enum value: CLOSE_CAUSE_TIMEOUT = 1;
    */
-  TIMEOUT = 2,
+  TIMEOUT = 1,
 
   /**
    * More groups were open than a run without a bound on the lag may have.
    *
-   * @generated from enum value: CLOSE_CAUSE_TOO_MANY_OPEN = 3;
+   * @generated from enum value: CLOSE_CAUSE_TOO_MANY_OPEN = 2;
    */
-  TOO_MANY_OPEN = 3,
+  TOO_MANY_OPEN = 2,
 
   /**
    * A pool has the groups' rows no longer.
    *
-   * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 4;
+   * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 3;
    */
-  ROW_GONE = 4,
+  ROW_GONE = 3,
 
   /**
    * No server has the sources any more that the groups' tasks were made by: the file was
@@ -5114,9 +5107,9 @@ export enum CloseCause {
    * groups waited for these sources for the grace period of the server, 60 s unless its
    * option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
    *
-   * @generated from enum value: CLOSE_CAUSE_REPLACED = 5;
+   * @generated from enum value: CLOSE_CAUSE_REPLACED = 4;
    */
-  REPLACED = 5,
+  REPLACED = 4,
 }
 
 /**

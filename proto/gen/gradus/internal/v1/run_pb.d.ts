@@ -991,8 +991,8 @@ export declare type Closed = Message<"gradus.internal.v1.Closed"> & {
   reason: string;
 
   /**
-   * CloseCause of the contract in lower case, without its prefix; empty: an older server
-   * wrote the event.
+   * CloseCause of the contract in lower case, without its prefix; empty: CloseGroups
+   * was called, or an older server wrote the event.
    *
    * @generated from field: string cause = 3;
    */
