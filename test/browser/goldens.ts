@@ -18,13 +18,35 @@ const DIFFERENT = 12;
 /** Of the cells, as many may be others. */
 export const SHARE_MAX = 0.05;
 
-export const keptFile = (name: string): string => join(KEPT, `page-${name}.png`);
+export const keptFile = (name: string): string => join(KEPT, `page-${name}.webp`);
+
+/** WebP's quality, 0 to 1. A picture takes a third of its PNG, and text stays legible. */
+const QUALITY = 0.6;
+
+/** Returns a PNG as WebP; Chromium encodes it. */
+export async function webpOf(browser: Browser, png: Buffer): Promise<Buffer> {
+  const page = await browser.newPage();
+  try {
+    const base64 = await page.evaluate<string>(`(async () => {
+      const image = new Image();
+      image.src = "data:image/png;base64,${png.toString("base64")}";
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [image.width, image.height];
+      canvas.getContext("2d").drawImage(image, 0, 0);
+      return canvas.toDataURL("image/webp", ${QUALITY}).split(",")[1];
+    })()`);
+    return Buffer.from(base64, "base64");
+  } finally {
+    await page.close();
+  }
+}
 
 /** The share of the cells in which two pictures differ, from 0 to 1; of another size: 1. Chromium decodes them. */
 export async function differenceOf(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
   // It has no page's policy, which would refuse addresses of data.
   const page = await browser.newPage();
-  const urls = [one, other].map((png) => `data:image/png;base64,${png.toString("base64")}`);
+  const urls = [one, other].map((picture) => `data:image/png;base64,${picture.toString("base64")}`);
   try {
     return await page.evaluate<number>(`(async () => {
       const pictures = await Promise.all(${JSON.stringify(urls)}.map(async (url) => {
@@ -65,14 +87,14 @@ export async function differenceOf(browser: Browser, one: Buffer, other: Buffer)
 
 /** Keeps a picture where pictures are taken anew, else holds it against the one that is kept. */
 export async function expectKept(browser: Browser, name: string, taken: Buffer): Promise<void> {
-  if (process.env["UPDATE_PICTURES"] === "1") return writeFileSync(keptFile(name), taken);
+  if (process.env["UPDATE_PICTURES"] === "1") return writeFileSync(keptFile(name), await webpOf(browser, taken));
   const share = await differenceOf(browser, taken, readFileSync(keptFile(name)));
   if (share <= SHARE_MAX) return;
   mkdirSync(TAKEN, { recursive: true });
   const file = join(TAKEN, `page-${name}.png`);
   writeFileSync(file, taken);
   throw new Error(
-    `the view differs from docs/pictures/page-${name}.png in ${Math.round(100 * share)}% of its area: look at ${file}, ` +
+    `the view differs from docs/pictures/page-${name}.webp in ${Math.round(100 * share)}% of its area: look at ${file}, ` +
       `and if it is as it should be, renew the pictures with UPDATE_PICTURES=1 make test-browser`,
   );
 }

@@ -62,11 +62,7 @@ describe("what is wrong is found", () => {
     ["a file of a command", "`node server/gone.ts`", "docs/evidence.md names server/gone.ts, which is not there"],
     ["a test in Python", "`test_gone.py`", "docs/evidence.md names test_gone.py, which is not there"],
     ["a target", "`make gone`", "docs/evidence.md names make gone, which the Makefile does not have"],
-    [
-      "a long cell",
-      "word ".repeat(26),
-      `docs/evidence.md has a cell of more than 25 words: ${"word ".repeat(12)}`,
-    ],
+    ["a long cell", "word ".repeat(26), `docs/evidence.md has a cell of more than 25 words: ${"word ".repeat(12)}`],
   ])("evidence that names %s", (_what, cell, problem) => {
     expect(evidenceProblems(evidence(cell), makefile, files)).toEqual([problem]);
   });

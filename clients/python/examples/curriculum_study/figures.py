@@ -17,7 +17,7 @@ Figures = Mapping[str, Any]
 """Compact figures of one training: its condition and seed, `seconds`, and what its report needs."""
 
 _COMPACT = "figures.jsonl"
-_WINDOWS = 20
+_WINDOWS = 12
 """Windows of a training over which `percent` averages what was drawn."""
 _DIGITS = 9
 """Significant digits of a number in the compact file."""
