@@ -43,28 +43,45 @@ reason). A run is made on a server, and deleted. It exits with 1 where a clause 
 
 async function conformance(given: string | undefined, { json, environment = [], ...flags }: Flags): Promise<void> {
   const address = given ?? flags.server ?? DEFAULT_SERVER;
+  await report(triedAt(address, flags, environment), json === true, (count) => `${address} breaks ${count} clauses`);
+}
+
+/** Prints what was found of each clause as it comes; JSON at the end. Throws a CliProblem if any clause is broken. */
+export async function report(
+  tried: AsyncIterable<Tried>,
+  json: boolean,
+  failure: (count: number) => string,
+): Promise<void> {
   const found: Tried[] = [];
-  let part = "";
-  for await (const tried of triedAt(address, flags, environment)) {
-    found.push(tried);
+  let head = "";
+  for await (const each of tried) {
+    found.push(each);
     if (json) continue;
-    const head = tried.of === "" ? tried.part : `${tried.part} of ${tried.of}`;
-    if (head !== part) print(`${part === "" ? "" : "\n"}${head}`);
-    part = head;
-    print(lineOf(tried));
+    const next = each.of === "" ? each.part : `${each.part} of ${each.of}`;
+    if (next !== head) print(`${head === "" ? "" : "\n"}${next}`);
+    head = next;
+    print(lineOf(each));
   }
   if (json) printJson(found);
   const count = (kind: Tried["finding"]["kind"]): number => found.filter(({ finding }) => finding.kind === kind).length;
-  if (!json) print(`\n${count("pass")} kept, ${count("fail")} broken, ${count("skip")} not tried`);
-  if (count("fail") > 0) throw new CliProblem("failure", `${address} breaks ${count("fail")} clauses`);
+  if (!json)
+    print(
+      `\n${count("pass")} kept, ${count("fail")} broken, ${count("warn")} advised against, ${count("skip")} not tried`,
+    );
+  if (count("fail") > 0) throw new CliProblem("failure", failure(count("fail")));
 }
 
-const WORDS = { pass: ["green", "pass"], fail: ["red", "FAIL"], skip: ["yellow", "skip"] } as const;
+const WORDS = {
+  pass: ["green", "pass"],
+  fail: ["red", "FAIL"],
+  warn: ["yellow", "warn"],
+  skip: ["yellow", "skip"],
+} as const;
 
-function lineOf({ says, finding }: Tried): string {
+function lineOf({ says, ms, finding }: Tried): string {
   const [colour, word] = WORDS[finding.kind];
-  const line = `  ${inColour(colour, word, "stdout")}  ${says}`;
-  return finding.kind === "pass" ? line : `${line}\n        ${finding.reason}`;
+  const line = `  ${inColour(colour, word, "stdout")}  ${says}${ms > 0 ? ` (${ms.toFixed(1)} ms)` : ""}`;
+  return finding.kind === "pass" ? line : `${line}\n        ${finding.kind === "skip" ? "" : "got "}${finding.reason}`;
 }
 
 async function* triedAt(
@@ -90,7 +107,7 @@ async function* triedAt(
   const opened = await openRemote({ kind: "remote", name: address, address, tls, ca, token });
   if (opened.kind === "failed") throw new CliProblem("unreachable", opened.why);
   try {
-    yield* conformProvider(opened.provider, environments);
+    yield* conformProvider(opened.provider, { environments });
   } finally {
     await opened.provider.close();
   }

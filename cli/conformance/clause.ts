@@ -4,6 +4,8 @@ import { describe as wordsOf } from "../problem.ts";
 export type Finding =
   | { readonly kind: "pass" }
   | { readonly kind: "fail"; readonly reason: string }
+  /** A breach for which a server refuses nothing. */
+  | { readonly kind: "warn"; readonly reason: string }
   /** It cannot be tried here: neither kept nor broken. */
   | { readonly kind: "skip"; readonly reason: string };
 
@@ -30,6 +32,8 @@ export interface Tried {
   readonly says: string;
   /** Which of what was tested: an environment's id; empty: all of it. */
   readonly of: string;
+  /** Time that trying it took, milliseconds; 0 where it was tried on what came for the clause before it. */
+  readonly ms: number;
   readonly finding: Finding;
 }
 
@@ -43,7 +47,8 @@ export async function* tried<Subject>(
   of: string,
 ): AsyncGenerator<Tried> {
   for (const { part, says, check } of clauses) {
+    const beganMs = performance.now();
     const finding = await check(subject).catch((error: unknown) => fail(wordsOf(error).message));
-    yield { part, says, of, finding };
+    yield { part, says, of, ms: performance.now() - beganMs, finding };
   }
 }

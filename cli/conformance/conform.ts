@@ -2,10 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { GradusError, type GradusClient } from "../../clients/ts/src/public.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
+import type { Subject } from "../../server/outside/mounted/call-rules.ts";
+import { readDescribed } from "../../server/outside/mounted/described.ts";
+import { type Examined, examine, ON_DESCRIBE, timed } from "../../server/outside/mounted/examine.ts";
+import { ON_ENVIRONMENT, ON_PROVIDER } from "../../server/outside/mounted/message-rules.ts";
 import type { Provider } from "../../server/outside/mounted/provider.ts";
+import { tryRules } from "../../server/outside/mounted/rules.ts";
 import { CliProblem } from "../problem.ts";
-import { skip, tried, type Tried } from "./clause.ts";
-import { ofProvided, ofProvider } from "./provider-clauses.ts";
+import { pass, skip, tried, type Tried } from "./clause.ts";
 import { ofEnvironment, ofRuns, ofServer } from "./server-clauses.ts";
 
 /** Whether what answers is a server of the contract; else it may be a provider. */
@@ -34,6 +38,7 @@ export async function* conformServer(client: GradusClient, wanted: readonly stri
         part: "Tasks",
         says: "It can be tried.",
         of: id,
+        ms: 0,
         finding: skip("it makes no task without rows of its own"),
       };
       continue;
@@ -58,13 +63,46 @@ async function makes(client: GradusClient, environment: string, level: string): 
   return result?.result.case === "task";
 }
 
-export async function* conformProvider(provider: Provider, wanted: readonly string[]): AsyncGenerator<Tried> {
-  yield* tried(ofProvider, provider, "");
-  refuseUnknown(wanted, provider.described.environments);
-  for (const environment of provider.described.environments) {
-    const { id, levels } = environment;
-    if (wanted.length > 0 && !wanted.includes(id)) continue;
-    const level = levels.find(({ evaluationOnly }) => !evaluationOnly)?.name ?? levels[0]?.name ?? "";
-    yield* tried(ofProvided, { provider, environment, level }, id);
-  }
+/** Which levels of a provider are tried, and how. */
+export interface ProviderChoice extends Pick<Subject, "seeds"> {
+  /** Ids of environments. Empty: all. */
+  readonly environments: readonly string[];
+  /** Names of levels. Left out or empty: all. */
+  readonly levels?: readonly string[];
+  /** Aborted when no further rule is to be tried. Left out: never. */
+  readonly signal?: AbortSignal;
+  /** Tries further rules on each level. Left out: none. */
+  readonly more?: Parameters<typeof examine>[1];
+}
+
+/** Tries the rules that a server holds a provider to before it serves a level. */
+export async function* conformProvider(provider: Provider, choice: ProviderChoice): AsyncGenerator<Tried> {
+  const { environments: wanted, levels = [], signal = new AbortController().signal, more, ...seeds } = choice;
+  const { described } = provider;
+  yield* partOf("", { part: "DescribeResponse", tried: tryRules(ON_PROVIDER, described), ms: 0 });
+  refuseUnknown(wanted, described.environments);
+  const change = async (): Promise<{ readonly change: string | undefined }> => ({
+    change: await provider.probe(signal),
+  });
+  yield* partOf("", await timed("Describe", ON_DESCRIBE, change()));
+  const environments = described.environments.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
+  for (const environment of environments)
+    yield* partOf(environment.id, { part: "Environment", tried: tryRules(ON_ENVIRONMENT, environment), ms: 0 });
+  const read = readDescribed({ ...described, environments });
+  for (const each of read.kind === "ok" ? read.environments : [])
+    for (const level of each.levels) {
+      if (levels.length > 0 && !levels.includes(level.name)) continue;
+      for await (const examined of examine({ provider, described: each, level, signal, ...seeds }, more)) {
+        if (signal.aborted) return;
+        yield* partOf(`${each.asked.id}, level ${level.name}`, examined);
+      }
+    }
+}
+
+function partOf(of: string, { part, tried, ms: all }: Examined): readonly Tried[] {
+  return tried.map(({ rule: { name, must, isAdvice }, came, skipped: reason }, i): Tried => {
+    const common = { part, of, says: `${name} ${must}.`, ms: i === 0 ? all : 0 };
+    if (came !== undefined) return { ...common, finding: { kind: isAdvice === true ? "warn" : "fail", reason: came } };
+    return { ...common, finding: reason === undefined ? pass : skip(reason) };
+  });
 }

@@ -11,7 +11,13 @@ import {
   ProvidedInstanceSchema,
 } from "../../proto/gen/gradus/v1/provider_pb.js";
 import { Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
-import type { Generated, Provider } from "../../server/outside/mounted/provider.ts";
+import {
+  type AskedEnvironment,
+  type Failure,
+  failure,
+  type Generated,
+  type Provider,
+} from "../../server/outside/mounted/provider.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 
 async function all(found: AsyncIterable<Tried>): Promise<readonly Tried[]> {
@@ -51,87 +57,58 @@ describe("a server of ours", () => {
 
 /** Words to say again. */
 function provider(more: Partial<Provider> = {}): Provider {
+  const digest = "a".repeat(64);
   const described = create(DescribeResponseSchema, {
-    environments: [{ id: "word", version: 1, digest: "a".repeat(64), levels: [{ name: "one" }] }],
+    protocol: 1,
+    environments: [{ id: "word", version: 1, digest, levels: [{ name: "one" }] }],
   });
   const made = (seed: bigint): Generated => {
     const canonical = `word ${seed}`;
-    const prompt = [{ content: `Say ${canonical}.` }];
+    const prompt = [{ role: "user", content: `Say ${canonical}.` }];
     const instance = Buffer.from(canonical);
     return {
       kind: "made",
       instance: create(ProvidedInstanceSchema, { instance, prompt, canonical, reference: canonical }),
     };
   };
+  const refusal = (asked: AskedEnvironment): Failure | undefined =>
+    asked.id === "word" && asked.version === 1 && asked.digest === digest
+      ? undefined
+      : failure("unavailable", "there is no such one here");
   return {
     described,
-    generate: async ({ digest }, { seeds }) =>
-      seeds.map((seed) =>
-        digest === "a".repeat(64) ? made(seed) : { kind: "failure", failure: "unavailable", detail: "another digest" },
-      ),
-    verify: async (_, { instance, answer }) => ({
-      kind: "facts",
-      facts: create(ProvidedFactsSchema, { solved: answer === Buffer.from(instance).toString() }),
-    }),
-    draw: async () => ({ kind: "failure", failure: "unavailable", detail: "it draws nothing" }),
+    generate: async (asked, { level, seeds }) =>
+      seeds.map((seed) => refusal(level === "one" ? asked : { ...asked, version: 2 }) ?? made(seed)),
+    verify: async (asked, { instance, answer }) => {
+      const verdict = answer === Buffer.from(instance).toString() ? Verdict.FEASIBLE : Verdict.INFEASIBLE;
+      return refusal(asked) ?? { kind: "facts", facts: create(ProvidedFactsSchema, { verdict }) };
+    },
+    draw: async () => failure("unavailable", "it draws nothing"),
     probe: async () => undefined,
     close: async () => undefined,
     ...more,
   };
 }
 
-test("a sound provider keeps every clause", async () => {
-  const found = await all(conformProvider(provider(), []));
+test("a sound provider keeps every rule, each with the time that trying it took", async () => {
+  const found = await all(conformProvider(provider(), { environments: [] }));
   expect(found.map(({ finding }) => finding.kind)).toEqual(found.map(() => "pass"));
+  expect(found.filter(({ ms }) => ms > 0).map(({ part }) => part)).toEqual([
+    "Describe",
+    "Making",
+    "Repeating",
+    "Answering",
+  ]);
 });
 
-const verdicts = (isRight: (answer: string, instance: string) => boolean): Partial<Provider> => ({
-  verify: async (_, { instance, answer }) => {
-    const verdict = isRight(answer, Buffer.from(instance).toString()) ? Verdict.FEASIBLE : Verdict.INFEASIBLE;
-    return { kind: "facts", facts: create(ProvidedFactsSchema, { verdict }) };
-  },
-});
-
-test("of answers that are right or wrong the verdict says it", async () => {
-  const found = await all(conformProvider(provider(verdicts((answer, instance) => answer === instance)), []));
-  expect(found.map(({ finding }) => finding.kind)).toEqual(found.map(() => "pass"));
-});
-
-let calls = 0;
-const sound = provider();
-test.each<[string, Partial<Provider>, string]>([
-  [
-    "changes between calls",
-    {
-      generate: (of, asked, how) =>
-        sound.generate(of, { ...asked, seeds: asked.seeds.map((seed) => seed + BigInt(calls++)) }, how),
-    },
-    "another came the second time",
-  ],
-  [
-    "takes any digest",
-    { generate: (of, asked, how) => sound.generate({ ...of, digest: "a".repeat(64) }, asked, how) },
-    "a digest that it does not have",
-  ],
-  [
-    "takes nonsense",
-    { verify: async () => ({ kind: "facts", facts: create(ProvidedFactsSchema, { solved: true }) }) },
-    "it counts as solved",
-  ],
-  ["takes nonsense by its verdict", verdicts(() => true), "it counts as solved"],
-  [
-    "fails",
-    { verify: async () => ({ kind: "failure", failure: "crashed", detail: "it fell over" }) },
-    "crashed: it fell over",
-  ],
-  [
-    "has one instance",
-    { generate: (of, asked, how) => sound.generate(of, { ...asked, seeds: asked.seeds.map(() => 1n) }, how) },
-    "eight seeds give one instance",
-  ],
-])("a provider that %s is told so", async (_, more, words) => {
-  const found = await all(conformProvider(provider(more), []));
-  expect(broken(found).join("\n")).toContain(words);
+test("rules that nothing can be tried on are skipped, and not kept", async () => {
+  const generate: Provider["generate"] = async (_, { seeds }) =>
+    seeds.map(() => failure("raised", "no\u001b[2J words"));
+  const found = await all(conformProvider(provider({ generate }), { environments: [] }));
+  expect(broken(found)).toEqual([expect.stringContaining("raised: no\\u{1b}[2J words")]);
+  const same = found.find(({ says }) => says.startsWith("EnvironmentProvider.Generate"));
+  expect(same?.finding.kind).toBe("skip");
+  expect(found.filter(({ part, finding }) => part === "Answering" && finding.kind !== "skip")).toEqual([]);
 });
 
 test("what answers UNIMPLEMENTED is no server, and what does not answer is nothing", async () => {

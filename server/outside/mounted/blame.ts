@@ -6,7 +6,7 @@
 import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described } from "./described.ts";
-import { readFacts } from "./findings.ts";
+import { isRight, readFacts } from "./findings.ts";
 import type { AskOptions, Failure, Provider, Verified } from "./provider.ts";
 
 export interface Judging {
@@ -49,12 +49,6 @@ type Beaten = Failure & { readonly failure: "timeout" | "crashed" | "memory" };
 
 function isBeaten(verified: Verified): verified is Beaten {
   return verified.kind === "failure" && ["timeout", "crashed", "memory"].includes(verified.failure);
-}
-
-function isRight(described: Described, verified: Verified & { readonly kind: "facts" }): boolean {
-  const read = readFacts(described, verified.facts);
-  if (read.kind === "wrong") return false;
-  return read.facts.kind === "feasible" || (read.facts.kind === "graded" && read.facts.solved);
 }
 
 const HOW = {

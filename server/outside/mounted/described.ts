@@ -2,33 +2,16 @@
 import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
-import { Goal as WireGoal } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import type {
-  DescribeResponse,
-  LeftOut,
-  ProvidedEnvironment,
-  ProviderLevel,
-} from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type { DescribeResponse, LeftOut, ProvidedEnvironment } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { formatNumbers } from "../../tasks/task-id-numbers.ts";
+import { GOALS, ON_ENVIRONMENT, ON_LEFT_OUT, ON_PROVIDER } from "./message-rules.ts";
 import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
+import { breachWords, problemOf, tryRules } from "./rules.ts";
 
-/** The revision of the contract that is spoken here. */
-export const PROTOCOL = 1;
-
-const ENVIRONMENTS_MAX = 1024;
-const LEVELS_MAX = 1024;
-const COMPONENTS_MAX = 32;
-const REMARKS_MAX = 32;
-const ID_LENGTH_MAX = 128;
-const NAME_LENGTH_MAX = 64;
+const LEFT_OUT_MAX = 2048;
+/** Of the name of what is refused: of an environment and a level. */
+const NAME_LENGTH_MAX = 193;
 const WORDS_LENGTH_MAX = 1000;
-const DESCRIPTION_LENGTH_MAX = 4000;
-const PARAMETERS_LENGTH_MAX = 16 * 1024;
-const VERSION_MAX = 2 ** 31 - 1;
-const ID = /^[a-z0-9-]+(\/[a-z0-9-]+)*$/;
-const DIGEST = /^[0-9a-f]{64}$/;
-/** Components of the completion (envs/reward/weighted.ts). */
-const TAKEN = ["format", "format_strict", "tags"];
 
 /** A level, and what the provider is given for it. */
 export interface DescribedLevel {
@@ -76,90 +59,25 @@ export type DescribedProvider =
 /** An answer of an environment that does not say how long one may be. */
 const ANSWER_BYTES_MAX = 192 * 1024;
 
-const GOALS: Readonly<Record<number, Goal>> = {
-  [WireGoal.UNSPECIFIED]: "satisfy",
-  [WireGoal.SATISFY]: "satisfy",
-  [WireGoal.MINIMIZE]: "minimize",
-  [WireGoal.MAXIMIZE]: "maximize",
-};
-
-export function readDescribed({ protocol, host, environments, leftOut }: DescribeResponse): DescribedProvider {
-  if (protocol !== PROTOCOL)
-    return {
-      kind: "invalid",
-      why: `it speaks revision ${protocol} of the providers' contract, and this server speaks ${PROTOCOL}: bring both to the same version of Gradus`,
-    };
-  if (environments.length > ENVIRONMENTS_MAX)
-    return { kind: "invalid", why: `it has ${environments.length} environments, and the limit is ${ENVIRONMENTS_MAX}` };
-  const refused: Refused[] = leftOut.slice(0, ENVIRONMENTS_MAX * 2).map(leftOutWords);
-  const taken = new Set<string>();
+export function readDescribed(described: DescribeResponse): DescribedProvider {
+  const why = problemOf(ON_PROVIDER, described, undefined);
+  if (why !== undefined) return { kind: "invalid", why };
+  const refused = described.leftOut.slice(0, LEFT_OUT_MAX).map(leftOutWords);
   const read: Described[] = [];
-  for (const each of environments) {
-    const name = onOneLine(each.id).slice(0, ID_LENGTH_MAX);
-    const key = `${each.id} version ${each.version}`;
-    const problem = taken.has(key) ? `${key} comes twice` : problemOf(each);
-    taken.add(key);
-    if (problem !== undefined) refused.push({ name, reason: problem });
-    else read.push(describedOf(each));
+  for (const each of described.environments) {
+    const reason = problemOf(ON_ENVIRONMENT, each, undefined);
+    if (reason === undefined) read.push(describedOf(each));
+    else refused.push({ name: onOneLine(each.id).slice(0, NAME_LENGTH_MAX), reason });
   }
-  return { kind: "ok", host: onOneLine(host).slice(0, WORDS_LENGTH_MAX), environments: read, refused };
+  const host = onOneLine(described.host).slice(0, WORDS_LENGTH_MAX);
+  return { kind: "ok", host, environments: read, refused };
 }
 
-function leftOutWords({ name, reason }: LeftOut): Refused {
-  return {
-    name: onOneLine(name).slice(0, ID_LENGTH_MAX + NAME_LENGTH_MAX + 1),
-    reason: onOneLine(reason).slice(0, WORDS_LENGTH_MAX),
-  };
-}
-
-/** What is wrong with it; undefined: nothing. */
-function problemOf(wire: ProvidedEnvironment): string | undefined {
-  const { id, version, digest, description, goal, levels, answerFormats, components, turnsMax, remarks } = wire;
-  if (!ID.test(id) || id.length > ID_LENGTH_MAX)
-    return `its id must be words of a-z, 0-9 and "-" with "/" between them, of at most ${ID_LENGTH_MAX} characters`;
-  if (version < 1 || version > VERSION_MAX) return `its version must be from 1 to ${VERSION_MAX}, and is ${version}`;
-  if (!DIGEST.test(digest)) return "its digest must be 64 hex digits in lower case";
-  if (description.length > DESCRIPTION_LENGTH_MAX)
-    return `its description has ${description.length} characters, and the limit is ${DESCRIPTION_LENGTH_MAX}`;
-  if (GOALS[goal] === undefined) return `its goal ${goal} is none that this server knows`;
-  if (turnsMax > 1) return `it has up to ${turnsMax} turns, and this server plays one`;
-  if (answerFormats.some((format) => formatNumbers.fromWire(format) === undefined))
-    return "it names an answer format that this server does not know";
-  if (components.length > COMPONENTS_MAX)
-    return `it has ${components.length} components, and the limit is ${COMPONENTS_MAX}`;
-  if (remarks.length > REMARKS_MAX) return `it has ${remarks.length} remarks, and the limit is ${REMARKS_MAX}`;
-  return componentProblem(wire) ?? levelsProblem(levels);
-}
-
-function componentProblem({ components }: ProvidedEnvironment): string | undefined {
-  const names = components.map(({ name }) => name);
-  const wrong = components.find(
-    ({ name, weight, description }, i) =>
-      name === "" ||
-      name.length > NAME_LENGTH_MAX ||
-      TAKEN.includes(name) ||
-      names.indexOf(name) !== i ||
-      !(weight >= 0 && weight <= 1) ||
-      description.length > WORDS_LENGTH_MAX,
-  );
-  if (wrong === undefined) return undefined;
-  return `its component '${onOneLine(wrong.name).slice(0, NAME_LENGTH_MAX)}' must have a name of its own of 1 to ${NAME_LENGTH_MAX} characters, none of ${TAKEN.join(", ")}, a weight in [0, 1] and a description of at most ${WORDS_LENGTH_MAX} characters`;
-}
-
-function levelsProblem(levels: readonly ProviderLevel[]): string | undefined {
-  if (levels.length === 0 || levels.length > LEVELS_MAX)
-    return `it must have 1 to ${LEVELS_MAX} levels, and has ${levels.length}`;
-  const names = new Set<string>();
-  for (const { name, description, parametersJson, rows } of levels) {
-    const shown = onOneLine(name).slice(0, NAME_LENGTH_MAX);
-    if (name === "" || name.length > NAME_LENGTH_MAX || names.has(name))
-      return `level '${shown}' must have a name of its own of 1 to ${NAME_LENGTH_MAX} characters`;
-    names.add(name);
-    if (description.length > WORDS_LENGTH_MAX || parametersJson.length > PARAMETERS_LENGTH_MAX)
-      return `level '${shown}' has over ${WORDS_LENGTH_MAX} characters of description, or over ${PARAMETERS_LENGTH_MAX} of parameters`;
-    if (rows > BigInt(Number.MAX_SAFE_INTEGER)) return `level '${shown}' has more rows than can be counted`;
-  }
-  return undefined;
+/** Returns what a provider leaves out, with the rule that it breaks if it says too little. */
+function leftOutWords(wire: LeftOut): Refused {
+  const broken = tryRules(ON_LEFT_OUT, wire).filter(({ came }) => came !== undefined);
+  const words = [...broken.map(breachWords), wire.reason].join("; ");
+  return { name: onOneLine(wire.name).slice(0, NAME_LENGTH_MAX), reason: onOneLine(words).slice(0, WORDS_LENGTH_MAX) };
 }
 
 function describedOf(wire: ProvidedEnvironment): Described {
@@ -191,7 +109,7 @@ function describedOf(wire: ProvidedEnvironment): Described {
     verbatim: wire.verbatim,
     draws: wire.draws,
     answerBytesMax: atMost(limits?.answerBytes, ANSWER_BYTES_MAX),
-    remarks: wire.remarks.map((remark) => onOneLine(remark).slice(0, WORDS_LENGTH_MAX)),
+    remarks: wire.remarks.map(onOneLine),
   };
 }
 

@@ -21,8 +21,9 @@ const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ env
 
 // What a response comes to, whichever way it came.
 
-/** A response in which nothing is set. */
-const EMPTY: Failure = Object.freeze(failure("raised", "the provider's answer says nothing"));
+/** Stands for a response in which nothing is set. */
+const empty = (message: string): Failure =>
+  failure("raised", `${message}.result must be set; got a response without it`);
 
 export function generatedOf({ result }: GenerateResponse): Generated {
   switch (result.case) {
@@ -33,18 +34,18 @@ export function generatedOf({ result }: GenerateResponse): Generated {
     case "failure":
       return failureOfWire(result.value);
     case undefined:
-      return EMPTY;
+      return empty("GenerateResponse");
   }
 }
 
 export function verifiedOf({ result }: VerifyResponse): Verified {
   if (result.case === "facts") return { kind: "facts", facts: result.value };
-  return result.case === "failure" ? failureOfWire(result.value) : EMPTY;
+  return result.case === "failure" ? failureOfWire(result.value) : empty("VerifyResponse");
 }
 
 export function drawnOf({ result }: DrawResponse): Drawn {
   if (result.case === "svg") return { kind: "svg", svg: result.value };
-  return result.case === "failure" ? failureOfWire(result.value) : EMPTY;
+  return result.case === "failure" ? failureOfWire(result.value) : empty("DrawResponse");
 }
 
 export function generateItem(

@@ -4,10 +4,12 @@ import { createRegistry, type Registry } from "../../../envs/registry.ts";
 import { createMountCounter, type MountCounter, type MountFigures } from "./counts.ts";
 import { type Described, readDescribed, type Refused } from "./described.ts";
 import { mountedEnvironment } from "./environment.ts";
+import { type Finding, ON_DESCRIBE } from "./examine.ts";
 import { openLocal } from "./local-provider.ts";
 import type { Provider } from "./provider.ts";
 import { sourcesWithin } from "./reload.ts";
 import { openRemote } from "./remote-provider.ts";
+import { problemOf } from "./rules.ts";
 import { findPython, withoutPackage } from "../sandbox/python.ts";
 import type { Mount, MountSettings } from "./settings.ts";
 import { createTrials, type Trials } from "./trials.ts";
@@ -157,12 +159,18 @@ async function openOne(
     await provider.close();
     return failed(read.why);
   }
-  const trials = await beginTrials(name, provider, read.environments, context);
+  const change = await provider.probe(new AbortController().signal);
+  const why = problemOf(ON_DESCRIBE, { change }, undefined);
+  if (why !== undefined) {
+    await provider.close();
+    return failed(why);
+  }
+  const trials = await beginTrials(name, found.provider, read.environments, context);
   const close = async (): Promise<void> => {
     trials.close();
     await provider.close();
   };
-  const { served, refused } = sift(read.environments, trials);
+  const { served, refused, remarks } = sift(read.environments, trials);
   refused.unshift(...read.refused);
   if (served.length === 0) {
     await close();
@@ -177,7 +185,7 @@ async function openOne(
     levels: served.reduce((sum, { levels }) => sum + levels.length, 0),
     untried: trials.counts().get("untried") ?? 0,
     refused,
-    remarks: served.flatMap(({ asked, remarks }) => remarks.map((remark) => `${asked.id}: ${remark}`)),
+    remarks,
   });
   const onBroken = (environment: string, _: string, why: string): void => context.onFault(environment, why);
   const environments = served.map((described) =>
@@ -225,6 +233,7 @@ async function beginTrials(
       if (!isBegun && performance.now() - beganMs > QUIET_MS) onProgress?.(mount, done, total);
     },
     onLate: ({ asked: { id } }, { name }, finding) => {
+      for (const advice of adviceOf(finding)) onFault(mount, `${id}#${name}: ${advice}`);
       if (finding.kind === "unlawful") onRefused({ name: `${id}#${name}`, reason: finding.why });
       else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be tried: ${finding.why}`);
     },
@@ -234,20 +243,28 @@ async function beginTrials(
   return trials;
 }
 
-/** What is served: all levels but those that were found out not to keep the laws. */
+const adviceOf = (finding: Finding | undefined): readonly string[] =>
+  finding?.kind === "lawful" ? (finding.advice ?? []) : [];
+
+/** Returns all levels but those that break a rule, and what the operator is to know of them. */
 function sift(environments: readonly Described[], trials: Trials) {
   const refused: Refused[] = [];
   const served: Described[] = [];
+  const remarks: string[] = [];
   for (const described of environments) {
+    const { id } = described.asked;
     const levels = described.levels.filter((level) => {
       const finding = trials.found(described, level);
+      remarks.push(...adviceOf(finding).map((advice) => `${id}#${level.name}: ${advice}`));
       if (finding === undefined || finding.kind === "lawful") return true;
-      refused.push({ name: `${described.asked.id}#${level.name}`, reason: finding.why });
+      refused.push({ name: `${id}#${level.name}`, reason: finding.why });
       return false;
     });
-    if (levels.length > 0) served.push({ ...described, levels });
+    if (levels.length === 0) continue;
+    served.push({ ...described, levels });
+    remarks.push(...described.remarks.map((remark) => `${id}: ${remark}`));
   }
-  return { served, refused };
+  return { served, refused, remarks };
 }
 
 /** What is here, with what is mounted; or what comes twice. */

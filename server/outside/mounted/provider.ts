@@ -7,6 +7,8 @@ import type {
   ProviderFailure as WireFailure,
 } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { ProviderFailureKind } from "../../../proto/gen/gradus/v1/provider_pb.js";
+import { ON_FAILURE } from "./message-rules.ts";
+import { problemOf } from "./rules.ts";
 
 /** Why there is no instance, or no telling of an answer. */
 export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";
@@ -99,6 +101,8 @@ export function kindOfFailure(wire: number): FailureKind {
   return KINDS[wire] ?? "crashed";
 }
 
-export function failureOfWire({ kind, detail }: WireFailure): Failure {
-  return failure(kindOfFailure(kind), detail);
+/** Returns a failure that a provider sent, with the rule of provider.proto that it breaks itself. */
+export function failureOfWire(wire: WireFailure): Failure {
+  const problem = problemOf(ON_FAILURE, wire, undefined);
+  return failure(kindOfFailure(wire.kind), problem === undefined ? wire.detail : `${problem}: ${wire.detail}`);
 }

@@ -143,9 +143,9 @@ class Remote {
       return this.#client.makeServerStreamRequest(...wire, request, this.#metadata);
     };
     const ended = await this.#stream(open, lateMs(limits.generateMs), options.signal, (response) =>
-      take(results, response.index, generatedOf(response as GenerateResponse)),
+      take(results, "GenerateResponse", response.index, generatedOf(response as GenerateResponse)),
     );
-    return results.map((result) => result ?? ended);
+    return results.map((result) => result ?? missing("GenerateResponse", ended));
   }
 
   /** With all others of the same instance that are asked for in the same go. */
@@ -182,12 +182,13 @@ class Remote {
       stream.end();
       return stream;
     };
-    const ended = await this.#stream(open, lateMs(limits.verifyMs), NEVER, (response) => {
+    const end = await this.#stream(open, lateMs(limits.verifyMs), NEVER, (response) => {
       const verified = verifiedOf(response as VerifyResponse);
-      const wrong = take(results, response.index, verified);
+      const wrong = take(results, "VerifyResponse", response.index, verified);
       if (wrong === undefined) answers[response.index]?.settle(verified);
       return wrong;
     });
+    const ended = missing("VerifyResponse", end);
     const unanswered = answers.filter((_, i) => results[i] === undefined);
     // Which of several it hangs on is found out one by one.
     const isTold = ended.failure !== "timeout" || answers.length === 1;
@@ -196,18 +197,18 @@ class Remote {
       else void this.#verifyAll({ environment, instance, answers: [answer] });
   }
 
-  /** Reads a stream to its end. What it gives stands for what did not come. */
+  /** Reads a stream to its end. Returns why it ended; undefined: the provider ended it. */
   #stream(
     open: () => ClientReadableStream<Response>,
     idleMs: number,
     signal: AbortSignal,
-    take: (response: Response) => string | undefined,
-  ): Promise<Failure> {
+    take: (response: Response) => Failure | undefined,
+  ): Promise<Failure | undefined> {
     if (this.#changed !== undefined) return Promise.resolve(failure("unavailable", this.#changed));
     if (this.#isClosed) return Promise.resolve(failure("unavailable", "the server stops"));
     return new Promise((resolve) => {
       const stream = open();
-      const end = (ended: Failure): void => {
+      const end = (ended?: Failure): void => {
         clearTimeout(late);
         signal.removeEventListener("abort", leave);
         resolve(ended);
@@ -220,10 +221,10 @@ class Remote {
       stream.on("data", (response: Response) => {
         late.refresh();
         const wrong = take(response);
-        if (wrong !== undefined) end(failure("unavailable", wrong));
+        if (wrong !== undefined) end(wrong);
       });
       stream.on("error", (error: ServiceError) => end(failureOf(error)));
-      stream.on("end", () => end(failure("unavailable", "the provider ended the call without an answer")));
+      stream.on("end", () => end());
     });
   }
 
@@ -248,10 +249,24 @@ function lateMs(limitMs: number): number {
   return limitMs * LATE_FACTOR + LATE_MS;
 }
 
-/** Puts an answer in its place; what it returns is wrong with it. */
-function take<Result>(results: (Result | undefined)[], index: number, result: Result): string | undefined {
-  if (index >= results.length) return `it answered for index ${index}, and was asked for ${results.length}`;
-  if (results[index] !== undefined) return `it answered for index ${index} twice`;
+type Message = "GenerateResponse" | "VerifyResponse";
+
+const misplaced = (message: Message, came: string): Failure =>
+  failure("unavailable", `${message}.index must be that of each item asked, once; got ${came}`);
+
+/** Returns what stands for an item that nothing came of. */
+const missing = (message: Message, ended: Failure | undefined): Failure =>
+  ended ?? misplaced(message, "the end of the call without one of them");
+
+/** Puts an answer in its place. Returns what is wrong with the place. */
+function take<Result>(
+  results: (Result | undefined)[],
+  message: Message,
+  index: number,
+  result: Result,
+): Failure | undefined {
+  if (index >= results.length) return misplaced(message, `index ${index}, where ${results.length} were asked`);
+  if (results[index] !== undefined) return misplaced(message, `index ${index} twice`);
   results[index] = result;
   return undefined;
 }

@@ -1,9 +1,11 @@
-/** A provider over gRPC that does what a test wants: words backwards, or whatever else. */
+/** A provider over gRPC of one environment, "far/number". It keeps every rule of provider.proto that a test does not break. */
 import { fromBinary, toBinary, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
-import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from "@grpc/grpc-js";
+import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream, status } from "@grpc/grpc-js";
 import {
   EnvironmentProvider,
   type DescribeResponse,
+  type DrawRequest,
+  type DrawResponse,
   type GenerateRequest,
   type GenerateResponse,
   type VerifyRequest,
@@ -16,6 +18,9 @@ type VerifyCall = ServerDuplexStream<VerifyRequest, VerifyResponse>;
 
 export interface Behaviour {
   readonly describe?: () => Partial<DescribeResponse>;
+  readonly draw?: (request: DrawRequest) => DrawResponse["result"];
+  /** Fields of requests that may have any value. Left out: names that the provider does not have are refused. */
+  readonly anything?: readonly ("environment" | "version" | "digest" | "level")[];
   /** Answers a request that came whole. */
   readonly verify?: (request: VerifyRequest, call: VerifyCall) => void;
   readonly generate?: (request: GenerateRequest, call: GenerateCall) => void;
@@ -52,6 +57,7 @@ export const described = (): DescribeResponse => ({
       limits: { $typeName: "gradus.v1.ProviderLimits", generateMs: 100, verifyMs: 100, answerBytes: 0 },
       remarks: [],
       turnsMax: 1,
+      runsAnswers: false,
     },
   ],
   leftOut: [],
@@ -99,23 +105,61 @@ function generateAll({ seeds }: GenerateRequest, call: GenerateCall): void {
   call.end();
 }
 
+/** Returns the field of a request that names what the provider does not have; undefined: there is none. */
+function unknownName(
+  request: GenerateRequest | VerifyRequest,
+  { anything = [], describe }: Behaviour,
+): string | undefined {
+  const { environments } = { ...described(), ...describe?.() };
+  const found = environments.find(({ id }) => id === request.environment) ?? environments[0];
+  const isWrong = {
+    environment: found?.id !== request.environment,
+    version: found?.version !== request.version,
+    digest: request.digest !== "" && found?.digest !== request.digest,
+    level: "level" in request && found?.levels.every(({ name }) => name !== request.level) === true,
+  };
+  return (["environment", "version", "digest", "level"] as const).find(
+    (field) => isWrong[field] && !anything.includes(field),
+  );
+}
+
 /** `behave` is asked at each call, so that a test may change its mind. */
 export async function startProvider(behave: () => Behaviour = () => ({})) {
   const server = new Server();
   const methods = EnvironmentProvider.method;
+  const refuse = (field: string, call: GenerateCall | VerifyCall): boolean =>
+    call.emit("error", {
+      code: field === "digest" ? status.FAILED_PRECONDITION : status.NOT_FOUND,
+      details: `${field}: there is no such one here`,
+    });
   server.addService(
     {
       describe: definitionOf(methods.describe, false, false),
       generate: definitionOf(methods.generate, false, true),
       verify: definitionOf(methods.verify, true, true),
+      draw: definitionOf(methods.draw, false, false),
     },
     {
       describe: (_: unknown, answer: (error: null, response: DescribeResponse) => void) =>
         answer(null, { ...described(), ...behave().describe?.() }),
-      generate: (call: GenerateCall) => (behave().generate ?? generateAll)(call.request, call),
+      generate: (call: GenerateCall) => {
+        const behaviour = behave();
+        const unknown = unknownName(call.request, behaviour);
+        if (unknown === undefined) (behaviour.generate ?? generateAll)(call.request, call);
+        else refuse(unknown, call);
+      },
       verify: (call: VerifyCall) => {
-        call.on("data", (request: VerifyRequest) => (behave().verify ?? verifyAll)(request, call));
+        const behaviour = behave();
+        call.on("data", (request: VerifyRequest) => {
+          const unknown = unknownName(request, behaviour);
+          if (unknown === undefined) (behaviour.verify ?? verifyAll)(request, call);
+          else refuse(unknown, call);
+        });
         call.on("error", () => undefined);
+      },
+      draw: (call: { readonly request: DrawRequest }, answer: (error: null, response: DrawResponse) => void) => {
+        const result = behave().draw?.(call.request) ?? { case: "svg" as const, value: "<svg></svg>" };
+        answer(null, { $typeName: "gradus.v1.DrawResponse", result });
       },
     },
   );

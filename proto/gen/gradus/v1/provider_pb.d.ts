@@ -64,16 +64,16 @@ export declare type ProviderLevel = Message<"gradus.v1.ProviderLevel"> & {
   description: string;
 
   /**
-   * What Generate is to be given for it, as a JSON object; empty: {}. At most
-   * 16 KiB. The server does not read it.
+   * Parameters that GenerateRequest gives back, as a JSON object of at most 16 KiB.
+   * Empty: {}. The server reads none of its keys.
    *
    * @generated from field: string parameters_json = 3;
    */
   parametersJson: string;
 
   /**
-   * 0: its instances are made from seeds. Else it has so many rows, and the
-   * seed of a GenerateRequest is a row's index, from 0.
+   * Number of rows, below 2^53. The seed of a GenerateRequest is then a row's index,
+   * from 0. 0: instances are made from seeds.
    *
    * @generated from field: uint64 rows = 4;
    */
@@ -179,7 +179,8 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
   id: string;
 
   /**
-   * Its version, from 1. A changed environment is a new version.
+   * Version of the environment, from 1 to 2^31 - 1. A changed environment is a new
+   * version.
    *
    * @generated from field: uint32 version = 2;
    */
@@ -253,8 +254,8 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
   limits?: ProviderLimits | undefined;
 
   /**
-   * What the operator is to know, e.g. "depends on Python's hash seed, which is
-   * fixed here"; each at most 1,000 characters.
+   * Remarks for the operator, e.g. "depends on Python's hash seed, which is fixed
+   * here": at most 32, of 1,000 characters each.
    *
    * @generated from field: repeated string remarks = 12;
    */
@@ -266,6 +267,14 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
    * @generated from field: uint32 turns_max = 13;
    */
   turnsMax: number;
+
+  /**
+   * Whether Verify runs answers as code, each in a process that ends after it. Unset:
+   * an answer is read, and none of it is run.
+   *
+   * @generated from field: bool runs_answers = 14;
+   */
+  runsAnswers: boolean;
 };
 
 /**
@@ -454,7 +463,8 @@ export declare type ProvidedInstance = Message<"gradus.v1.ProvidedInstance"> & {
   reference?: string | undefined;
 
   /**
-   * Objective of the best answer known; unset: none, or GOAL_SATISFY.
+   * Objective of the best answer known; finite. Required unless the goal is
+   * GOAL_SATISFY, for which it means nothing.
    *
    * @generated from field: optional double baseline = 5;
    */
@@ -1409,11 +1419,15 @@ export declare const ProviderFailureKindSchema: GenEnum<ProviderFailureKind>;
  * FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
  * that leaves ends the work for it.
  *
+ * A server tries the rules of this file on each level before it serves the level. It
+ * refuses by the name of the message and the field what breaks a rule, and `gradus
+ * conformance` reports each rule by the same name.
+ *
  * @generated from service gradus.v1.EnvironmentProvider
  */
 export declare const EnvironmentProvider: GenService<{
   /**
-   * Says what the provider has. Asked once at mounting, and again after a
+   * Says what the provider has. Asked twice at mounting, and again after a
    * connection was lost: what came of another digest is another provider.
    *
    * @generated from rpc gradus.v1.EnvironmentProvider.Describe

@@ -43,8 +43,18 @@ test("bytes come back from an id as they were, and those that are too many do no
 });
 
 test.each([
-  ["maximize", 10, 9, "an instance to maximize has a baseline of 10, which is better than its bound, 9"],
-  ["minimize", 10, 11, "an instance to minimize has a baseline of 10, which is better than its bound, 11"],
+  [
+    "maximize",
+    10,
+    9,
+    "ProvidedInstance.baseline_bound must be finite and no worse than the baseline; got 9 for a baseline of 10",
+  ],
+  [
+    "minimize",
+    10,
+    11,
+    "ProvidedInstance.baseline_bound must be finite and no worse than the baseline; got 11 for a baseline of 10",
+  ],
   ["maximize", 10, 11, { baseline: { value: 10, bound: 11, proven: false } }],
   ["minimize", -10, undefined, { baseline: { value: -10, bound: -10, proven: true } }],
 ] as const)("what is to %s with a baseline of %d and a bound of %s", (goal, baseline, baselineBound, expected) => {

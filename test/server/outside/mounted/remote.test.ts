@@ -46,7 +46,11 @@ test("a provider's tasks are scored, each answer of a group in its place", async
 
 test.each<[what: string, lie: Behaviour, words: RegExp]>([
   ["an answer for an index not asked", { verify: (_, call) => void call.write(verified(7, true)) }, /index 7/],
-  ["no answer at all", { verify: (_, call) => void call.end() }, /without an answer/],
+  [
+    "no answer at all",
+    { verify: (_, call) => void call.end() },
+    /VerifyResponse\.index must be .*; got the end of the call/,
+  ],
   [
     "a stream that breaks",
     { verify: (_, call) => void call.emit("error", { code: 13, details: "broken" }) },
@@ -55,7 +59,7 @@ test.each<[what: string, lie: Behaviour, words: RegExp]>([
   [
     "a verdict that is none",
     { verify: (_, call) => void call.write({ ...verified(0, true), result: { case: undefined } }) },
-    /says nothing/,
+    /VerifyResponse\.result must be set/,
   ],
   [
     "info of 200,000 entries",
@@ -70,12 +74,12 @@ test.each<[what: string, lie: Behaviour, words: RegExp]>([
   [
     "more info than the contract allows",
     { verify: (_, call) => void call.write(withInfo(17, "x")) },
-    /its info has 17 entries, and the limit is 16/,
+    /ProvidedFacts\.info must have at most 16 entries; got 17/,
   ],
   [
     "longer info than the contract allows",
     { verify: (_, call) => void call.write(withInfo(16, "é".repeat(1001))) },
-    /an entry of its info has more than 1000 characters/,
+    /ProvidedFacts\.info must have at most 1000 characters/,
   ],
 ])("%s is no reward", async (_, lie, words) => {
   const { client, task, behave } = await mounted();
@@ -102,8 +106,12 @@ test("two answers for one index end the call: the first stands, and what comes a
 });
 
 test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
-  ["of another revision", { describe: () => ({ protocol: 2 }) }, /speaks revision 2/],
-  ["without environments", { describe: () => ({ environments: [] }) }, /has no environments/],
+  ["of another revision", { describe: () => ({ protocol: 2 }) }, /DescribeResponse\.protocol must be 1.*; got 2/],
+  [
+    "without environments",
+    { describe: () => ({ environments: [] }) },
+    /DescribeResponse\.environments must have 1 to 1024 environments; got 0/,
+  ],
   [
     "that takes nonsense for right",
     {
@@ -112,7 +120,7 @@ test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
         call.end();
       },
     },
-    /takes nonsense for a right answer/,
+    /ProvidedFacts\.verdict must not be that of a right answer for nonsense/,
   ],
   [
     "that gives two instances for a seed",
@@ -125,12 +133,12 @@ test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
         };
       })(),
     },
-    /one seed gave two instances/,
+    /EnvironmentProvider\.Generate must make the same .*; got another instance of seed 0/,
   ],
   [
     "with a level of no name",
     { describe: () => ({ environments: described().environments.map((each) => ({ ...each, levels: [] })) }) },
-    /1 to 1024 levels/,
+    /ProvidedEnvironment\.levels must have 1 to 1024 levels; got 0/,
   ],
 ])("a provider %s is refused in words", async (_, behaviour, words) => {
   await expect(mounted(behaviour)).rejects.toThrow(words);

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { type Described, readDescribed } from "../../../../server/outside/mounted/described.ts";
 import { mountedEnvironment } from "../../../../server/outside/mounted/environment.ts";
-import type { Generated, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
+import type { AskedEnvironment, Generated, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
 import { failure } from "../../../../server/outside/mounted/provider.ts";
 import { createTrials } from "../../../../server/outside/mounted/trials.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
@@ -21,13 +21,17 @@ function environmentWith(levels: readonly string[]): Described {
 }
 
 /** Its level "lenient" takes any answer, those that are held wait, and "away" is not answered. */
-function providerOf() {
+function providerOf({ asked: { id, version, digest }, levels: all }: Described) {
+  const levels = all.map(({ name }) => name);
+  const isUnknown = (asked: AskedEnvironment): boolean =>
+    asked.id !== id || asked.version !== version || asked.digest !== digest;
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
-  const asked: string[] = [];
+  const given: string[] = [];
   let isAway = true;
   const provider = {
-    generate: async (_, { level, seeds }) => {
-      asked.push(level);
+    generate: async (asked, { level, seeds }) => {
+      if (isUnknown(asked) || !levels.includes(level)) return seeds.map(() => failure("unavailable", "no such name"));
+      given.push(level);
       if (level.startsWith("held")) await held;
       if (level === "away" && isAway) return seeds.map(() => failure("unavailable", "nobody is there"));
       return seeds.map((seed): Generated => {
@@ -36,19 +40,20 @@ function providerOf() {
         return { kind: "made", instance: result.value };
       });
     },
-    verify: async (_, { instance, answer }): Promise<Verified> => {
+    verify: async (asked, { instance, answer }): Promise<Verified> => {
+      if (isUnknown(asked)) return failure("unavailable", "no such name");
       const number = Buffer.from(instance).toString();
       const { result } = verified(0, answer === number || number.startsWith("lenient"));
       if (result.case !== "facts") throw new Error("it finds something");
       return { kind: "facts", facts: result.value };
     },
   } as Pick<Provider, "generate" | "verify"> as Provider;
-  return { provider, asked, letGo, comeBack: () => (isAway = false) };
+  return { provider, asked: given, letGo, comeBack: () => (isAway = false) };
 }
 
 test("a level that is not tried in time is tried later, and gives no task before", async () => {
   const mounted = environmentWith(["easy", "held", "lenient"]);
-  const { provider, letGo } = providerOf();
+  const { provider, letGo } = providerOf(mounted);
   const late: string[] = [];
   const done: number[] = [];
   const trials = createTrials({
@@ -84,7 +89,7 @@ test("a level that is not tried in time is tried later, and gives no task before
 test("of a provider that cannot be asked nothing is found, and it is asked again", async () => {
   // As many as are tried at once come before it.
   const mounted = environmentWith([...Array.from({ length: 8 }, (_, i) => `held ${i}`), "away"]);
-  const { provider, asked, letGo, comeBack } = providerOf();
+  const { provider, asked, letGo, comeBack } = providerOf(mounted);
   const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });
   const away = mounted.levels.at(-1);
   if (away === undefined) throw new Error("it has levels");

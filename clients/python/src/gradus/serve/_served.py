@@ -128,6 +128,7 @@ class Served:
             ),
             remarks=[remark[:INFO_LENGTH_MAX] for remark in environment.remarks],
             turns_max=1,
+            runs_answers=environment.runs_answers,
         )
 
     def make(self, level: str, parameters_json: str, seed: int) -> provider_pb2.ProvidedInstance:

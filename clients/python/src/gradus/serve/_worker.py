@@ -106,7 +106,11 @@ class Worker:
     def _find(self, request: pb.GenerateRequest | pb.VerifyRequest) -> Served | pb.ProviderFailure:
         served = self._catalogue.served.get(request.environment)
         if served is not None and served.version == request.version and request.digest in ("", served.digest):
-            return served
+            if not isinstance(request, pb.GenerateRequest) or request.level in served.levels:
+                return served
+            return pb.ProviderFailure(
+                kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, detail=f"{served.id} has no level '{request.level}'"
+            )
         what = "" if served is None else f"; what there is has version {served.version} and digest {served.digest[:12]}"
         return pb.ProviderFailure(
             kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE,

@@ -108,12 +108,12 @@ class ProviderLevel(google.protobuf.message.Message):
     description: builtins.str
     """What makes it what it is; at most 1,000 characters."""
     parameters_json: builtins.str
-    """What Generate is to be given for it, as a JSON object; empty: {}. At most
-    16 KiB. The server does not read it.
+    """Parameters that GenerateRequest gives back, as a JSON object of at most 16 KiB.
+    Empty: {}. The server reads none of its keys.
     """
     rows: builtins.int
-    """0: its instances are made from seeds. Else it has so many rows, and the
-    seed of a GenerateRequest is a row's index, from 0.
+    """Number of rows, below 2^53. The seed of a GenerateRequest is then a row's index,
+    from 0. 0: instances are made from seeds.
     """
     evaluation_only: builtins.bool
     """Refused for SPLIT_TRAIN."""
@@ -207,12 +207,15 @@ class ProvidedEnvironment(google.protobuf.message.Message):
     LIMITS_FIELD_NUMBER: builtins.int
     REMARKS_FIELD_NUMBER: builtins.int
     TURNS_MAX_FIELD_NUMBER: builtins.int
+    RUNS_ANSWERS_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Its id: lower-case words of a-z, 0-9 and "-", with "/" between them, e.g.
     "mine/anagram"; at most 128 characters. Required.
     """
     version: builtins.int
-    """Its version, from 1. A changed environment is a new version."""
+    """Version of the environment, from 1 to 2^31 - 1. A changed environment is a new
+    version.
+    """
     digest: builtins.str
     """Hex SHA-256 of the sources, of the versions of the packages that they load,
     and of the table of levels: tasks that were made under one digest are
@@ -230,6 +233,10 @@ class ProvidedEnvironment(google.protobuf.message.Message):
     """Whether Draw draws it."""
     turns_max: builtins.int
     """Room for what several turns take: 1 is all that servers take now, and 0 says so."""
+    runs_answers: builtins.bool
+    """Whether Verify runs answers as code, each in a process that ends after it. Unset:
+    an answer is read, and none of it is run.
+    """
     @property
     def levels(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ProviderLevel]:
         """Levels, easiest first: 1 to 1,024. Required."""
@@ -250,8 +257,8 @@ class ProvidedEnvironment(google.protobuf.message.Message):
 
     @property
     def remarks(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What the operator is to know, e.g. "depends on Python's hash seed, which is
-        fixed here"; each at most 1,000 characters.
+        """Remarks for the operator, e.g. "depends on Python's hash seed, which is fixed
+        here": at most 32, of 1,000 characters each.
         """
 
     def __init__(
@@ -270,9 +277,10 @@ class ProvidedEnvironment(google.protobuf.message.Message):
         limits: global___ProviderLimits | None = ...,
         remarks: collections.abc.Iterable[builtins.str] | None = ...,
         turns_max: builtins.int = ...,
+        runs_answers: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["limits", b"limits"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_formats", b"answer_formats", "components", b"components", "description", b"description", "digest", b"digest", "draws", b"draws", "goal", b"goal", "id", b"id", "levels", b"levels", "limits", b"limits", "remarks", b"remarks", "turns_max", b"turns_max", "verbatim", b"verbatim", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_formats", b"answer_formats", "components", b"components", "description", b"description", "digest", b"digest", "draws", b"draws", "goal", b"goal", "id", b"id", "levels", b"levels", "limits", b"limits", "remarks", b"remarks", "runs_answers", b"runs_answers", "turns_max", b"turns_max", "verbatim", b"verbatim", "version", b"version"]) -> None: ...
 
 global___ProvidedEnvironment = ProvidedEnvironment
 
@@ -432,7 +440,9 @@ class ProvidedInstance(google.protobuf.message.Message):
     shown to a policy. Unset: none is known.
     """
     baseline: builtins.float
-    """Objective of the best answer known; unset: none, or GOAL_SATISFY."""
+    """Objective of the best answer known; finite. Required unless the goal is
+    GOAL_SATISFY, for which it means nothing.
+    """
     baseline_bound: builtins.float
     """Certified bound: no answer is better. Unset: the baseline."""
     @property

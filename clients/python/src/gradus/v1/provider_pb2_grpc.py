@@ -22,6 +22,10 @@ class EnvironmentProviderStub(object):
     came; NOT_FOUND an environment, version or level that the provider does not have;
     FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
     that leaves ends the work for it.
+
+    A server tries the rules of this file on each level before it serves the level. It
+    refuses by the name of the message and the field what breaks a rule, and `gradus
+    conformance` reports each rule by the same name.
     """
 
     def __init__(self, channel):
@@ -69,10 +73,14 @@ class EnvironmentProviderServicer(object):
     came; NOT_FOUND an environment, version or level that the provider does not have;
     FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
     that leaves ends the work for it.
+
+    A server tries the rules of this file on each level before it serves the level. It
+    refuses by the name of the message and the field what breaks a rule, and `gradus
+    conformance` reports each rule by the same name.
     """
 
     def Describe(self, request, context):
-        """Says what the provider has. Asked once at mounting, and again after a
+        """Says what the provider has. Asked twice at mounting, and again after a
         connection was lost: what came of another digest is another provider.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -150,6 +158,10 @@ class EnvironmentProvider(object):
     came; NOT_FOUND an environment, version or level that the provider does not have;
     FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
     that leaves ends the work for it.
+
+    A server tries the rules of this file on each level before it serves the level. It
+    refuses by the name of the message and the field what breaks a rule, and `gradus
+    conformance` reports each rule by the same name.
     """
 
     @staticmethod

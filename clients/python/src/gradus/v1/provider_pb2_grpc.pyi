@@ -34,6 +34,10 @@ class EnvironmentProviderStub:
     came; NOT_FOUND an environment, version or level that the provider does not have;
     FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
     that leaves ends the work for it.
+
+    A server tries the rules of this file on each level before it serves the level. It
+    refuses by the name of the message and the field what breaks a rule, and `gradus
+    conformance` reports each rule by the same name.
     """
 
     def __init__(self, channel: typing.Union[grpc.Channel, grpc.aio.Channel]) -> None: ...
@@ -41,7 +45,7 @@ class EnvironmentProviderStub:
         gradus.v1.provider_pb2.DescribeRequest,
         gradus.v1.provider_pb2.DescribeResponse,
     ]
-    """Says what the provider has. Asked once at mounting, and again after a
+    """Says what the provider has. Asked twice at mounting, and again after a
     connection was lost: what came of another digest is another provider.
     """
 
@@ -85,13 +89,17 @@ class EnvironmentProviderAsyncStub:
     came; NOT_FOUND an environment, version or level that the provider does not have;
     FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
     that leaves ends the work for it.
+
+    A server tries the rules of this file on each level before it serves the level. It
+    refuses by the name of the message and the field what breaks a rule, and `gradus
+    conformance` reports each rule by the same name.
     """
 
     Describe: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.provider_pb2.DescribeRequest,
         gradus.v1.provider_pb2.DescribeResponse,
     ]
-    """Says what the provider has. Asked once at mounting, and again after a
+    """Says what the provider has. Asked twice at mounting, and again after a
     connection was lost: what came of another digest is another provider.
     """
 
@@ -135,6 +143,10 @@ class EnvironmentProviderServicer(metaclass=abc.ABCMeta):
     came; NOT_FOUND an environment, version or level that the provider does not have;
     FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
     that leaves ends the work for it.
+
+    A server tries the rules of this file on each level before it serves the level. It
+    refuses by the name of the message and the field what breaks a rule, and `gradus
+    conformance` reports each rule by the same name.
     """
 
     @abc.abstractmethod
@@ -143,7 +155,7 @@ class EnvironmentProviderServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.provider_pb2.DescribeRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.provider_pb2.DescribeResponse, collections.abc.Awaitable[gradus.v1.provider_pb2.DescribeResponse]]:
-        """Says what the provider has. Asked once at mounting, and again after a
+        """Says what the provider has. Asked twice at mounting, and again after a
         connection was lost: what came of another digest is another provider.
         """
 

@@ -1,0 +1,300 @@
+/** Rules of provider.proto on calls, and the calls that give the evidence. Rules on single messages are in message-rules.ts. */
+import { isDeepStrictEqual } from "node:util";
+import { onOneLine } from "../../../envs/lib/words.ts";
+import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type { Described, DescribedLevel } from "./described.ts";
+import { problemOfSvg } from "./drawings.ts";
+import { isRight } from "./findings.ts";
+import { isBetter, ON_FACTS, ON_INSTANCE } from "./message-rules.ts";
+import { type AskedEnvironment, type Drawn, type Failure, type Generated, NOTHING } from "./provider.ts";
+import type { Provider, Verified } from "./provider.ts";
+import { advice, each, firstOf, type Rule, rule } from "./rules.ts";
+
+/** A level that is tried. */
+export interface Subject {
+  readonly provider: Provider;
+  readonly described: Described;
+  readonly level: DescribedLevel;
+  readonly signal: AbortSignal;
+  /** Number of seeds, all of which are tried. Left out: four, or as many as take no longer than 200 ms. */
+  readonly seeds?: number;
+}
+
+/** An instance, and the seed that it was made from. */
+export interface Made {
+  readonly seed: bigint;
+  readonly instance: ProvidedInstance;
+}
+
+export type Instances = readonly [Made, ...Made[]];
+type Evidence<Gather extends (...args: never[]) => unknown> = Awaited<ReturnType<Gather>>;
+
+const SEEDS = 4;
+const CHEAP_MS = 200;
+/** Share by which two ways of computing one objective may differ. */
+const ROUNDING = 1e-9;
+export const NONSENSE = "gradus: this is no answer";
+/** A scorer that measures a distance may take "nan" for the nearest number. */
+const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
+
+const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
+
+/** How something is asked. */
+interface Asking {
+  /** By a process that has done nothing before, where there are such. */
+  readonly fresh?: boolean;
+  /** Names that differ from those of the level. */
+  readonly other?: Partial<AskedEnvironment> & { readonly level?: string };
+}
+
+export async function generate(
+  { provider, described: { asked }, level, signal }: Subject,
+  seeds: readonly bigint[],
+  { fresh = false, other: { level: name = level.name, ...other } = {} }: Asking = {},
+): Promise<readonly Generated[]> {
+  const { parametersJson } = level;
+  const asking = { level: name, parametersJson, seeds };
+  const found = await provider.generate({ ...asked, ...other }, asking, { signal, fresh });
+  return seeds.map((_, i) => found[i] ?? NOTHING);
+}
+
+/** Verifies answers in one call. */
+export function verify(
+  { provider, described: { asked }, signal }: Subject,
+  { instance: { instance } }: Made,
+  answers: readonly string[],
+  { fresh = false, other = {} }: Asking = {},
+): Promise<readonly Verified[]> {
+  const asking = { ...asked, ...other };
+  return Promise.all(answers.map((answer) => provider.verify(asking, { instance, answer }, { signal, fresh })));
+}
+
+// Making.
+
+/** Returns seeds of all sizes; or indices of rows, of which the last is the last row's. */
+function seedsOf({ rows }: DescribedLevel, count: number): readonly bigint[] {
+  if (rows > 0) return [...new Set([...Array(Math.min(count, rows) - 1).keys(), rows - 1])].map(BigInt);
+  const mixed = Array.from({ length: count }, (_, i) => BigInt.asUintN(64, 0x9e3779b97f4a7c15n * BigInt(i + 1)));
+  return [0n, 2n ** 64n - 1n, ...mixed].slice(0, count);
+}
+
+export async function make(subject: Subject) {
+  const { level, seeds } = subject;
+  const made: Made[] = [];
+  const none = new Map<bigint, string>();
+  const beganMs = performance.now();
+  let failure: Failure | undefined;
+  for (const seed of seedsOf(level, seeds ?? SEEDS)) {
+    const [found = NOTHING] = await generate(subject, [seed]);
+    if (found.kind === "failure") failure = found;
+    else if (found.kind === "made") made.push({ seed, instance: found.instance });
+    else none.set(seed, onOneLine(found.message));
+    const isLate = seeds === undefined && made.length > 0 && performance.now() - beganMs > CHEAP_MS;
+    if (failure !== undefined || isLate) break;
+  }
+  return { level, goal: subject.described.goal, made, none, failure };
+}
+
+export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
+  rule(
+    "GenerateResponse.result",
+    "must be an instance of one seed at least, and no failure",
+    ({ made, none, failure }) => {
+      if (failure !== undefined) return failureWords(failure);
+      return made.length > 0 ? undefined : [...none.values()].join("; ");
+    },
+  ),
+  rule("ProviderLevel.rows", "must be how many rows there are", ({ level: { rows }, made, none }) =>
+    rows > 0 && made.length > 0 && none.has(BigInt(rows - 1)) ? `${rows}, and none of the last one` : undefined,
+  ),
+  ...each(
+    ({ made }: Evidence<typeof make>) => made.map(({ instance }) => instance),
+    ON_INSTANCE,
+    (_, making) => making,
+  ),
+];
+
+// Repeating.
+
+const NAMES = ["environment", "version", "digest"] as const;
+
+/** Asks for instances again: the same, in other processes, orders and calls; and for some that the provider does not have. */
+export async function repeat(subject: Subject, made: Instances) {
+  const {
+    described: { asked },
+    level,
+  } = subject;
+  const seeds = made.map(({ seed }) => seed);
+  const few = subject.seeds === undefined ? seeds.slice(0, 1) : seeds;
+  const beganMs = performance.now();
+  const again = [...(await generate(subject, few))];
+  const isCheap = subject.seeds !== undefined || performance.now() - beganMs <= CHEAP_MS;
+  const fresh = isCheap ? await generate(subject, few, { fresh: true }) : [];
+  const turned = await generate(subject, seeds.toReversed());
+  const digest = asked.digest.replaceAll(/./g, (digit) => (digit === "0" ? "1" : "0"));
+  const others = [{ id: `${asked.id}/none` }, { version: asked.version + 1 }, { digest }];
+  const refused = new Map<string, Generated | Verified>();
+  for (const [i, other] of others.entries()) {
+    refused.set(`GenerateRequest.${NAMES[i]}`, (await generate(subject, few.slice(0, 1), { other }))[0] ?? NOTHING);
+    refused.set(`VerifyRequest.${NAMES[i]}`, (await verify(subject, made[0], [NONSENSE], { other }))[0] ?? NOTHING);
+  }
+  const [elsewhere = NOTHING] = await generate(subject, few.slice(0, 1), { other: { level: "gradus-none" } });
+  return { level, made, again, fresh, turned, refused: refused.set("GenerateRequest.level", elsewhere) };
+}
+
+const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "baselineBound", "metadata"] as const;
+
+/** Returns how what came of seeds differs from what came of them before; undefined: in nothing. */
+function difference(before: readonly Made[], now: readonly Generated[]): string | undefined {
+  const words = now.map((found, i): string | undefined => {
+    const { seed, instance } = before[i] as Made;
+    if (found.kind === "failure") return `${failureWords(found)}, for seed ${seed} asked again`;
+    if (found.kind === "exhausted") return `no instance of seed ${seed}, which had one before`;
+    const field = FIELDS.find((name) => !isDeepStrictEqual(found.instance[name], instance[name]));
+    return field && `another ${field} of seed ${seed}`;
+  });
+  return firstOf(words);
+}
+
+export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
+  rule(
+    "EnvironmentProvider.Generate",
+    "must make the same of a level and a seed each time, in every process",
+    (given) => firstOf([difference(given.made, given.again), difference(given.made, given.fresh)]),
+  ),
+  rule("GenerateResponse.index", "must be the place of the seed that the instance is made from", ({ made, turned }) =>
+    difference(made.toReversed(), turned),
+  ),
+  advice(
+    rule("ProvidedInstance.canonical", "must differ for tasks that differ", ({ level: { rows }, made }) => {
+      const texts = new Set(made.map(({ instance: { canonical, instance } }) => canonical || String(instance)));
+      return rows !== 1 && made.length > 1 && texts.size === 1 ? `one for ${made.length} seeds` : undefined;
+    }),
+  ),
+  ...[...NAMES.flatMap((name) => [`GenerateRequest.${name}`, `VerifyRequest.${name}`]), "GenerateRequest.level"].map(
+    (name) =>
+      rule(name, "must be one that the provider has, or the call fails", ({ refused }: Evidence<typeof repeat>) => {
+        const found = refused.get(name) ?? NOTHING;
+        const isRefused = found.kind === "failure" && found.failure !== "timeout";
+        return isRefused ? undefined : `another one, and gave ${found.kind === "failure" ? "no response" : found.kind}`;
+      }),
+  ),
+];
+
+// Answering.
+
+/** An answer to an instance, and what was found of it. */
+interface Told {
+  readonly made: Made;
+  readonly text: string;
+  readonly verified: Verified;
+}
+
+async function tell(subject: Subject, made: Made, texts: readonly string[]): Promise<readonly Told[]> {
+  return (await verify(subject, made, texts)).map((verified, i) => ({ made, text: texts[i] ?? "", verified }));
+}
+
+/** Verifies the reference and nonsense, one by one; then hostile answers; then some of all again, one by one and together. */
+export async function answer(subject: Subject, made: Instances) {
+  const { described } = subject;
+  const [one] = made;
+  const told: Told[] = [];
+  const beganMs = performance.now();
+  for (const each of made) {
+    for (const text of new Set([NONSENSE, each.instance.reference ?? NONSENSE]))
+      told.push(...(await tell(subject, each, [text])));
+    if (subject.seeds === undefined && performance.now() - beganMs > CHEAP_MS) break;
+  }
+  const senseless = [...HOSTILE, "x".repeat(described.answerBytesMax)].filter(
+    (text) => text !== one.instance.reference,
+  );
+  const hostile = await tell(subject, one, senseless);
+  const mine = told.filter((each) => each.made === one);
+  const again: Told[] = [];
+  for (const { text } of mine) again.push(...(await tell(subject, one, [text])));
+  // The reference comes first: indices in another order would give it the verdict of another answer.
+  const several = [...mine.toReversed(), ...hostile.slice(0, 2)];
+  const together = await tell(
+    subject,
+    one,
+    several.map(({ text }) => text),
+  );
+  return { terms: described, told, hostile, mine, again, several, together };
+}
+
+/** Returns in words all that a reward is made of. */
+export function worth(verified: Verified): string {
+  if (verified.kind === "failure") return failureWords(verified);
+  const { verdict, objective, components, solved } = verified.facts;
+  const grades = components.map(({ name, value }) => `${name} ${value ?? "without a value"}`);
+  return onOneLine([Verdict[verdict], objective ?? [], grades, solved ? "solved" : []].flat().join(", "));
+}
+
+const inWords = ({ text, verified }: Told): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
+const wordsOf = (told: Told | undefined): string | undefined => told && inWords(told);
+const isReference = ({ text, made }: Told): boolean => text === made.instance.reference;
+
+/** Returns how what was found of answers differs from before; undefined: in nothing that a reward is made of. */
+export function change(before: readonly Told[], after: readonly Told[]): string | undefined {
+  const isOther = ({ verified }: Told, i: number): boolean =>
+    verified.kind === "facts" && worth(verified) !== worth(after[i]?.verified ?? NOTHING);
+  const at = before.findIndex(isOther);
+  return at < 0 ? undefined : `${worth((before[at] as Told).verified)} and then ${inWords(after[at] as Told)}`;
+}
+
+type Answering = Evidence<typeof answer>;
+
+/** Returns how much better than its instance's bound a reference is; undefined: it is not. */
+function beyondBound(goal: Described["goal"], { made: { instance }, verified }: Told): string | undefined {
+  const bound = instance.baselineBound ?? instance.baseline;
+  const objective = verified.kind === "facts" ? verified.facts.objective : undefined;
+  if (goal === "satisfy" || bound === undefined || objective === undefined) return undefined;
+  const isPassed =
+    isBetter(goal, objective, bound) && Math.abs(objective - bound) > ROUNDING * Math.max(1, Math.abs(bound));
+  return isPassed ? `${objective}, and a bound of ${bound}` : undefined;
+}
+
+export const ON_ANSWERING: readonly Rule<Answering>[] = [
+  rule("VerifyResponse.result", "must be facts, for the reference and for nonsense", ({ told }) =>
+    wordsOf(told.find(({ verified }) => verified.kind === "failure")),
+  ),
+  ...each(
+    ({ told, hostile }: Answering) =>
+      [...told, ...hostile].flatMap(({ verified }) => (verified.kind === "facts" ? verified.facts : [])),
+    ON_FACTS,
+    (_, { terms }) => terms,
+  ),
+  rule("ProvidedInstance.reference", "must be a right answer", ({ terms, told }) =>
+    wordsOf(told.find((each) => isReference(each) && !isRight(terms, each.verified))),
+  ),
+  rule("ProvidedFacts.verdict", "must not be that of a right answer for nonsense", ({ terms, told, hostile }) =>
+    wordsOf([...told, ...hostile].find((each) => !isReference(each) && isRight(terms, each.verified))),
+  ),
+  rule("ProvidedInstance.baseline_bound", "must not be passed by the reference", ({ terms: { goal }, told }) =>
+    firstOf(told.filter(isReference).map((each) => beyondBound(goal, each))),
+  ),
+  rule("EnvironmentProvider.Verify", "must find the same of an instance and an answer each time", ({ mine, again }) =>
+    change(mine, again),
+  ),
+  rule("VerifyResponse.index", "must be the index of the answer that the facts are of", ({ several, together }) =>
+    change(several, together),
+  ),
+];
+
+// Drawing.
+
+export function draw({ provider, described: { asked }, signal }: Subject, [{ instance: made }]: Instances) {
+  const { instance, reference = NONSENSE } = made;
+  return Promise.all(
+    [undefined, reference].map((text) => provider.draw(asked, { instance, answer: text }, { signal })),
+  );
+}
+
+const SVG_WORDS = "must be a whole SVG document of at most 1 MiB without scripts and references";
+const problemOfDrawn = (drawn: Drawn): string | undefined =>
+  drawn.kind === "failure" ? failureWords(drawn) : problemOfSvg(drawn.svg);
+
+export const ON_DRAWING: readonly Rule<readonly Drawn[]>[] = [
+  advice(rule("DrawResponse.svg", SVG_WORDS, (all) => firstOf(all.map(problemOfDrawn)))),
+];

@@ -1,0 +1,258 @@
+/**
+ * Rules of provider.proto on single messages, named after the message and the field. A server refuses providers by them, and
+ * `gradus conformance` and `gradus env check` report each of them. Rules on calls are in call-rules.ts.
+ */
+import type { ComponentInfo, Goal } from "../../../envs/environment.ts";
+import { onOneLine } from "../../../envs/lib/words.ts";
+import { Goal as WireGoal } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import {
+  type DescribeResponse,
+  type LeftOut,
+  type ProvidedComponent,
+  type ProvidedEnvironment,
+  type ProvidedFacts,
+  type ProvidedInstance,
+  type ProviderComponent,
+  type ProviderFailure,
+  ProviderFailureKind,
+  type ProviderLevel,
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
+import { formatNumbers } from "../../tasks/task-id-numbers.ts";
+import { advice, each, isLonger, type Rule, rulesOn, shown } from "./rules.ts";
+
+const NAME_LENGTH_MAX = 64;
+const WORDS_LENGTH_MAX = 1000;
+const DETAIL_LENGTH_MAX = 2000;
+const BYTES_MAX = 1024 ** 2;
+
+const isEmpty = (text: string): boolean => text === "";
+const isOnce = (item: Named, all: readonly Named[]): boolean => all.find(({ name }) => name === item.name) === item;
+const isName = (name: string, item: Named, all: readonly Named[]): boolean =>
+  !isEmpty(name) && !isLonger(name, NAME_LENGTH_MAX) && isOnce(item, all);
+const OWN_NAME = `must be a name of its own of 1 to ${NAME_LENGTH_MAX} characters`;
+// Written so that NaN is out of range.
+const isShare = (value: number): boolean => value >= 0 && value <= 1;
+
+type Named = { readonly name: string };
+
+/** Revision of the contract that this server speaks. */
+export const PROTOCOL = 1;
+const ENVIRONMENTS_MAX = 1024;
+const leftOut = rulesOn<LeftOut>("LeftOut");
+const provider = rulesOn<DescribeResponse>("DescribeResponse");
+const keysOf = (environments: readonly ProvidedEnvironment[]): readonly string[] =>
+  environments.map(({ id, version }) => `${id} version ${version}`);
+
+/** Rules on what is not served. It is named with the reason, or with the rule that it breaks. */
+export const ON_LEFT_OUT: readonly Rule<LeftOut>[] = [
+  advice(leftOut.on("name", "must name an environment or a level", (name) => !isEmpty(name))),
+  advice(leftOut.on("reason", "must say why something is left out", (reason) => !isEmpty(reason))),
+];
+
+export const ON_PROVIDER: readonly Rule<DescribeResponse>[] = [
+  provider.on(
+    "protocol",
+    `must be ${PROTOCOL}: bring provider and server to the same version of Gradus`,
+    (protocol) => protocol === PROTOCOL,
+  ),
+  provider.on(
+    "environments",
+    `must have 1 to ${ENVIRONMENTS_MAX} environments`,
+    ({ length }) => length >= 1 && length <= ENVIRONMENTS_MAX,
+    ({ length }, { leftOut: left }) =>
+      [length, ...left.slice(0, 8).map(({ name, reason }) => onOneLine(`${name}: ${reason}`))].join("; "),
+  ),
+  provider.on(
+    "environments",
+    "must each have an id and version of its own",
+    (environments) => new Set(keysOf(environments)).size === environments.length,
+    (environments) => shown(keysOf(environments).find((key, i, all) => all.indexOf(key) !== i)),
+  ),
+  ...each(
+    ({ leftOut: left }: DescribeResponse) => left,
+    ON_LEFT_OUT,
+    (all) => all,
+  ),
+];
+
+export const GOALS: Readonly<Record<number, Goal>> = {
+  [WireGoal.UNSPECIFIED]: "satisfy",
+  [WireGoal.SATISFY]: "satisfy",
+  [WireGoal.MINIMIZE]: "minimize",
+  [WireGoal.MAXIMIZE]: "maximize",
+};
+const ID_LENGTH_MAX = 128;
+const ID = /^[a-z0-9-]+(\/[a-z0-9-]+)*$/;
+const ID_WORDS = `must be words of a-z, 0-9 and "-" with "/" between them, of at most ${ID_LENGTH_MAX} characters`;
+const VERSION_MAX = 2 ** 31 - 1;
+const PARAMETERS_BYTES_MAX = 16 * 1024;
+/** Components of the completion (envs/reward/weighted.ts). */
+const TAKEN = ["format", "format_strict", "tags"];
+
+function isParameters(json: string): boolean {
+  if (isEmpty(json)) return true;
+  try {
+    return Buffer.byteLength(json) <= PARAMETERS_BYTES_MAX && /^\s*\{/.test(json) && JSON.parse(json) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const component = rulesOn<ProviderComponent, readonly ProviderComponent[]>("ProviderComponent");
+const level = rulesOn<ProviderLevel, readonly ProviderLevel[]>("ProviderLevel");
+const environment = rulesOn<ProvidedEnvironment>("ProvidedEnvironment");
+
+export const ON_ENVIRONMENT: readonly Rule<ProvidedEnvironment>[] = [
+  environment.on("id", ID_WORDS, (id) => ID.test(id) && id.length <= ID_LENGTH_MAX),
+  environment.on("version", `must be from 1 to ${VERSION_MAX}`, (given) => given >= 1 && given <= VERSION_MAX),
+  environment.on("digest", "must be 64 hex digits in lower case", (digest) => /^[0-9a-f]{64}$/.test(digest)),
+  environment.characters("description", 4000),
+  environment.on("goal", "must be a Goal that this server knows", (goal) => GOALS[goal] !== undefined),
+  environment.size("levels", [1, 1024]),
+  environment.on("answerFormats", "must be AnswerFormats that this server knows", (formats) =>
+    formats.every((format) => formatNumbers.fromWire(format) !== undefined),
+  ),
+  environment.size("components", [0, 32]),
+  environment.size("remarks", [0, 32]),
+  environment.characters("remarks", WORDS_LENGTH_MAX),
+  environment.on("turnsMax", "must be at most 1", (turns) => turns <= 1),
+  ...each(
+    ({ components }: ProvidedEnvironment) => components,
+    [
+      component.on("name", OWN_NAME, isName),
+      component.on("name", `must be none of ${TAKEN.join(", ")}`, (name) => !TAKEN.includes(name)),
+      component.characters("description", WORDS_LENGTH_MAX),
+      component.on("weight", "must be in [0, 1]", isShare),
+    ],
+    (all) => all,
+  ),
+  ...each(
+    ({ levels }: ProvidedEnvironment) => levels,
+    [
+      level.on("name", OWN_NAME, isName),
+      level.characters("description", WORDS_LENGTH_MAX),
+      level.on("parametersJson", `must be a JSON object of at most ${PARAMETERS_BYTES_MAX} bytes`, isParameters),
+      level.on("rows", "must be below 2^53", (rows) => rows <= BigInt(Number.MAX_SAFE_INTEGER)),
+    ],
+    (all) => all,
+  ),
+];
+
+/** What an environment says of its instances and answers. */
+export interface Terms {
+  readonly goal: Goal;
+  readonly components: readonly ComponentInfo[];
+}
+
+const ROLES = ["system", "user", "assistant"];
+const instance = rulesOn<ProvidedInstance, Pick<Terms, "goal">>("ProvidedInstance");
+
+export const isBetter = (goal: Goal, value: number, than: number): boolean =>
+  goal === "maximize" ? value > than : value < than;
+const isFinite = (value: number | undefined): boolean => value !== undefined && Number.isFinite(value);
+
+export const ON_INSTANCE: readonly Rule<ProvidedInstance, Pick<Terms, "goal">>[] = [
+  instance.size("instance", [1, BYTES_MAX], "bytes"),
+  instance.size("prompt", [1, 16], "messages"),
+  instance.on(
+    "prompt",
+    `must have messages of ${ROLES.join(", ")}, of which the last is not the assistant's`,
+    (prompt) => prompt.every(({ role }) => ROLES.includes(role)) && prompt.at(-1)?.role !== "assistant",
+    (prompt) => shown(prompt.map(({ role }) => role).join(", ")),
+  ),
+  instance.on(
+    "prompt",
+    `must have at most ${BYTES_MAX} bytes, and more than white space`,
+    (prompt) =>
+      prompt.some(({ content }) => content.trim() !== "") &&
+      prompt.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) <= BYTES_MAX,
+    (prompt) => shown(prompt[0]?.content),
+  ),
+  instance.size("canonical", [0, BYTES_MAX], "bytes"),
+  instance.on(
+    "baseline",
+    "must be finite unless the goal is GOAL_SATISFY",
+    (value, _, { goal }) => goal === "satisfy" || isFinite(value),
+  ),
+  instance.on(
+    "baselineBound",
+    "must be finite and no worse than the baseline",
+    // Every answer as good as the best known would beat it, and could not be scored.
+    (bound, { baseline = 0 }, { goal }) =>
+      goal === "satisfy" || bound === undefined || (isFinite(bound) && !isBetter(goal, baseline, bound)),
+    (bound, { baseline }) => `${bound} for a baseline of ${baseline}`,
+  ),
+  instance.size("metadata", [0, 32], "entries"),
+  instance.characters("metadata", WORDS_LENGTH_MAX),
+];
+
+const { FEASIBLE, GRADED } = Verdict;
+const VERDICTS = [Verdict.MALFORMED, Verdict.INFEASIBLE, FEASIBLE, GRADED];
+const facts = rulesOn<ProvidedFacts, Terms>("ProvidedFacts");
+const grade = rulesOn<ProvidedComponent, readonly [all: readonly ProvidedComponent[], terms: Terms]>(
+  "ProvidedComponent",
+);
+const verdictWords = (verdict: Verdict): string => Verdict[verdict] ?? String(verdict);
+
+export const ON_FACTS: readonly Rule<ProvidedFacts, Terms>[] = [
+  facts.on(
+    "verdict",
+    "must be MALFORMED, INFEASIBLE, or GRADED where the environment has components, and FEASIBLE where not",
+    (verdict, _, { components }) =>
+      VERDICTS.includes(verdict) && verdict !== (components.length > 0 ? FEASIBLE : GRADED),
+    verdictWords,
+  ),
+  facts.characters("violation", DETAIL_LENGTH_MAX),
+  facts.on(
+    "objective",
+    "must be finite for a feasible answer unless the goal is GOAL_SATISFY",
+    (value, { verdict }, { goal }) => goal === "satisfy" || verdict !== FEASIBLE || isFinite(value),
+  ),
+  ...each(
+    ({ verdict, components }: ProvidedFacts): readonly ProvidedComponent[] => (verdict === GRADED ? components : []),
+    [
+      grade.on("name", "must be one of ProvidedEnvironment.components", (name, _, [, { components }]) =>
+        components.some((known) => known.name === name),
+      ),
+      grade.on("name", "must come once", (_, given, [all]) => isOnce(given, all)),
+      grade.on("value", "must be in [0, 1]", (value) => value === undefined || isShare(value)),
+      advice(
+        grade.on(
+          "reason",
+          "must say why there is no value, and be empty where there is one",
+          (reason, { value }) => (value === undefined) !== isEmpty(reason),
+        ),
+      ),
+    ],
+    (all, _, terms: Terms) => [all, terms] as const,
+  ),
+  facts.on(
+    "components",
+    "must have a value of the first of ProvidedEnvironment.components, which an answer is judged by",
+    (given, { verdict }, { components: [first] }) =>
+      verdict !== GRADED || given.some(({ name, value }) => name === first?.name && value !== undefined),
+    (given) => shown(given.map(({ name }) => name).join(", ")),
+  ),
+  advice(
+    facts.on(
+      "solved",
+      "must be set, as components are, of graded answers only",
+      (solved, { verdict, components }) => verdict === GRADED || (!solved && components.length === 0),
+      (_, { verdict }) => verdictWords(verdict),
+    ),
+  ),
+  facts.size("info", [0, 16], "entries"),
+  facts.characters("info", WORDS_LENGTH_MAX),
+];
+
+const failure = rulesOn<ProviderFailure>("ProviderFailure");
+
+export const ON_FAILURE: readonly Rule<ProviderFailure>[] = [
+  failure.on(
+    "kind",
+    "must be a kind that provider.proto has, and never UNSPECIFIED",
+    (kind) => kind !== ProviderFailureKind.UNSPECIFIED && ProviderFailureKind[kind] !== undefined,
+  ),
+  failure.characters("detail", DETAIL_LENGTH_MAX),
+];
