@@ -402,6 +402,7 @@ async function mountedAt(mount: RemoteMount): Promise<Said> {
     memoryMib: 64,
     hidden: [],
     reload: false,
+    replacedGraceMs: 60_000,
   };
   const opened = await openMounts(settings, {
     onMount: ({ refused, remarks }) =>
