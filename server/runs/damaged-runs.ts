@@ -1,10 +1,10 @@
-/** Runs whose journals are damaged: each is logged once, counted, and named in lists while it is there. */
+/** Runs whose journals are damaged. Each is logged once, counted, and named in lists as long as it exists. */
 import { type Store, StoreDamaged } from "../stores/store.ts";
 import { FormatError } from "../curriculum/json.ts";
 import type { Refusal } from "../curriculum/types.ts";
 import type { Log } from "../base/log.ts";
 
-/** The maximum of runs that are kept by name. Calls for the others are refused and logged alike. */
+/** Maximum number of damaged runs that are kept by name. Calls for others are refused and logged in the same way. */
 const DAMAGED_MAX = 1024;
 
 export type Damages = ReturnType<typeof createDamages>;
@@ -12,7 +12,7 @@ export type Damages = ReturnType<typeof createDamages>;
 export function createDamages(store: Pick<Store, "find">, log: Log | undefined) {
   const found = new Map<string, string>();
   return {
-    /** Returns what a call for a run is told of an error of its journal, and throws any other error. */
+    /** Returns the refusal of a call for an error in the run's journal. Throws any other error. */
     refusal: (id: string, error: unknown): Refusal => {
       if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
       const message = `run "${id}" cannot be read: ${error.message}`;
@@ -22,11 +22,11 @@ export function createDamages(store: Pick<Store, "find">, log: Log | undefined) 
       if (found.has(id) || found.size < DAMAGED_MAX) found.set(id, message);
       return { kind: "damaged", message };
     },
-    /** Returns what was found damaged in a run; undefined: nothing so far. */
+    /** Returns the damage that was found in a run. Undefined: none so far. */
     of: (id: string) => found.get(id),
-    /** Forgets a run that was read, or is not there any more. */
+    /** Forgets a run that was read again, or that no longer exists. */
     forget: (id: string): void => void found.delete(id),
-    /** Forgets the runs that were deleted. A store that is away says nothing of a run. */
+    /** Forgets the runs that were deleted. If the store cannot be reached, a run stays listed. */
     sweep: async (): Promise<void> => {
       for (const id of [...found.keys()]) if ((await store.find(id).catch(() => id)) === undefined) found.delete(id);
     },

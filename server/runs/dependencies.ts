@@ -1,4 +1,4 @@
-/** What the coordinator of runs needs from outside. */
+/** Dependencies of the coordinator of runs, which its caller passes in. */
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../stores/store.ts";
@@ -9,55 +9,56 @@ import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
 
 export type Made<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /** This ordinal has no instance, whenever it is asked for: it is passed over. The message says why. */
+  /** This ordinal never has an instance, so it is skipped. The message gives the reason. */
   | { readonly kind: "none"; readonly message: string }
-  /** No telling now, e.g. the workers' queue is full. */
+  /** The result is not known now, e.g. because the workers' queue is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   /** The signal was aborted first. */
   | { readonly kind: "cancelled" };
 
 /**
- * Makes instances: a pure function of their places, but for being unavailable, and for a teacher's. Those of one place may
- * differ from time to time; a run keeps the keys of what it drew, so that it has the same again.
+ * Makes instances. They depend only on their places, except for a teacher's, and except that making may be unavailable.
+ * Instances of one place may differ between calls. A run stores the keys of its drawn instances, so that it gets the
+ * same ones again.
  */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
-  /** Instances of one arm, for a run; a result for each place, in order. */
+  /** Makes instances of one arm for a run, and returns a result for each place, in order. */
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly Made<Key>[]>;
 }
 
-/** How the rows of this server's pools stand to those that a run knows. */
+/** Comparison of the rows in this server's pools with those that a run knows. */
 export type RowsLook =
   | { readonly kind: "same" }
-  /** The run is to take these in first; the message says what changed, and is empty where there is nothing to tell. */
+  /** The run must apply these events first. The message says what changed; empty: there is nothing to report. */
   | { readonly kind: "changed"; readonly events: readonly RunEvent<never, never>[]; readonly message: string }
-  /** This server has older rows than the run, or lacks a pool: it must not work on the run. */
+  /** This server has older rows than the run, or lacks a pool. It must not work on the run. */
   | { readonly kind: "stale"; readonly message: string };
 
 export interface RunRows<Spec, Key extends InstanceKey> {
-  /** Pure, and at no cost for a state that has the lists of one that was looked at before. */
+  /** Compares rows. The function is pure, and fast for a state whose lists were compared before. */
   look(state: RunState<Spec, Key>): RowsLook;
-  /** Whether the task of a key and a spec can be given: its row, if it is one, and its sources are still here. */
+  /** Returns whether this server can serve a task: its row, if it has one, and its sources are still here. */
   readonly has: (key: Key, spec: Spec) => boolean;
-  /** Why no tasks of a spec can be made here, as its sources were replaced; undefined: they were not. */
+  /** Returns why this server can make no tasks of a specification: its sources were replaced. Undefined: they were not. */
   readonly whyMissing?: (spec: Spec) => string | undefined;
 }
 
 export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
-  /** Left out: arms have no rows that could change. */
+  /** Unset: the arms have no rows that could change. */
   readonly rows?: RunRows<Spec, Key>;
-  /** Told why this server must not work on a run: its pools are older. */
+  /** Called with the reason why this server must not work on a run: its pools are older. */
   readonly onStale?: (message: string) => void;
-  /** Whether two specs stand for the same tasks. Left out: only equal ones do. */
+  /** Returns whether two specifications describe the same tasks. Unset: only equal ones do. */
   readonly haveSameTasks?: (one: Spec, other: Spec) => boolean;
   readonly clock: Clock;
-  /** Names an incarnation as no other ever was or will be, on any server: at least 64 random bits. No slashes. */
+  /** Returns a name for an incarnation that is unique on all servers: at least 64 random bits, without slashes. */
   readonly newIncarnation: () => string;
-  /** Tasks of a run that may be made ahead of their draw; left out: none are. */
+  /** Maximum number of a run's tasks that may be made before they are drawn. Unset: none. */
   readonly aheadMax?: number;
-  /** Told of each run that is deleted or has expired, with its id. */
+  /** Called with the id of each run that is deleted or has expired. */
   readonly onRemoved?: (runId: string) => void;
-  /** Undefined: they are not told. */
+  /** Undefined: nothing is logged. */
   readonly log?: Log;
 }

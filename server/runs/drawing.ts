@@ -1,4 +1,4 @@
-/** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
+/** Draws of update batches, one at a time for each run. Instances are made outside of the run's queue of changes. */
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
 import { drawnEvent, DRY_ORDINALS, fillSlots } from "../curriculum/fill-slots.ts";
 import type { RunEvent } from "../curriculum/events.ts";
@@ -10,26 +10,26 @@ import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { createStock, makeAhead, type Stock } from "./stock.ts";
 
-/** How often a draw is planned again because control changes came in between. */
+/** Maximum number of plans for one draw. A draw is planned again if a control change came in between. */
 const PLANS_MAX = 32;
 
-/** "done": a batch was drawn, the run is no longer ready for one, or the caller left: look again. */
+/** "done": a batch was drawn, the run is no longer ready for one, or the caller left. The caller must look again. */
 export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 
-/** What is written with a draw, on the state that it leads to; must be pure. */
+/** Returns further events to write with a draw, from the state after the draw. Must be pure. */
 type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
 
 export interface Drawing<Spec, Key extends InstanceKey> {
   /**
-   * Draws the next update batch, or joins the draw that is going on, with which only what its first caller gave is
-   * written. Once all who asked for it have left it ends, and what was made is kept for the next one.
+   * Draws the next update batch, or joins the current draw. Only the events of the draw's first caller are written with
+   * it. When all callers have left, the draw ends, and its instances are kept for the next one.
    */
   draw(signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome>;
-  /** Makes no more tasks ahead. */
+  /** Stops making tasks ahead of draws. */
   stop(): void;
 }
 
-/** Of why an arm was masked, characters. */
+/** Maximum length, in characters, of the reason for masking an arm. */
 const REASON_LENGTH_MAX = 512;
 
 /** An arm that gives no more tasks. */
@@ -44,7 +44,9 @@ function dryArm(arm: number, why: string): Dry {
   return { kind: "dry", arm, reason: reason.slice(0, REASON_LENGTH_MAX) };
 }
 
-/** Makes what a plan wants until its slots are filled; "cancelled": the plan no longer holds, or nobody waits. */
+/**
+ * Makes the instances of a plan until its slots are filled. "cancelled": the plan no longer holds, or no caller waits.
+ */
 async function fill<Spec, Key extends InstanceKey>(
   { stock }: Draw<Spec, Key>,
   { config }: RunState<Spec, Key>,
@@ -75,7 +77,9 @@ function eventsOf<Spec, Key extends InstanceKey>(
   return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups", cause: "too_many_open" }, drawn];
 }
 
-/** Aborted once a plan no longer holds, the run is gone or nobody waits; `end` stops watching. */
+/**
+ * Returns a signal that aborts once a plan no longer holds, the run is gone or no caller waits. `end` stops watching.
+ */
 function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, plan: DrawPlan, abandoned: AbortSignal) {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
@@ -90,24 +94,27 @@ function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, pl
   return { signal: controller.signal, end };
 }
 
-/** A draw that is going on, and what it works with. */
+/** A draw in progress, with its dependencies. */
 interface Draw<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly clock: Clock;
   readonly stock: Stock<Key>;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborts when no caller waits for the draw. */
   readonly abandoned: AbortSignal;
   readonly withDraw: WithDraw<Spec, Key>;
 }
 
-/** Where no arm can be drawn, and none of those that are masked comes back, waiting does not help. */
+/**
+ * Returns the refusal of a draw. If no masked arm depends on a resource that may come back, waiting does not help, and
+ * the refusal is failed_precondition.
+ */
 function refusalFor({ config, masks }: RunState, refusal: Refusal): Refusal {
   const returns = config.arms.some(({ resource }, arm) => masks[arm] !== null && resource !== undefined);
   if (refusal.kind !== "unavailable" || returns) return refusal;
   return { kind: "failed_precondition", message: refusal.message };
 }
 
-/** Takes an arm out that gives no tasks, so that the others go on. */
+/** Masks an arm that gives no tasks, so that the other arms go on. */
 function maskArm<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   plan: DrawPlan,
@@ -123,7 +130,7 @@ type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
 
 async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): Promise<DrawOutcome> {
   const { run, clock, stock, abandoned, withDraw } = draw;
-  // Each arm may be masked once.
+  // Each arm may be masked once, which takes a further plan.
   const plansMax = PLANS_MAX + run.state().config.arms.length;
   for (let plans = 0; plans < plansMax; plans++) {
     const state = run.state();
@@ -163,9 +170,9 @@ export function drawing<Spec, Key extends InstanceKey>(
     const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw }).finally(() => {
       current = undefined;
     });
-    // Nothing is lost where this fails: the draw makes what it wants. But it is a fault of ours.
+    // Nothing is lost if this fails, because a draw makes its own tasks. But a failure is a bug, so it is logged.
     makeAhead(run, stock, aheadMax, stopped.signal).catch((err: unknown) =>
-      log?.warn({ err, run: run.id }, "tasks were not made ahead"),
+      log?.warn({ err, run: run.id }, "cannot make tasks ahead of their draw: the draw makes them"),
     );
     return outcome;
   };

@@ -1,37 +1,43 @@
 /**
- * Removes runs that nobody has asked for in their time to live. That is told by the store's clock, which may be wrong: so
- * nothing is removed in the first minutes after a start, after a jump of that clock or after the store could not be asked,
- * what will be is announced, and each removal is logged.
+ * Removes runs without requests in their time to live. The store's clock decides, and it may be wrong. So no run is
+ * removed in the first minutes after a start, after a jump of that clock, or after a failure of the store. Removals are
+ * announced and logged.
  */
 import type { ExpiredRun } from "../stores/store.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
 import type { Ports } from "./dependencies.ts";
 
-/** How often expired runs are looked for. */
+/** Interval between searches for expired runs. */
 const SWEEP_MS = 30_000;
-/** How long no run is removed after a start, a jump of the clock or a failure: time to see the announcement, and to act. */
+/**
+ * Time without removals after a start, a jump of the clock or a failure. It lets an operator read the announcement and
+ * act.
+ */
 const SETTLE_MS = 5 * 60_000;
-/** The store's clock jumped if it moved by this much more or less than time has passed. */
+/** Minimum deviation of the store's clock from elapsed time that counts as a jump. */
 const JUMP_MS = 60_000;
-/** Runs that an announcement names. */
+/** Maximum number of runs that an announcement names. */
 const NAMED_MAX = 20;
 
 /**
- * How long the store keeps a run that is asked for now. That is put off with each sweep for the runs that were asked for
- * since the last one, so the time has two sweeps to spare.
+ * Returns how long the store keeps a run after a request. Each sweep renews it for the runs with requests since the
+ * last one, so the time has two sweeps to spare.
  */
 export function keptMs(timeToLiveMs: number): number {
   return timeToLiveMs + 2 * SWEEP_MS;
 }
 
-/** Calls `onSweep` each time, and `forget` with the key of each run that was removed. What it returns ends that. */
+/**
+ * Sweeps periodically, calls `onSweep` each time, and calls `forget` with the key of each removed run. Returns a
+ * function that ends the sweeps.
+ */
 export function sweepExpired<Spec, Key extends InstanceKey>(
   { store, clock, onRemoved, log }: Pick<Ports<Spec, Key>, "store" | "clock" | "onRemoved" | "log">,
   onSweep: () => Promise<void>,
   forget: (key: number) => Promise<void>,
 ): () => void {
   let settledAtMs = clock.now() + SETTLE_MS;
-  /** Of the store's clock, before this one; undefined: it has not been asked yet. */
+  /** Difference between the store's clock and this server's. Undefined: the store was not asked yet. */
   let aheadMs: number | undefined;
   let announced = "";
   let cancel = (): void => undefined;
@@ -74,9 +80,9 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
       const swept = sweep().catch((err: unknown) => {
-        // Who uses a run could not say so meanwhile.
+        // During the failure, requests for a run could not renew it.
         settle();
-        log?.warn({ err }, "expired runs could not be looked for");
+        log?.warn({ err }, "cannot find out which runs have expired: no run is removed for the next minutes");
       });
       void swept.then(schedule);
     });

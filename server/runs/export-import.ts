@@ -1,6 +1,7 @@
 /**
- * Export and import of runs. An export is a SavedRun (proto/gradus/internal/v1/run.proto): the run's state and behind it the
- * newest records of its history, compressed with gzip. It is made and read in turns with everything else.
+ * Export and import of runs. An export is a SavedRun (proto/gradus/internal/v1/run.proto), compressed with gzip: the
+ * run's state, then the newest records of its history. Both are done in short turns, so that other work can run in
+ * between.
  */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -38,24 +39,27 @@ export type ExportedRun = Awaited<ReturnType<typeof exportRun>>;
 
 export interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly run: RunView<Spec>;
-  /** The run's as it is now, that the tasks are of. */
+  /** Current configuration of the run, to which the tasks belong. */
   readonly config: RunConfig<Spec>;
-  /** Tasks that were given out and wait for results, in cursor order. */
+  /** Tasks that were handed out and wait for results, in cursor order. */
   readonly outstanding: readonly IssuedTask<Key>[];
 }
 
-/** The newest records of a history that go with an export; so many at most, and as many characters. */
+/** Maximum number of history records in an export, and of their characters. The newest are exported. */
 const RECORDS_MAX = 16_384;
 const RECORDS_LENGTH_MAX = 16 * 2 ** 20;
 const RECORDS_PER_READ = 512;
 
-/** Above what any run exports: its samples, hashes and history are bounded (state.ts, issued-hashes.ts, here). */
+/**
+ * Maximum size of an expanded export. A run's export is always smaller, because its samples, hashes and history are
+ * bounded (state.ts, issued-hashes.ts, here).
+ */
 const EXPANDED_BYTES_MAX = 256 * 2 ** 20;
 
 const compress = promisify<Uint8Array, { level: number }, Uint8Array>(gzip);
 const expand = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
 
-/** The newest records of a run's history before a place. */
+/** Returns the newest records of a run's history before a position. */
 async function newestRecords<Spec, Key extends InstanceKey>(
   { store }: Ports<Spec, Key>,
   run: Pick<LiveRun<Spec, Key>, "key">,
@@ -90,15 +94,15 @@ export async function exportRun<Spec, Key extends InstanceKey>(ports: Ports<Spec
   const missing = missingRecord(state, records, records[0]?.seq ?? 0);
   if (missing !== undefined && (await run.refresh()) === "fresh") throw recordMissing(missing);
   await inTurns(ports.clock, encodeRecords(records), (piece) => pieces.push(piece));
-  // The fastest level: digests and rewards are most of it, and a higher one gains little.
+  // The fastest level, because most data are digests and rewards, of which a higher level saves little.
   const bytes = await compress(Buffer.concat(pieces), { level: 1 });
   return { state: bytes, epoch: state.epoch, cursor: state.cursor };
 }
 
-/** What an export holds. */
+/** Contents of an export. */
 interface Exported<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
-  /** Of the state. */
+  /** Encoded state. */
   readonly bytes: Uint8Array;
   readonly records: readonly StoredRecord[];
 }
@@ -109,14 +113,18 @@ async function readExported<Spec, Key extends InstanceKey>(
   codecs: Codecs<Spec, Key>,
 ): Promise<Exported<Spec, Key> | Invalid> {
   const expanded = await expand(bytes, { maxOutputLength: EXPANDED_BYTES_MAX }).catch(() => undefined);
-  if (expanded === undefined) return invalid("state", "it is not what ExportRun of this version gives");
+  if (expanded === undefined)
+    return invalid(
+      "state",
+      "it is not an export that this server can read: pass the bytes that ExportRun of this version returns",
+    );
   const reader = stateReader(codecs);
   const records: StoredRecord[] = [];
   let end = 0;
   try {
     await inTurns(clock, piecesOf(expanded), (piece) => {
       if (piece.kind === "record") records.push(decodeRecord(piece.bytes));
-      else if (records.length > 0) throw new FormatError("a part of the state stands behind the history");
+      else if (records.length > 0) throw new FormatError("a part of the state comes after the history");
       else {
         reader.take(piece.bytes);
         end = piece.end;
@@ -129,7 +137,10 @@ async function readExported<Spec, Key extends InstanceKey>(
   }
 }
 
-/** The event that puts a state back; `here`: the run that it takes the place of, `keeper`: whose control stays in force. */
+/**
+ * Returns the event that restores a state. `here` is the run that is replaced, and `keeper` the run whose control stays
+ * in force.
+ */
 function importEvent<Spec, Key extends InstanceKey>(
   { state, bytes }: Exported<Spec, Key>,
   names: Pick<Imported<Spec, Key>, "runId" | "incarnation" | "atMs">,
@@ -140,7 +151,7 @@ function importEvent<Spec, Key extends InstanceKey>(
   return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, bytes, keeps };
 }
 
-/** The exported history, where the run it comes to has its places. */
+/** Returns the exported history at the positions that it gets in the run. */
 function placed(
   { state, records }: Exported<unknown, InstanceKey>,
   here: RunState | undefined,
@@ -149,7 +160,7 @@ function placed(
   return records.map(({ seq, body }) => ({ seq: seq + offset, body }));
 }
 
-/** Tasks that are looked up in one turn of the event loop: about a millisecond. */
+/** Maximum number of tasks that are looked up in one turn of the event loop: about a millisecond. */
 const TASKS_PER_TURN = 512;
 
 async function importedRun<Spec, Key extends InstanceKey>(
@@ -196,7 +207,7 @@ async function asNew<Spec, Key extends InstanceKey>(
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  // A run begins unpaused, whoever paused the exported one.
+  // A new run is never paused, even if the exported one was.
   const resumed = exported.state.paused ? [{ kind: "resumed" } as const] : [];
   const { state, events, records } = encodeChange(undefined, { events: [event, ...resumed], by }, source, atMs);
   const timeToLiveMs = keptMs(exported.state.config.timeToLiveMs);
@@ -217,16 +228,19 @@ async function asNew<Spec, Key extends InstanceKey>(
   });
 }
 
-/** How an export is put back. */
+/** Options of an import. */
 export interface Asked {
-  /** Undefined: the exported run's. */
+  /** Id of the run. Undefined: that of the exported run. */
   readonly runId?: string | undefined;
   readonly by?: string | undefined;
-  /** The export's control comes with it into a run that is there; else that run keeps its own. */
+  /** Whether the control in the export replaces that of an existing run. Otherwise the existing run keeps its own. */
   readonly restoreControl?: boolean;
 }
 
-/** In place where the id is the exported run's: as a change of the run that has it, or as a new one where none has. */
+/**
+ * Imports a run. If the id is the exported run's, an existing run of that id is changed. Otherwise a new run is
+ * created.
+ */
 export async function importRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,

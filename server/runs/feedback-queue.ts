@@ -1,12 +1,13 @@
 /**
- * Feedback that comes while its run is written to is written as one after that. It is gathered before the run is looked
- * for: samples come a few at a time, and all that is done for a call would be done for each of them.
+ * Queue of feedback. Feedback that arrives during a write of its run is combined into one later write. It is gathered
+ * before the run is looked up, because samples arrive a few at a time and the cost of a call would recur for each of
+ * them.
  */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../curriculum/feedback.ts";
 import { type InstanceKey, ok, type Result } from "../curriculum/types.ts";
 import type { Registry } from "./loaded-runs.ts";
 
-/** Items of a run that may wait for the store, in all calls together. */
+/** Maximum number of items of a run that may wait for the store, over all calls. */
 export const PENDING_ITEMS_MAX = 262_144;
 
 type Outcome = Result<readonly FeedbackStatus[]>;
@@ -17,15 +18,15 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** What waits for one run. */
+/** Feedback that waits for one run. */
 interface Gathered {
   calls: Call[];
-  /** Of these calls, and of those that are being written. */
+  /** Number of items in these calls and in those that are being written. */
   items: number;
 }
 
 export interface FeedbackQueue {
-  /** The status of each item, in order. */
+  /** Records feedback and returns the status of each item, in order. */
   readonly record: (runId: string, items: readonly FeedbackItem[]) => Promise<Outcome>;
 }
 
@@ -51,7 +52,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<
     try {
       const outcome = await registry.withRun<Outcome>(runId, ({ run }) =>
         run.commit<Outcome>((state) => {
-          // The first time this is called is as late as calls can join.
+          // The first time this function runs is the last moment at which calls can join.
           taken ??= take();
           const { statuses, groups, evaluated } = decideFeedback(
             state,
@@ -73,7 +74,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<
     record: (runId, items) => {
       const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
       if (gathered.items + items.length > PENDING_ITEMS_MAX) {
-        const message = "too much feedback waits for the store";
+        const message = "too much feedback of the run waits for the store: retry later";
         const wait = { reason: "OVERLOADED" } as const;
         return Promise.resolve({ kind: "unavailable", message, retryDelayMs: 1000, wait });
       }

@@ -1,15 +1,15 @@
-/** Calls that wait for a run to change share one look at its store, however many they are. */
+/** Followers of a run. All calls that wait for one run to change share a single reading of its store. */
 import type { Clock } from "../base/clock.ts";
 
-/** Time from one look to the next while a call waits. */
+/** Time between two readings while a call waits. */
 const POLL_MS = 250;
 
-/** Is given "fresh" after each change, and the outcome of a look that failed. */
+/** Called with "fresh" after each change, and with the outcome of a failed reading. */
 export type Follower<Looked> = (looked: Looked | Promise<Looked>) => void;
 
 /**
- * While anybody follows, `look` reads the store every POLL_MS, and at once when `listen` hears of a change. Looks do not
- * overlap. `tell` tells all followers.
+ * Creates the followers of a run. As long as there are any, `look` reads the store every POLL_MS, and at once when
+ * `listen` reports a change. Readings do not overlap. `tell` notifies all followers.
  */
 export function createFollowers<Looked>(
   clock: Clock,
@@ -26,7 +26,7 @@ export function createFollowers<Looked>(
     let hear = (): void => undefined;
     const endListening = listen(() => hear());
     while (followers.size > 0) {
-      // A change that is heard of during a look may be too late for that look.
+      // If a change is reported during a reading, the reading may have missed it, so another follows at once.
       const { promise: due, resolve } = Promise.withResolvers<void>();
       hear = resolve;
       const looked = look();
@@ -41,7 +41,7 @@ export function createFollowers<Looked>(
   };
   return {
     tell,
-    /** The function that it returns ends that. */
+    /** Adds a follower. Returns a function that removes it. */
     follow: (follower: Follower<Looked>): (() => void) => {
       followers.add(follower);
       if (!isPolling) void poll();

@@ -1,4 +1,4 @@
-/** GetGroups: what is known of groups, at once or when they are closed. */
+/** GetGroups: returns groups at once, or waits until they are closed. */
 import { cursorsOf, groupViews, type GroupView, type Wanted } from "../curriculum/groups.ts";
 import { groupAt, type RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../curriculum/types.ts";
@@ -8,23 +8,23 @@ import { whenever } from "./watch.ts";
 
 export interface GroupsRequest {
   readonly wanted: Wanted;
-  /** The page begins with the group at this place of those that are meant. */
+  /** Index, among the selected groups, of the first group of the page. */
   readonly from: number;
-  /** Groups of a page at most. */
+  /** Maximum number of groups in a page. */
   readonly limit: number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface Groups<Spec, Key extends InstanceKey> {
-  /** The run's, that the tasks are of. */
+  /** Configuration of the run to which the tasks belong. */
   readonly config: RunConfig<Spec>;
   readonly groups: readonly GroupView<Key>[];
-  /** Where the next page begins; undefined: this is the last. */
+  /** Index at which the next page begins. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 
-/** Samples of a page: about two megabytes of them. */
+/** Maximum number of samples in a page: about two megabytes. */
 const SAMPLES_MAX = 2 ** 15;
 
 function refused(state: RunState, wanted: Wanted): Refusal | undefined {
@@ -39,7 +39,7 @@ function refused(state: RunState, wanted: Wanted): Refusal | undefined {
   return { kind: "out_of_range", message: `update batch ${batch} was closed long ago` };
 }
 
-/** The cursors of a page, and where the next one begins. */
+/** Returns the cursors of a page, and the index at which the next page begins. */
 function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
   const all = cursorsOf(state, wanted);
   const cursors: number[] = [];
@@ -54,7 +54,7 @@ function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
   return { cursors, next: next < all.length ? next : undefined };
 }
 
-/** Whether nothing of a page is waited for: none of its groups is open, or open groups are all that was asked for. */
+/** Returns whether a page needs no waiting: none of its groups is open, or open groups were asked for. */
 function isSettled(state: RunState, request: GroupsRequest): boolean {
   const { wanted } = request;
   if (wanted.kind === "open" || refused(state, wanted) !== undefined) return true;

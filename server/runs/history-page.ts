@@ -1,25 +1,28 @@
-/** A page of a run's history: as many records as were asked for, or as fit. */
+/** A page of a run's history: as many records as requested, or as many as fit. */
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { isMany } from "../curriculum/by-arm.ts";
 import type { RunState } from "../curriculum/state.ts";
 
 /**
- * Characters of records in a page: about half a megabyte on the wire, of the 4 that gRPC clients take by default. Of a
- * run of 256 arms that is a hundred update batches.
+ * Maximum number of characters of the records in a page. That is about half a megabyte on the wire, of the 4 MB that
+ * gRPC clients accept by default. For a run of 256 arms it is a hundred update batches.
  */
 export const PAGE_CHARACTERS_MAX = 1024 ** 2;
-/** Of an update batch, for each arm, where it is told whole, as it is on the wire. */
+/** Characters that each arm of an update batch takes on the wire if the batch is written whole. */
 const CHARACTERS_PER_ARM = 40;
-/** Records that are read from the store at a time: fewer cost a message to its thread and back each. */
+/** Number of records in one reading. Smaller readings would each cost a message to the store's thread and back. */
 const AT_A_TIME = 256;
 
-/** A page of at least one record, where there is one, and where the next starts; undefined: this is the last. */
+/**
+ * Returns a page of at least one record, if there is one, and the position of the next page. Undefined: this is the
+ * last page.
+ */
 export async function historyPage(
   store: Pick<Store, "records">,
   key: number,
   { from, limit, armCount }: { readonly from: number; readonly limit: number; readonly armCount: number },
 ) {
-  // What was written of many arms may be a few of them.
+  // A stored record of many arms may hold only those that changed, so its length on the wire is estimated.
   const least = isMany(armCount) ? CHARACTERS_PER_ARM * armCount : 0;
   const placed: StoredRecord[] = [];
   let characters = 0;
@@ -40,8 +43,9 @@ export async function historyPage(
 }
 
 /**
- * The first place from one on of which the history should have a record and has none; `end`: where what was read ends. Of a
- * run that was imported this cannot be told: of what was before its export only the newest part came with it.
+ * Returns the first position, from `from` on, at which the history should have a record and has none. `end` is where
+ * the records that were read end. An imported run is not checked, because its export held only the newest part of its
+ * history.
  */
 export function missingRecord(
   { incarnations, nextSeq }: RunState,

@@ -1,6 +1,6 @@
 /**
- * How records of a run's history are written, and read in order: where a run has many arms, an update batch's says what has
- * changed since the one before (core/by-arm.ts).
+ * Writes and reads the records of a run's history, in order. If a run has many arms, the record of an update batch
+ * holds the changes from the batch before (curriculum/by-arm.ts).
  */
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { changed, changesOf, type Told } from "../curriculum/by-arm.ts";
@@ -9,10 +9,10 @@ import { FORMAT } from "../curriculum/event-codec.ts";
 import type { HistoryRecord, PlacedRecord } from "../curriculum/history.ts";
 import { policyCodec } from "../curriculum/policies/registry.ts";
 
-/** Of a number that is told among changes: a history is looked at, and no draw goes by it. */
+/** Significant digits of a number among changes. People look at a history, and no draw depends on it. */
 const DIGITS = 5;
 
-/** A list where they are told whole, else `{scale, at, to}`. */
+/** Encodes numbers by arm: all of them as a list, or changes as `{scale, at, to}`. */
 function encodeByArm(before: readonly number[] | null, now: readonly number[]): Json {
   const { all, scale, at, to } = changesOf(before, now);
   return all.length > 0 ? all : { scale, at, to: to.map((number) => Number(number.toPrecision(DIGITS))) };
@@ -23,11 +23,11 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
   const { scale, at, to } = readObject(json);
   const changes = { all: [], scale: readNumber(scale), at: readNumbers(at), to: readNumbers(to) };
   const numbers = changed(before, changes);
-  if (numbers === undefined) throw new FormatError("a record of the run's history goes on from one that is not there");
+  if (numbers === undefined) throw new FormatError("a record of the run's history refers to a missing one");
   return numbers;
 }
 
-/** As many zeros as there are numbers; those of before, where they are as many. */
+/** Returns as many zeros as there are numbers. It reuses `before` if the length is equal. */
 function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
   return before.length === length ? before : Array.from({ length }, () => 0);
 }
@@ -45,7 +45,7 @@ export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "
   });
 }
 
-/** What a record's text says, but for numbers by arm that go on from another's. */
+/** Parses a record's text. Numbers by arm that are stored as changes stay encoded. */
 function parse(text: string): { readonly [name: string]: Json } {
   const { format, ...record } = readObject(parseJson(text));
   if (format !== FORMAT)
@@ -55,19 +55,19 @@ function parse(text: string): { readonly [name: string]: Json } {
 
 export type RecordReader = (text: string) => HistoryRecord;
 
-/** Where reading of a history goes on, and with what. */
+/** Position in a history at which reading goes on, with the reader's state. */
 export interface HistoryPlace {
-  /** The run's key. */
+  /** Key of the run. */
   readonly key: number;
-  /** The next record. */
+  /** Position of the next record. */
   readonly next: number;
   readonly isByArm: boolean;
   readonly readRecord: RecordReader;
 }
 
 /**
- * Reads records one after the other, from one on that goes on from none. `isByArm` false: without what update batches have
- * by arm, from any one on.
+ * Returns a reader of records in order. The first record must be whole. If `isByArm` is false, the reader leaves out
+ * numbers by arm and can begin at any record.
  */
 export function recordReader(isByArm = true): RecordReader {
   let told: Told | null = null;
@@ -88,23 +88,23 @@ export function recordReader(isByArm = true): RecordReader {
   };
 }
 
-/** How a record tells of a draw: whole, or as it differs from the one before; "nothing": it is none of an update batch. */
+/** Returns how a record holds the numbers of its draw. "nothing": the record is not that of an update batch. */
 function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
   const { kind, probabilities } = parse(body);
   if (kind !== "batch") return "nothing";
   return isList(probabilities) ? "whole" : "changes";
 }
 
-/** Whether the first update batch among some goes on from one that is not among them. */
+/** Returns whether the first update batch among the records holds changes from a batch that is not among them. */
 function isLoose(records: readonly StoredRecord[]): boolean {
   const first = records.find((record) => tells(record) !== "nothing");
   return first !== undefined && tells(first) === "changes";
 }
 
-/** Records that are read at a time on the way back. */
+/** Number of records that are read at a time when going back. */
 const BACK = 96;
 
-/** The records before some that these go on from: none, where their first update batch is told whole. */
+/** Returns the earlier records that are needed to read these. Empty: their first update batch is whole. */
 export async function leadingTo(
   records: readonly StoredRecord[],
   store: Pick<Store, "records">,
@@ -123,7 +123,7 @@ export async function leadingTo(
   return leading;
 }
 
-/** Without those at their beginning that go on from a record that is not among them. */
+/** Drops the first records if they hold changes from a record that is not among them. */
 export function withoutLoose(records: readonly StoredRecord[]): readonly StoredRecord[] {
   if (!isLoose(records)) return records;
   const whole = records.findIndex((record) => tells(record) === "whole");

@@ -1,4 +1,6 @@
-/** A run's history as it is now: what was written of it, and of what is not settled what the run knows. */
+/**
+ * Reads a run's history: stored records, with the run's current knowledge in place of records that may still change.
+ */
 import { recordMissing, type Store } from "../stores/store.ts";
 import { type HistoryEntry, isControlChange, unsettledRecords } from "../curriculum/history.ts";
 import { type InstanceKey, notFound, ok, type Result } from "../curriculum/types.ts";
@@ -7,59 +9,59 @@ import { type HistoryPlace, leadingTo, recordReader } from "./history-records.ts
 import type { Page } from "./listing.ts";
 import { gone, type LiveRun } from "./live-run.ts";
 
-/** An entry of the history, and where it stands. */
+/** An entry of the history, and its position. */
 type PlacedEntry = HistoryEntry & {
   readonly seq: number;
-  /** It stays as it is, but for an import. */
+  /** Whether only an import can change the entry. */
   readonly isSettled: boolean;
 };
 
-/** How a history is read. */
+/** Options for reading a history. */
 export interface HistoryReading {
   /**
-   * Left out, or true: a page has no more records than an answer holds where all of them are told with what they have by
-   * arm; false: as many as are asked for, if they are small as stored.
+   * Whether a page is limited to the records that fit into an answer with all numbers by arm. Defaults to true. False:
+   * a page has as many records as requested, if their stored form is small.
    */
-  readonly isToldWhole?: boolean;
-  /** False: update batches have nothing by arm, and are read sooner. */
+  readonly isSentWhole?: boolean;
+  /** Whether update batches have numbers by arm. False is faster. */
   readonly isByArm?: boolean;
-  /** What is told of each entry. Left out: all of it. */
-  readonly asTold?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
-  /** Where the page before ended: what this one's records go on from is not looked for again. */
+  /** Converts each entry before it is returned. Unset: entries are returned whole. */
+  readonly convert?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
+  /** Place at which the page before ended. It saves finding the records that this page's records depend on. */
   readonly place?: HistoryPlace | undefined;
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
-  /** Whose it is, and as of which import: settled records stay as they are in parts that have the same here. */
+  /** Key and epoch of the run. Settled records are equal in all parts with an equal value. */
   readonly of: string;
   /** Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;
 }
 
-/** A page from place `from` on; 0: from the start. */
+/** Reads a page of the history from position `from` on. 0: from the start. */
 export async function readHistory<Spec, Key extends InstanceKey>(
   store: Store,
   run: LiveRun<Spec, Key>,
   {
     from,
     limit,
-    isToldWhole = true,
+    isSentWhole = true,
     isByArm = true,
-    asTold = (entry) => entry,
+    convert = (entry) => entry,
     place,
   }: HistoryReading & { readonly from: number; readonly limit: number },
 ): Promise<Result<HistoryPart> | typeof gone> {
-  // Another has its name by now: its records are none of those that follow.
+  // If another run has the name by now, its records do not continue these.
   if (place !== undefined && place.key !== run.key) return notFound(run.state().runId);
-  // Where it goes on, it is told as the run was when it was begun.
+  // A continued reading shows the run as it was when the reading began.
   const here = place === undefined ? await run.refresh() : "fresh";
   if (here !== "fresh") return here;
   const state = run.state();
-  const armCount = isToldWhole ? state.config.arms.length : 0;
+  const armCount = isSentWhole ? state.config.arms.length : 0;
   const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
   const missing = missingRecord(state, placed, from, next);
   if (missing !== undefined) {
-    // Of a run that was deleted meanwhile they are gone.
+    // If the run was deleted meanwhile, its records are gone.
     if ((await run.refresh()) !== "fresh") return gone;
     throw recordMissing(missing);
   }
@@ -72,10 +74,10 @@ export async function readHistory<Spec, Key extends InstanceKey>(
     const now = unsettled(seq);
     const undone = isControlChange(written) ? state.controlRolledBack : state.rolledBack;
     const rolledBack = undone.some(([first, last]) => first <= seq && seq <= last);
-    // What was written since the state was looked at is not known to be settled.
+    // Records written after the state was read may not be settled.
     const isSettled = now === undefined && seq < state.nextSeq;
-    // At once, so that what is not told of many arms does not add up.
-    return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled };
+    // Entries are converted one by one, so that unused numbers of many arms do not accumulate.
+    return { ...convert({ ...(now ?? written), rolledBack }), seq, isSettled };
   });
   const of = `${run.key}/${state.epoch}`;
   return ok({ of, items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } });

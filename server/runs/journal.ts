@@ -1,4 +1,4 @@
-/** How changes of a run are written, and how a run is read back. */
+/** Journal of a run: writes its changes, and reads a run back from events and snapshots. */
 import type { ListedRun, Snapshot, Store, StoredRecord, StoredRun, Summary, WrittenSummary } from "../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../curriculum/apply.ts";
 import { isMany, isWhole } from "../curriculum/by-arm.ts";
@@ -16,32 +16,38 @@ import { packed, unpacked } from "./packing.ts";
 import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/clock-turns.ts";
 
-/** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
+/**
+ * A snapshot is due when the journal since the last one is this many times as long as the snapshot, or as SNAPSHOT_MIN
+ * if that is longer.
+ */
 const JOURNAL_PER_SNAPSHOT = 4;
 /**
- * And of a long run sooner, so that loading it follows a few thousand events, which takes longer than to read the snapshot: as
- * long as that, or JOURNAL_LONG.
+ * In a long run a snapshot is due earlier: when the journal since the last one is as long as the snapshot, or as
+ * JOURNAL_LONG if that is longer. Loading the run then applies a few thousand events, which takes longer than reading
+ * the snapshot.
  */
 const JOURNAL_PER_LONG_SNAPSHOT = 1;
 
-/** Bytes; a run whose snapshots are shorter is as quick to read from its journal. */
+/**
+ * Minimum size, in bytes, by which snapshots are timed. A run with a smaller snapshot is read from its journal as fast.
+ */
 const SNAPSHOT_MIN = 64 * 1024;
-/** Bytes, some 0.2 s of following. */
+/** In bytes: events that take about 0.2 s to apply. */
 const JOURNAL_LONG = 2 * 1024 * 1024;
 
-/** What a change consists of: at least one event. */
+/** A change of a run. It has at least one event. */
 export interface Decided<Spec, Key extends InstanceKey> {
   readonly events: readonly RunEvent<Spec, Key>[];
-  /** What is written with them, on the state that they lead to; must be pure. */
+  /** Returns further events to write with them, from the state after them. Must be pure. */
   readonly following?: (after: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
-  /** Who asked for it, for the history; empty or left out: nobody who has a name. */
+  /** Name of the caller's token, for the history. Empty or unset: it has none. */
   readonly by?: string | undefined;
 }
 
-/** Between the change after which a snapshot is due and its making: whoever made the change is answered meanwhile. */
+/** Delay of a snapshot after the change that makes it due, so that the caller of the change is answered first. */
 const SNAPSHOT_AFTER_MS = 50;
 
-/** Events as the store takes them, with the state that they lead to. */
+/** Encoded events of a change, with the state after them. */
 export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
   readonly events: readonly Uint8Array[];
@@ -49,7 +55,7 @@ export interface Change<Spec, Key extends InstanceKey> {
   readonly summary?: WrittenSummary;
 }
 
-/** `summarized`: the state that the store has the head of a summary of, if any. */
+/** Encodes a change. `summarized` is the state whose summary head is in the store, if any. */
 export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   { events: decided, following, by }: Decided<Spec, Key>,
@@ -73,18 +79,21 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   more.forEach(write);
   const events = [...decided, ...more];
   const change = { state, events: encoded, records };
-  return isTold(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
+  return writesSummary(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
 }
 
-/** What is read and followed at once: a few milliseconds. */
+/** Number of bytes of events that are read and applied in one turn: a few milliseconds. */
 const STRETCH_BYTES = 48 * 1024;
 
-/** An event that cannot be read or followed is damaged, or of another format: the error says which event it is. */
+/**
+ * Throws for an event that cannot be read or applied, because it is damaged or of another format. The error names the
+ * event.
+ */
 function refuseEvent(before: RunState | undefined, cause: unknown): never {
   throw new FormatError(`event ${(before?.version ?? 0) + 1}: ${(cause as Error).message}`, { cause });
 }
 
-/** The state after events that were written. */
+/** Returns the state after stored events. */
 export function follow<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
   events: readonly Uint8Array[],
@@ -103,8 +112,8 @@ export function follow<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Reads a run from its newest snapshot and the events after it, or from the whole journal where the snapshot is of
- * another server's format; undefined: the run was deleted. A journal that this server does not read is a FormatError.
+ * Reads a run from its newest snapshot and the events after it. If the snapshot has another server's format, it reads
+ * the whole journal. Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
  */
 export async function readState<Spec, Key extends InstanceKey>(
   store: Store,
@@ -117,9 +126,9 @@ export async function readState<Spec, Key extends InstanceKey>(
   const check = async (from: number, to: number): Promise<void> => {
     for (let at = from; at < to;) at = await store.check(key, at, to);
   };
-  // What the snapshot stands for is not followed again, but a journal that was changed is believed nowhere: it is looked
-  // through while the snapshot is read. In two halves at a time, so that a database reads for one while the other is looked
-  // through here: each event's hash is over the one before it, so that where they meet nothing is left out.
+  // Events covered by the snapshot are not applied again. But their hashes are checked while the snapshot is read, so
+  // that a changed journal is found. Two halves are checked at a time: the database reads one while the other is
+  // checked here. Each hash covers the one before, so nothing is skipped where the halves meet.
   const middle = Math.floor(end / 2);
   const [from] = await Promise.all([
     snapshot && readSnapshot(snapshot, codecs, clock),
@@ -131,7 +140,7 @@ export async function readState<Spec, Key extends InstanceKey>(
   throw new FormatError(`its journal is that of run "${state.runId}"`);
 }
 
-/** Follows the journal from a state on, a stretch at a time, so that others have their turn. */
+/** Applies the journal from a state on, one stretch at a time, so that other work can run in between. */
 export async function readOn<Spec, Key extends InstanceKey>(
   store: Store,
   key: number,
@@ -143,7 +152,7 @@ export async function readOn<Spec, Key extends InstanceKey>(
   let state = from;
   const ask = (version: number): ReturnType<Store["read"]> => {
     const asked = store.read(key, version, STRETCH_BYTES);
-    // Where it is not waited for any more, its failure is nobody's.
+    // If the reading is no longer awaited, nobody handles its failure.
     asked.catch(() => undefined);
     return asked;
   };
@@ -151,7 +160,7 @@ export async function readOn<Spec, Key extends InstanceKey>(
     const events = await coming;
     if (events === undefined) return undefined;
     const isLast = events.reduce((sum, event) => sum + event.length, 0) < STRETCH_BYTES;
-    // On its way while these are followed.
+    // The next stretch is read while this one is applied.
     if (!isLast) coming = ask((state?.version ?? 0) + events.length);
     for (const bytes of events) {
       try {
@@ -175,15 +184,15 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   try {
     const state = await readStateInTurns(body, codecs, clock);
-    // One that is of other events than it says would have events followed twice, or passed over.
+    // A snapshot of another version than it claims would cause events to be applied twice or skipped.
     return state.version === version ? state : undefined;
   } catch {
-    // The journal has it all.
+    // The journal holds everything, so the snapshot is not needed.
     return undefined;
   }
 }
 
-/** In turns with other work, for a state may be of a million samples. */
+/** Decodes a state in turns with other work, because a state may hold a million samples. */
 async function readStateInTurns<Spec, Key extends InstanceKey>(
   bytes: Uint8Array,
   codecs: Codecs<Spec, Key>,
@@ -195,10 +204,12 @@ async function readStateInTurns<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Takes the events of a run and the state after them, and saves a snapshot when one is due; what it gives resolves when it
- * is saved. By length, so that whatever a run's size, reading it back costs a few snapshots at most, and writing
- * snapshots costs a fraction of writing the journal. One at a time: a state that is large is written a little at a time,
- * while the run goes on.
+ * Returns a function that receives the events of a run and the state after them, and saves a snapshot when one is due.
+ * Its promise resolves when the snapshot is saved.
+ *
+ * Snapshots are timed by length. So for every size of run, reading it back costs at most a few snapshots, and writing
+ * snapshots costs a fraction of writing the journal. One snapshot is written at a time, in small pieces while the run
+ * goes on.
  */
 export function snapshots<Spec, Key extends InstanceKey>(
   store: Store,
@@ -234,16 +245,16 @@ export function snapshots<Spec, Key extends InstanceKey>(
   };
 }
 
-// What a list tells of a run, kept beside it, so that a list reads no journal. It is written with the changes of a run, in the
-// same transaction, in two parts: the head has what seldom changes. Samples that leave their update batch open are many, and
-// write none: a list has the run from memory then, or reads the journal once.
+// Summary of a run for lists, stored beside the journal so that a list reads no journal. Each change writes it in the
+// same transaction, in two parts; the head holds what seldom changes. Samples that leave their update batch open are
+// frequent and write no summary: a list then reads the run from memory, or its journal once.
 
-/** A run as a list tells of it: its configuration in its creator's words only. */
+/** A run in a list. Of its configuration it has only the creator's words. */
 export interface ListedView extends Omit<RunView, "config" | "configNow"> {
   readonly config: Pick<RunConfig, "given">;
 }
 
-/** What happens with each update batch, but its draw. */
+/** Events that occur with each update batch, except for its draw. */
 const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
   "handedOut",
   "feedback",
@@ -252,21 +263,22 @@ const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
   "evaluated",
 ]);
 
-/** Whether a change is told in the summary at once. */
-export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
-  // Of many arms it is longer than all that a draw writes: a list has the newest from memory, or reads the journal.
+/** Returns whether a change writes the summary. */
+export function writesSummary(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
+  // For many arms the summary is longer than all that a draw writes. A list then reads the newest state from memory, or
+  // the journal.
   if (isMany(after.config.arms.length))
     return events.some((event) => (event.kind === "drawn" ? isWhole(event.batch) : !ofEachBatch.has(event.kind)));
   const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
   return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
 }
 
-/** How many rounds are not closed. */
+/** Returns the number of rounds that are not closed. */
 function openRounds({ evaluations }: RunState): number {
   return evaluations.filter(({ missing }) => missing > 0).length;
 }
 
-/** `written`: the state whose head is in the store; undefined: none is known to be. */
+/** Encodes the summary of a run. `written` is the state whose head is in the store. Undefined: none is known. */
 export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
   const { policy, runId, ...plain } = stateView(state);
   const body = packed(JSON.stringify(plain));
@@ -276,7 +288,7 @@ export function encodeSummary(state: RunState, written: RunState | undefined): W
   return { head: packed(JSON.stringify(head)), state: body };
 }
 
-/** Undefined: there is none that this server reads, or none of the run as it is now. */
+/** Decodes a summary. Undefined: this server cannot read it, or it is not of the run's current version. */
 export function decodeSummary({ summary, version }: ListedRun): ListedView | undefined {
   try {
     return summary && decode(summary, version);
@@ -286,11 +298,11 @@ export function decodeSummary({ summary, version }: ListedRun): ListedView | und
   }
 }
 
-/** The store gives no text that was changed, so that one of this format is what was written. */
+/** The store verifies texts, so a text of this format is as it was written. */
 function decode(summary: Summary, version: number): ListedView | undefined {
   const state = parseJson(unpacked(summary.state)) as unknown as Omit<StateView, "runId" | "policy">;
   const { format, ...head } = readObject(parseJson(unpacked(summary.head)));
-  // A server that writes no summaries may have written events beside this one; an older one wrote none of the shape.
+  // A server that writes no summaries may have written later events. An older server wrote no shape.
   const isWhole = (state as Partial<StateView>).shape !== undefined;
   if (format !== FORMAT || state.version !== version - 1 || !isWhole) return undefined;
   const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];

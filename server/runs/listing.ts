@@ -1,4 +1,4 @@
-/** The list of runs, without reading the journals of those that are listed. */
+/** Lists runs without reading their journals. */
 import { type ListedRun, StoreDamaged } from "../stores/store.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
 import { runView } from "../curriculum/run-view.ts";
@@ -8,29 +8,32 @@ import type { Ports } from "./dependencies.ts";
 import type { Registry } from "./loaded-runs.ts";
 import { nextTurn } from "../base/clock-turns.ts";
 
-/** A page of a list; `next`: where the next page starts; undefined: this is the last. */
+/** A page of a list. `next` is where the next page begins; undefined: this is the last page. */
 export interface Page<Item, Next> {
   readonly items: readonly Item[];
   readonly next: Next | undefined;
 }
 
-/** A run of a list; one that cannot be read stands there with why, so that the others are listed. */
+/** A run in a list. A run that cannot be read is listed with the reason, so that the others are listed. */
 export type ListItem =
   | { readonly kind: "run"; readonly view: ListedView }
   | { readonly kind: "unreadable"; readonly runId: string; readonly message: string };
 
-/** Runs that are listed before others have their turn: a few milliseconds. */
+/** Number of runs that are listed before other work can run: a few milliseconds. */
 const LISTED_TOGETHER = 16;
 
-/** Lists the runs with ids after one. */
+/** Returns a function that lists the runs with ids after a given one. */
 export function listing<Spec, Key extends InstanceKey>(
   { store, clock, source, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): (afterId: string, limit: number) => Promise<Page<ListItem, string>> {
   const { damages } = registry;
-  // One list at a time, so that many of them together take no more of the event loop than one.
+  // Lists are made one at a time, so that many of them take no more of the event loop than one.
   const inTurn = serial();
-  /** From its summary; where that does not hold, as it is in memory; else from its journal, and the summary is mended. */
+  /**
+   * Returns a run from its summary. If the summary is outdated, it returns the run from memory, or else from its
+   * journal, and writes a new summary.
+   */
   const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
     const summary = decodeSummary(row);
     if (summary?.runId === row.id) return summary;
@@ -44,10 +47,10 @@ export function listing<Spec, Key extends InstanceKey>(
       records: [],
       summary: encodeSummary(state, undefined),
     };
-    // Another server that is quicker writes one of its own; and where it cannot be written, the list is right without it.
+    // Another server may write its own summary first. If the summary cannot be written, the list is correct without it.
     await store.append(row.key, mended).catch((err: unknown) => {
       if (!(err instanceof StoreDamaged)) throw err;
-      log?.warn({ err, run: row.id }, "the summary of a run cannot be mended");
+      log?.warn({ err, run: row.id }, "cannot write the summary of a run: lists read its journal instead");
     });
     return runView(state);
   };

@@ -1,4 +1,4 @@
-/** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
+/** A run in memory: its state, one queue for its changes, and its journal, to which each change is written first. */
 import type { Store, StoredRecord, StoredRun, Turn } from "../stores/store.ts";
 import { formatWarning, malformedShare } from "../curriculum/malformed.ts";
 import { isDone, type RunState } from "../curriculum/state.ts";
@@ -9,29 +9,30 @@ import type { Log } from "../base/log.ts";
 import type { Ports } from "./dependencies.ts";
 
 /**
- * How often a change is decided again because another process changed the run in between. Of a store that gives turns the second
- * attempt holds; where it gives none, one of sixteen writers is never quick enough so often in a row.
+ * Maximum number of decisions on one change. It is decided again if another process changed the run in between. If the
+ * store has turns, the second attempt succeeds. Without turns, one of sixteen writers never loses so often in
+ * succession.
  */
 const ATTEMPTS_MAX = 512;
 
-/** What a change writes, and what it answers. */
+/** Events that a change writes, and its result. */
 export interface Decision<T, Spec, Key extends InstanceKey> extends Decided<Spec, Key> {
-  /** What else goes to the history, before what the events write. */
+  /** Further history records, before those of the events. */
   readonly records?: readonly StoredRecord[];
   readonly value: T;
 }
 
-/** The run was deleted; its id may by now be another run's. */
+/** The run was deleted. Another run may have its id by now. */
 export interface Gone {
   readonly kind: "gone";
 }
 
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
-/** "fresh": the run in memory is as the store has it. */
+/** "fresh": the run in memory equals the one in the store. */
 export type Looked = "fresh" | Gone | Refusal;
 
-/** What trying to commit once came to; "again": the state was an old one, and no longer is. */
+/** Outcome of one attempt to commit. "again": the state was outdated and has been updated. */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
 export interface LiveRun<Spec, Key extends InstanceKey> {
@@ -39,22 +40,22 @@ export interface LiveRun<Spec, Key extends InstanceKey> {
   readonly key: number;
   state(): RunState<Spec, Key>;
   isGone(): boolean;
-  /** Takes in what other processes have written, and the rows of this server's pools. */
+  /** Applies what other processes have written, and the rows of this server's pools. */
   refresh(): Promise<Looked>;
   /**
-   * Decides on the newest state, writes the events, and only then takes them in and answers. Changes of a run are made
-   * one after the other. `decide` must be pure: it is called again when another process was quicker.
+   * Decides on the newest state, writes the events, and only then applies them and returns. Changes of a run are made
+   * one at a time. `decide` must be pure, because it is called again if another process wrote first.
    */
   commit<T>(decide: (state: RunState<Spec, Key>) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal>;
-  /** Calls back after each change, and when the run is gone; what it returns ends that. */
+  /** Calls `callback` after each change, and when the run is gone. Returns a function that ends the calls. */
   onChange(callback: () => void): () => void;
-  /** As `onChange`, and meanwhile the store is read for changes of other processes, once for all who follow. */
+  /** Like `onChange`, and reads the store for changes of other processes, once for all followers. */
   follow(follower: Follower<Looked>): () => void;
   /** Marks the run as deleted. */
   forget(): void;
 }
 
-/** The state, and who wants to hear of its changes. */
+/** Returns a holder of the state that notifies its observers of changes. */
 function observed<State>(first: State) {
   const callbacks = new Set<() => void>();
   let state = first;
@@ -80,7 +81,7 @@ function observed<State>(first: State) {
   };
 }
 
-/** A queue that does one job at a time, in order. A job that fails fails alone. */
+/** Returns a queue that runs one job at a time, in order. A failed job does not affect the others. */
 export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {
@@ -90,7 +91,7 @@ export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Works while nobody else writes to a run, where its store has turns. */
+/** Works while no other process writes to a run, if its store has turns. */
 async function inStoresTurn<T>(store: Store, key: number, work: (turn: Turn | undefined) => Promise<T>): Promise<T> {
   const turn = await store.turn?.(key);
   try {
@@ -117,15 +118,15 @@ function refusedAsStale(message: string, onStale?: (message: string) => void): A
 const MALFORMED =
   "nearly all samples of the run are malformed: set answer_format and thinking of its arms to what the model writes";
 
-/** Logs a warning when nearly all samples of a run begin to be malformed. */
+/** Logs a warning when nearly all samples of a run have become malformed. */
 function warnOfFormat(log: Log | undefined, before: RunState, after: RunState): void {
   const [was, is] = [before, after].map((state) => formatWarning(malformedShare(state.malformed, isDone(state))));
   if (was === undefined && is !== undefined) log?.warn({ run: after.runId, ...is }, MALFORMED);
 }
 
 /**
- * Works for one call after the other. A read of the store that began when other calls had been made already is also theirs:
- * `isAnswered` says so, and they read nothing themselves.
+ * Runs the work of calls one after the other. If a reading of the store began after other calls were made, it serves
+ * them too: `isAnswered` returns true for them, and they read nothing.
  */
 function ordered() {
   const inTurn = serial();
@@ -145,7 +146,7 @@ function ordered() {
   };
 }
 
-/** A run's state, which follows its journal in the store. */
+/** Returns a run's state, which follows the journal in the store. */
 function followed<Spec, Key extends InstanceKey>(
   { store, log, source, clock }: Ports<Spec, Key>,
   { id, key }: StoredRun,
@@ -159,20 +160,22 @@ function followed<Spec, Key extends InstanceKey>(
   let summarized: State | undefined;
 
   const takeIn = (next: State, events: readonly Uint8Array[]): void => {
-    // Nothing is lost where this fails: the journal has it all.
-    keepSnapshots(next, events)?.catch((err: unknown) => log?.warn({ err, run: id }, "a snapshot was not saved"));
+    // Nothing is lost if this fails, because the journal holds everything.
+    keepSnapshots(next, events)?.catch((err: unknown) =>
+      log?.warn({ err, run: id }, "cannot save a snapshot of a run: loading it reads more of its journal"),
+    );
     set(next);
   };
 
   return {
     ...observable,
     call,
-    /** Whether the run is still there. */
+    /** Applies new events from the store. Returns whether the run still exists. */
     catchUp: async (): Promise<boolean> => {
       if (isGone()) return false;
       const reading = (): Promise<State | undefined> =>
         readOn(store, key, state(), source, clock, (next, events) => {
-          // Others wrote, and maybe another head.
+          // Other processes wrote events, and may have written another head.
           summarized = undefined;
           takeIn(next, events);
         });
@@ -180,7 +183,7 @@ function followed<Spec, Key extends InstanceKey>(
       if (!isThere) forget();
       return isThere;
     },
-    /** Whether it was written: nobody else had been quicker. */
+    /** Returns whether the change was written. False: another process wrote first. */
     append: async (before: State, decision: Decision<unknown, Spec, Key>, turn?: Turn): Promise<boolean> => {
       const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
       const records = [...(decision.records ?? []), ...change.records];
@@ -205,7 +208,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const { id, key } = row;
   const { call, catchUp, append, ...observable } = followed(ports, row, loaded);
   const { state, isGone } = observable;
-  /** Others wrote when this process did: the next change waits for its turn at once. */
+  /** Whether another process wrote at the same time. The next change then waits for its turn at once. */
   let isContended = false;
 
   const attempt = async <T>(decide: Decide<T>, isAnswered: IsAnswered, turn?: Turn): Promise<Attempt<T>> => {
@@ -223,7 +226,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
     const decision = decide(before);
     const { events, value } = decision;
     if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
-    // Another process wrote meanwhile; or there is nothing to write, and so nothing that would show the state to be old.
+    // Another process wrote first; or there is nothing to write, and so no write that would show an outdated state.
     if ((events.length > 0 || !isAnswered()) && !(await catchUp())) return gone;
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };

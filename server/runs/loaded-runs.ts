@@ -1,4 +1,4 @@
-/** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
+/** Runs in memory. They are loaded on request, dropped when idle, and removed from the store when they expire. */
 import { nextTimeoutAtMs, timedOut } from "../curriculum/feedback.ts";
 import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
@@ -11,10 +11,10 @@ import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
 import { createMasks, type Masks } from "./masks.ts";
 import type { Ports } from "./dependencies.ts";
 
-/** How long to wait after the store failed. */
+/** Delay after a failure of the store. */
 const RETRY_MS = 1000;
 
-/** Closes groups of a run as they time out. What it returns ends that. */
+/** Closes groups of a run as they time out. Returns a function that ends this. */
 function watchTimeouts<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   { clock, log }: Ports<Spec, Key>,
@@ -24,7 +24,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   let ended = false;
 
   const schedule = (atMs: number | undefined): void => {
-    // What is being closed as it ends comes back here.
+    // A commit that is under way also calls this.
     if (ended || atMs === dueAtMs) return;
     cancel();
     cancel = (): void => undefined;
@@ -43,7 +43,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
       if (refused === null) look();
       else schedule(clock.now() + RETRY_MS);
     } catch (err) {
-      log?.warn({ err, run: run.id }, "groups that timed out could not be closed");
+      log?.warn({ err, run: run.id }, "cannot close groups that timed out: trying again");
       schedule(clock.now() + RETRY_MS);
     }
   };
@@ -57,10 +57,10 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   };
 }
 
-/** A run that nothing was asked of for this long leaves memory; the store has it all. */
+/** Time without requests after which a run leaves memory. The store holds it. */
 const IDLE_MS = 10 * 60_000;
 
-/** A run in memory with what works on it. */
+/** A run in memory, with its draws. */
 export interface OpenRun<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly drawing: Drawing<Spec, Key>;
@@ -68,14 +68,14 @@ export interface OpenRun<Spec, Key extends InstanceKey> {
 
 interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   askedAtMs: number;
-  /** It was asked for since its expiry was last put off in the store. */
+  /** Whether it was requested since its expiry was last renewed in the store. */
   isAsked: boolean;
-  /** Calls that are working on it. */
+  /** Number of calls that are working on it. */
   users: number;
   readonly stop: () => void;
 }
 
-/** What is kept of runs beside their journals. */
+/** State of runs that is kept beside their journals. */
 interface Marks {
   readonly masks: Masks;
   readonly damages: Damages;
@@ -84,15 +84,18 @@ interface Marks {
 type Loading<Spec, Key extends InstanceKey> = Promise<Entry<Spec, Key> | undefined>;
 
 export interface Registry<Spec, Key extends InstanceKey> {
-  /** Works on a run; where it turns out to be deleted, works once more on what its id is now. */
+  /** Works on a run. If the run turns out to be deleted, it works once more on the run that has the id now. */
   withRun<T>(id: string, work: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal>;
-  /** The run of an id that is in memory, if one is. Not asked for by that: it may leave. */
+  /** Returns the run of an id, if it is in memory. This does not count as a request, so the run may be dropped. */
   inMemory(id: string): Promise<LiveRun<Spec, Key> | undefined>;
-  /** So many runs of those in memory, the one that was asked for last first. They may leave. */
+  /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
   recent(limit: number): Promise<readonly LiveRun<Spec, Key>[]>;
-  /** Masks the arms that depend on a resource, in runs in memory and those loaded later; undefined: it is up again. */
+  /**
+   * Masks the arms that depend on a resource, in runs in memory and in runs loaded later. Undefined: the resource is up
+   * again.
+   */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
-  /** What is damaged in runs. */
+  /** Damaged runs. */
   readonly damages: Damages;
   /** Drops a run that was deleted. */
   forget(key: number): Promise<void>;
@@ -121,12 +124,12 @@ async function load<Spec, Key extends InstanceKey>(
   return { run, drawing: draws, stop, askedAtMs: clock.now(), isAsked: false, users: 0 };
 }
 
-/** Puts off a run's expiry in the store. */
+/** Renews a run's expiry in the store. */
 function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: LiveRun<Spec, Key>): Promise<void> {
   return store.touch(run.key, keptMs(run.state().config.timeToLiveMs));
 }
 
-/** Loaded runs by id. */
+/** Returns a cache of loaded runs by id. */
 function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Marks) {
   type Run = Entry<Spec, Key>;
   const entries = new Map<string, Promise<Run | undefined>>();
@@ -139,7 +142,7 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
     return all.filter((entry) => entry !== undefined);
   };
   return {
-    /** Loads a run, or joins its loading; undefined: there is none. */
+    /** Loads a run, or joins a loading in progress. Undefined: there is none. */
     get: async (id: string): Promise<Run | undefined> => {
       for (;;) {
         const joined = entries.get(id);
@@ -150,9 +153,9 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
           throw error;
         });
         if (entry !== undefined && !entry.run.isGone()) return entry;
-        // Of a deleted run nothing is kept: where another has its id by now, that one is loaded.
+        // A deleted run is dropped. If another run has its id by now, that one is loaded.
         drop(id, loading, entry);
-        // Whoever began to look before the run was created may not have found it.
+        // A loading that began before the run was created may not have found it, so a call that joined one tries again.
         if (entry === undefined && joined === undefined) return undefined;
       }
     },
@@ -179,7 +182,7 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       if (run.key === key) run.forget();
       return run.key === key;
     });
-  /** Puts off the expiry of the runs that were asked for, masks what could not be, and drops those long unasked for. */
+  /** Renews the expiry of requested runs, retries masks, and drops idle runs. */
   const onSweep = async (): Promise<void> => {
     const all = await runs.loaded();
     for (const entry of all.filter(({ isAsked, users }) => isAsked || users > 0)) {
@@ -241,7 +244,7 @@ function isGone<T>(outcome: T | Gone): outcome is Gone {
   return typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "gone";
 }
 
-/** Works on a run; `work` answers a value, or a refusal. */
+/** Works on a run. `work` returns a value or a refusal. */
 export function within<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
@@ -250,7 +253,7 @@ export function within<T, Spec, Key extends InstanceKey>(
   return registry.withRun<Result<T>>(runId, work);
 }
 
-/** Reads a run as it is now, whoever changed it last. */
+/** Reads the current state of a run, including changes of other processes. */
 export function read<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
@@ -262,12 +265,15 @@ export function read<T, Spec, Key extends InstanceKey>(
   });
 }
 
-/** What a change would do. */
+/** Decides on a change of a run. */
 type Decide<T, Spec, Key extends InstanceKey> = (
   state: RunState<Spec, Key>,
 ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal;
 
-/** Changes a run; `by`: who asked for it. `validateOnly`: only says what the change would do. */
+/**
+ * Changes a run. `by` is the name of the caller's token. `validateOnly`: only returns the result that the change would
+ * have.
+ */
 export async function change<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,

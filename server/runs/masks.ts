@@ -1,4 +1,4 @@
-/** Which resources are down, and the arms of runs that are masked for it. */
+/** Masks the arms of runs whose resources are down. */
 import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
@@ -6,25 +6,25 @@ import type { LiveRun } from "./live-run.ts";
 import type { Ports } from "./dependencies.ts";
 
 export interface Masks {
-  /** Says that a resource is down, and why, or that it is up again (undefined); brings the runs in line. */
+  /** Records that a resource is down, with the reason, or that it is up again (undefined), and updates the runs. */
   set<Spec, Key extends InstanceKey>(
     resource: string,
     reason: string | undefined,
     loaded: () => Promise<readonly LiveRun<Spec, Key>[]>,
   ): Promise<void>;
-  /** Brings a run in line with what is down now, whatever was when it was last changed. */
+  /** Updates a run's masks to the resources that are down now. */
   bring<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>): Promise<void>;
-  /** Brings those of some runs in line that could not be. */
+  /** Updates the masks of those of these runs for which it failed before. */
   retry<Spec, Key extends InstanceKey>(runs: readonly LiveRun<Spec, Key>[]): Promise<void>;
 }
 
-/** The changes that bring a run in line. */
+/** Returns the events that update a run's masks. */
 function changesFor(
   { config, masks }: RunState,
   whyDown: (resource: string, spec: unknown) => string | undefined,
 ): readonly Extract<RunEvent, { readonly kind: "armMasked" | "armUnmasked" }>[] {
   return config.arms.flatMap(({ resource, spec }, arm) => {
-    // One that depends on nothing is masked because it gives no tasks, and stays so.
+    // An arm without a resource is masked because it gives no tasks, and stays masked.
     if (resource === undefined) return [];
     const reason = whyDown(resource, spec);
     const isMasked = masks[arm] !== null;
@@ -38,24 +38,24 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
   const whyDown = (resource: string, spec: unknown): string | undefined =>
     down.get(resource) ?? rows?.whyMissing?.(spec as Spec);
   const bring: Masks["bring"] = async (run) => {
-    // Most runs depend on nothing, and are not even looked at in the store.
+    // Most runs depend on no resource, and their store is not read.
     if (changesFor(run.state(), whyDown).length === 0) return;
     await run.commit((state) => ({ events: changesFor(state, whyDown), value: null }));
   };
-  /** Runs that could not be brought in line. */
+  /** Runs whose masks could not be updated. */
   const late = new WeakSet();
   const bringAll: Masks["retry"] = async (runs) => {
     const all = await Promise.allSettled(runs.map((run) => bring(run)));
     for (const [i, each] of all.entries()) {
       if (each.status === "fulfilled") continue;
       late.add(runs[i] as object);
-      log?.warn({ err: each.reason as unknown }, "arms of a run were not masked, which is tried again");
+      log?.warn({ err: each.reason as unknown }, "cannot mask arms of a run: trying again");
     }
   };
   return {
     bring,
     set: async (resource, reason, loaded) => {
-      // Before the runs are looked for: one that is loaded meanwhile is brought in line with this.
+      // The resource is recorded before the runs are listed, so that a run loaded meanwhile is masked too.
       if (reason === undefined) down.delete(resource);
       else down.set(resource, reason);
       await bringAll(await loaded());

@@ -1,4 +1,4 @@
-/** NextBatch: serves what is drawn, draws what is due, and waits for feedback that is due. */
+/** NextBatch: serves drawn tasks, draws the next update batch, and waits for due feedback. */
 import { toJson } from "@bufbuild/protobuf";
 import { timestampFromMs, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { drawReadiness } from "../curriculum/draw.ts";
@@ -20,31 +20,31 @@ import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { whenever } from "./watch.ts";
 
-/** How long to wait before asking again for a batch whose feedback is due. */
+/** Delay after which the caller may ask again for a batch whose feedback is due. */
 const RETRY_DELAY_MS = 1000;
 
 export interface NextBatchRequest {
-  /** Undefined: the first task that was never given out. */
+  /** Undefined: the first task that was never handed out. */
   readonly cursor: number | undefined;
-  /** At least 1; undefined: the tasks of an update batch. */
+  /** Number of tasks, at least 1. Undefined: as many as an update batch has. */
   readonly count: number | undefined;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface NextBatch<Spec, Key extends InstanceKey> {
-  /** Of the run that the tasks are of: by the time of a second look its id may be another run's. */
+  /** Configuration of the run of these tasks. Another run may have its id by the time of a second reading. */
   readonly config: RunConfig<Spec>;
   readonly tasks: readonly IssuedTask<Key>[];
   readonly nextCursor: number;
   readonly done: boolean;
-  /** The run's epoch now. */
+  /** Current epoch of the run. */
   readonly epoch: number;
 }
 
-/** What can be answered now. */
+/** Result that is possible now. */
 type Step<Key extends InstanceKey> =
-  /** These tasks of [from, to) can be given. */
+  /** These tasks of [from, to) can be served. */
   | {
       readonly kind: "serve";
       readonly groups: readonly Group<Key>[];
@@ -52,18 +52,18 @@ type Step<Key extends InstanceKey> =
       readonly to: number;
       readonly done: boolean;
     }
-  /** The next update batch is wanted, and can be drawn. */
+  /** The next update batch is needed and can be drawn. */
   | { readonly kind: "draw" }
-  /** The next update batch is wanted, and waits for feedback of this batch. */
+  /** The next update batch is needed, and waits for feedback of this batch. */
   | { readonly kind: "wait"; readonly batch: number }
-  /** The next update batch is wanted, and waits for Resume. */
+  /** The next update batch is needed, and waits for Resume. */
   | { readonly kind: "paused" }
   | Refusal;
 
-/** The first task that was never given out; else the next update batch. */
+/** Returns the cursor of the first task that was never handed out, or that of the next update batch. */
 function firstUnissued({ config, batches, handedOut, cursor }: RunState): number {
   if (config.dynamicSampling === undefined) return handedOut;
-  // A task that was not given out has an open group, or one that was closed by force.
+  // A task that was not handed out has an open group, or a group that was closed by force.
   for (const { groups } of batches) {
     const found = groups.find(({ kind, handedOutAtMs }) => kind === "open" && handedOutAtMs === null);
     if (found !== undefined) return found.task.cursor;
@@ -71,33 +71,36 @@ function firstUnissued({ config, batches, handedOut, cursor }: RunState): number
   return cursor;
 }
 
-/** The first batch of which more tasks may be given out, as its groups prove useless. */
+/** Returns the first batch whose reserve may release more tasks. */
 function withReserve({ batches }: RunState): number | undefined {
   return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
 }
 
-/** Whether this server has what a task was made of: its row, if it is one, and its sources. */
+/** Returns whether this server has the row of a task, if it has one, and the task's sources. */
 type IsThere<Spec, Key extends InstanceKey> = (key: Key, spec: Spec) => boolean;
 
-/** Tasks that can be given from a cursor on. */
+/** Tasks that can be served from a cursor on. */
 interface Available<Key extends InstanceKey> {
   readonly groups: readonly Group<Key>[];
-  /** How many of the tasks that were asked for they stand for. */
+  /** Number of requested tasks that they cover. */
   readonly counted: number;
-  /** The cursor to ask for next. */
+  /** Cursor for the next request. */
   readonly next: number;
-  /** The batch whose reserve may go on at `next`, once more of its groups are closed. */
+  /** Batch whose reserve may continue at `next` once more of its groups are closed. */
   readonly pending: number | undefined;
-  /** A batch that the cursors lie in is no longer kept. */
+  /** Whether a batch at these cursors is no longer kept. */
   readonly forgotten: boolean;
-  /** At `next` stands a task that others have. */
+  /** Whether the task at `next` was handed out to another caller. */
   readonly taken: boolean;
 }
 
 /**
- * What of the drawn batches can be given from a cursor on, at most `count` tasks; what was passed over is not there, nor
- * are tasks of rows that are gone. `fresh`: only up to a task that was given out, as a reserve may be let out before tasks
- * that others have; else a cursor was asked for, and tasks that are gone count: behind them begins what others ask for.
+ * Returns the drawn tasks that can be served from a cursor on, at most `count`. Skipped reserve tasks and tasks of
+ * missing rows or sources are left out.
+ *
+ * `fresh`: no cursor was given. Tasks are then served up to the first one that was handed out, because a reserve may be
+ * released before tasks that other callers have. With a cursor, missing tasks count as served, because other callers
+ * ask for what follows them.
  */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -128,7 +131,7 @@ function available<Spec, Key extends InstanceKey>(
   return { groups, counted, next, pending: undefined, forgotten: false, taken: false };
 }
 
-/** `mayDraw`: whether more can be drawn; else what is drawn must do. */
+/** Returns what can be answered now. `mayDraw`: whether more may be drawn; otherwise only drawn tasks are served. */
 function nextStep<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursor: number | undefined,
@@ -143,7 +146,7 @@ function nextStep<Spec, Key extends InstanceKey>(
     if (batch !== undefined) return { kind: "wait", batch };
     return { kind: "serve", groups: [], from: state.cursor, to: state.cursor, done: true };
   }
-  // One update batch, so that ranks can run ahead of each other: what lies between is drawn, and may never be asked for.
+  // Callers may be one update batch ahead of each other. Tasks in between are drawn, and may never be requested.
   const { promptsPerUpdate, dynamicSampling } = state.config;
   if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
     const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
@@ -169,7 +172,7 @@ interface Looked<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Marks what is served as given out, where it is not yet. */
+/** Returns the event that marks the served tasks as handed out, if any of them is not. */
 function handingOut<Key extends InstanceKey>(step: Step<Key>, clock: Clock): readonly HandedOut[] {
   if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null)) return [];
   return [{ kind: "handedOut", from: step.from, through: step.to, atMs: clock.now() }];
@@ -185,8 +188,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   const deadlineMs = clock.now() + waitMs;
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
     nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
-  // Written with the draw, so that the disk is waited for once. Without a cursor, the next look would give what follows;
-  // a caller who left is given nothing.
+  // The tasks are marked together with the draw, so that the disk is waited for once. Without a cursor the next reading
+  // would serve the tasks that follow. A caller that left gets none.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
     cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;
@@ -203,7 +206,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
-      // A draw that is refused must not keep back what is drawn already.
+      // A refused draw must not hold back tasks that are drawn already.
       if (refused !== undefined) return refused;
       const drawn = await drawing.draw(signal, withDraw);
       if (drawn.kind !== "done") refused = drawn;

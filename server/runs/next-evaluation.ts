@@ -1,4 +1,4 @@
-/** NextEvaluation: opens rounds of evaluation arms, and gives their tasks. */
+/** NextEvaluation: opens rounds of evaluation arms, and serves their tasks. */
 import { LRUCache } from "lru-cache";
 import { DRY_ORDINALS } from "../curriculum/fill-slots.ts";
 import { findRound, roundsOf } from "../curriculum/evaluation-rounds.ts";
@@ -20,20 +20,20 @@ import type { Ports } from "./dependencies.ts";
 export interface EvaluationRequest {
   readonly armId: string;
   readonly round: number;
-  /** Of the first task. */
+  /** Cursor of the first task. */
   readonly cursor: number;
-  /** At least 1. */
+  /** Number of tasks, at least 1. */
   readonly count: number;
   readonly signal: AbortSignal;
 }
 
-/** The tasks of a stretch of an evaluation arm's set. */
+/** Tasks of a stretch of an evaluation arm's set. */
 export interface EvaluationBatch<Spec, Key extends InstanceKey> {
   readonly config: RunConfig<Spec>;
-  /** The arm's index among the run's evaluation arms. */
+  /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
   readonly round: number;
-  /** The run's, as the epoch. */
+  /** Incarnation and epoch of the run. */
   readonly incarnation: string;
   readonly epoch: number;
   readonly tasks: readonly { readonly ordinal: number; readonly key: Key }[];
@@ -41,16 +41,19 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
   readonly done: boolean;
 }
 
-/** Tasks that were made, by arm and ordinal: a round has those of the round before it, and solving them again is dear. */
+/**
+ * Cache of made tasks, by arm and ordinal. Every round of an arm has the same tasks, and solving them again is
+ * expensive.
+ */
 export interface EvaluationKeys<Key extends InstanceKey> {
   of(arm: EvaluationArm): Map<number, Key>;
 }
 
-/** Tasks whose keys are kept, of all arms of all runs: some tens of megabytes. */
+/** Maximum number of tasks in the cache, over all arms of all runs: some tens of megabytes. */
 const KEYS_KEPT_MAX = 2 ** 17;
 
 export function evaluationKeys<Key extends InstanceKey>(): EvaluationKeys<Key> {
-  // An arm's object is its run's alone, for as long as the run is in memory.
+  // An arm object belongs to one run, as long as the run is in memory.
   const kept = new LRUCache<EvaluationArm, Map<number, Key>>({
     maxSize: KEYS_KEPT_MAX,
     sizeCalculation: (_, { tasks }) => tasks,
@@ -70,7 +73,7 @@ interface Opened<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Opens the round that is asked for if it is a new one; a refusal where it cannot be given. */
+/** Opens the requested round if it is new. Returns a refusal if the round cannot be served. */
 function openRound<Spec, Key extends InstanceKey>(
   { run, clock }: Pick<Evaluating<Spec, Key>, "run" | "clock">,
   { armId, round }: EvaluationRequest,
@@ -101,17 +104,17 @@ interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key
   readonly run: LiveRun<Spec, Key>;
 }
 
-/** Where the run's tasks are told by. */
-type Told = Pick<RunState, "config" | "lists">;
+/** The part of a run's state that its tasks depend on. */
+type TaskState = Pick<RunState, "config" | "lists">;
 
 /**
- * Makes the tasks of some ordinals that are not known. An ordinal without an instance has that of the next one that is
- * no other's: so many tasks further on.
+ * Makes the tasks of ordinals that are not known. If an ordinal has no instance, it tries ordinals further on by the
+ * size of the set, which no other task of the set uses.
  */
 async function makeTasks<Spec, Key extends InstanceKey>(
   { run, source }: Evaluating<Spec, Key>,
   arm: EvaluationArm<Spec>,
-  { config: { seed }, lists }: Told,
+  { config: { seed }, lists }: TaskState,
   ordinals: readonly number[],
   known: Map<number, Key>,
   signal: AbortSignal,
@@ -148,7 +151,8 @@ export async function nextEvaluation<Spec, Key extends InstanceKey>(
   const arm = config.evaluationArms[index] as EvaluationArm<Spec>;
   const from = Math.min(cursor, arm.tasks);
   const to = Math.min(from + count, arm.tasks);
-  // One less in the set is no other in its place: figures of two rounds are of the same tasks, but for those that are gone.
+  // Tasks that are left out are not replaced, so that the figures of two rounds are of the same tasks, except for those
+  // that are gone.
   const leftOut = leftOutOf(state, index);
   const ordinals = Array.from({ length: to - from }, (_, i) => from + i).filter((ordinal) => !leftOut.has(ordinal));
   const known = keys.of(arm);

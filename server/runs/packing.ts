@@ -1,12 +1,12 @@
-/** Long texts as short ones, for what is kept as text: of a run of a thousand arms a summary is 200 KB of names. */
+/** Compresses long texts that are stored. The summary of a run of a thousand arms has 200 KB of names. */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { FormatError } from "../curriculum/json.ts";
 
-/** Shorter ones stay as they are, and can be read by people. */
+/** Minimum length, in characters, of a text that is compressed. People can read shorter ones. */
 const LONG = 32 * 1024;
-/** Begins a text that is packed; JSON never begins like this. */
+/** Prefix of a compressed text. JSON never begins like this. */
 const MARK = "deflated:";
-/** Above what any run's is. */
+/** Maximum length of an expanded text, above that of any run. */
 const UNPACKED_MAX = 16 * 2 ** 20;
 
 export function packed(text: string): string {
@@ -19,6 +19,6 @@ export function unpacked(text: string): string {
     const bytes = Buffer.from(text.slice(MARK.length), "base64");
     return inflateRawSync(bytes, { maxOutputLength: UNPACKED_MAX }).toString();
   } catch {
-    throw new FormatError("a text that was packed cannot be unpacked");
+    throw new FormatError("a compressed text is damaged");
   }
 }

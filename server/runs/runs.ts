@@ -1,4 +1,4 @@
-/** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
+/** Operations of the curriculum on runs. Any number of processes may work on one store. */
 import {
   checkConfig,
   checkParts,
@@ -51,16 +51,16 @@ import { change, createRegistry, read, type Registry, within } from "./loaded-ru
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./export-import.ts";
 import { watchRun } from "./watch.ts";
 
-/** From which task on a control change applies. */
+/** Effect of a control change. */
 export interface AppliesFrom {
   readonly appliesFromCursor: number;
-  /** What of it changes nothing, a sentence each. */
+  /** Parts of the change without effect, one sentence each. */
   readonly noEffect: readonly string[];
 }
 
 /** A run in memory. */
 export interface RecentRun extends StateView {
-  /** Groups of the last closed update batch that a trainer learns from; undefined: none is known. */
+  /** Share of useful groups in the last closed update batch. Undefined: not known. */
   readonly usefulShare: number | undefined;
 }
 
@@ -72,29 +72,29 @@ function recentRun(state: RunState): RecentRun {
 }
 
 export interface Runs<Spec, Key extends InstanceKey> {
-  /** Creating a run again with the same configuration gives it as it is. */
+  /** Creates a run. If it exists with the same configuration, it is returned unchanged. */
   create(
     runId: string,
     config: RunConfig<Spec>,
-    /** What the rows of its arms begin with; left out: nothing. */
+    /** Initial pass rates of the rows of its arms. Unset: none. */
     rated?: readonly RowsRated[],
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
   get(runId: string): Promise<Result<RunView<Spec>>>;
-  /** The names of its incarnations, the first of which no other run of its id has. */
+  /** Returns the names of a run's incarnations. The first one is unique among all runs that ever had the id. */
   incarnations(runId: string): Promise<Result<readonly string[]>>;
-  /** By id; `afterId` "": from the first. */
+  /** Lists runs by id. `afterId` "": from the first. */
   list(afterId: string, limit: number): Promise<Page<ListItem, string>>;
-  /** As they stand in memory, so many of those that were asked for last, the last one first. They are not asked for by that. */
+  /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
   recent(limit: number): Promise<readonly RecentRun[]>;
   /**
-   * The last arguments of what follows: `by`, the name of whoever asks for it, for the history; left out: none is known.
-   * `validateOnly`: it only says what it would do.
+   * The last arguments of the following operations: `by` is the name of the caller's token, for the history; unset: not
+   * known. `validateOnly`: the operation only returns the result that it would have.
    */
   remove(runId: string, by?: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
-  /** Tasks of an evaluation arm. */
+  /** Returns tasks of an evaluation arm. */
   nextEvaluation(runId: string, request: EvaluationRequest): Promise<Result<EvaluationBatch<Spec, Key>>>;
-  /** The status of each item, in order. Calls at the same time are written as one. */
+  /** Records feedback and returns the status of each item, in order. Simultaneous calls are written together. */
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
   closeGroups(
@@ -108,35 +108,35 @@ export interface Runs<Spec, Key extends InstanceKey> {
   groups(runId: string, request: GroupsRequest): Promise<Result<Groups<Spec, Key>>>;
   updateShape(runId: string, shape: NewShape<Spec>, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   updatePolicy(runId: string, policy: Policy, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /** By arm id; arms left out keep theirs. */
+  /** Sets weights by arm id. Other arms keep theirs. */
   setWeights(
     runId: string,
     weights: Readonly<Record<string, number>>,
     by?: string,
     validateOnly?: boolean,
   ): Promise<Result<AppliesFrom>>;
-  /** Tells pass rates of an arm's rows. */
+  /** Sets pass rates of an arm's rows. */
   rateRows(runId: string, ratings: Ratings, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /** What is known of so many rows of an arm, by its index, from one on. */
+  /** Returns the knowledge of at most `limit` rows of an arm, from `from` on. `arm` is its index. */
   rows(runId: string, arm: number, from: number, limit: number): Promise<Result<RowReport>>;
-  /** The rows of pools that a run knows. */
+  /** Returns the rows of pools that a run knows. */
   lists(runId: string): Promise<Result<readonly RowList[]>>;
-  /** Moves the policy on to what comes next, if it has that. */
+  /** Advances the policy to its next part, if it has one. */
   advance(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /**
-   * Takes the arms that depend on a resource out of all runs in memory, and of those loaded later, from the next update
-   * batch on that is not yet drawn; undefined: the resource is up again, and so are they.
+   * Masks the arms that depend on a resource, in all runs in memory and in those loaded later, from the next undrawn
+   * update batch on. Undefined: the resource is up again, and the arms are unmasked.
    */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
-  /** How many runs were found damaged and are still there. */
+  /** Returns the number of damaged runs that still exist. */
   damaged(): number;
   pause(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   resume(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /** The whole state, and the newest part of the history; not authenticated. */
+  /** Exports the whole state and the newest part of the history. The export is not authenticated. */
   export(runId: string): Promise<Result<ExportedRun>>;
   /**
-   * Puts back what `export` gave, under its own id (runId undefined) or another one. A run that is there keeps its control,
-   * unless `restoreControl` is set.
+   * Imports an export, under its own id (runId undefined) or another one. An existing run keeps its control unless
+   * `restoreControl` is set.
    */
   import(
     state: Uint8Array,
@@ -145,13 +145,13 @@ export interface Runs<Spec, Key extends InstanceKey> {
     restoreControl?: boolean,
   ): Promise<Result<ImportedRun<Spec, Key>>>;
   /**
-   * The state now and after each change, but no sooner after one than `intervalMs`; ends when the run is deleted or `signal`
-   * aborts, and after a refusal.
+   * Yields the current state, then the state after each change, at least `intervalMs` after the one before. It ends
+   * when the run is deleted, when `signal` aborts, or after a refusal.
    */
   watch(runId: string, signal: AbortSignal, intervalMs?: number): Promise<Result<AsyncIterable<Result<StateView>>>>;
-  /** From place `from` on; 0: from the start. */
+  /** Reads the history from position `from` on. 0: from the start. */
   history(runId: string, from: number, limit: number, reading?: HistoryReading): Promise<Result<HistoryPart>>;
-  /** Stops timers. The store is its owner's to close. */
+  /** Stops timers. The caller closes the store. */
   close(): void;
 }
 
@@ -165,7 +165,7 @@ function keeping<Spec, Key extends InstanceKey>(
   const create: All["create"] = async (runId, config, rated = []) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
-    // A run that is there goes on, though it would not be created today.
+    // An existing run goes on, even if it could not be created today.
     const short = checkParts(config, config.policy);
     if (short !== undefined && (await store.find(runId)) === undefined) return short;
     const atMs = clock.now();
@@ -239,7 +239,7 @@ function feedingBack<Spec, Key extends InstanceKey>(
   };
 }
 
-/** The policy's state moved on, or why it cannot be. */
+/** Returns the event of an advanced policy, or the reason why the policy cannot advance. */
 function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: unknown }] | Refusal {
   const { policy, policyState } = state;
   const moved = definitionOf(policy).advance?.(policy.config, policyState, viewOf(state).progress);
@@ -249,7 +249,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
   return [{ kind: "advanced", policyState: moved.state }];
 }
 
-/** Control changes; without events where they change nothing. */
+/** Returns the operations for control changes. A change without effect writes no events. */
 function controlling<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   clock: Clock,
@@ -333,7 +333,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         const here = await run.refresh();
         if (here !== "fresh") return here;
         const exported = await exportRun(ports, run);
-        // Of a run that was deleted meanwhile the history is not there to be read: that export would have none of it.
+        // If the run was deleted meanwhile, its history could not be read, so the export would lack it.
         return (await run.refresh()) === "fresh" ? ok(exported) : gone;
       }),
     history: (runId, from, limit, reading) =>

@@ -1,7 +1,7 @@
 /**
- * Candidates of a run: instances that were made and not yet drawn, and those that are being made. Which instances an arm
- * has is known, f(seed, arm, ordinal), although not yet how many of them the next update batch takes: so once one is drawn,
- * what the next one probably wants is made. Nothing depends on what is there: a draw makes what is missing.
+ * Stock of a run: instances that are made but not drawn, or being made. An arm's instances are known in advance,
+ * f(seed, arm, ordinal), but not how many of them the next update batch takes. So after each draw, the instances that
+ * the next one probably needs are made. A draw makes missing ones itself, so results never depend on the stock.
  */
 import { drawReadiness } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, type Wanted } from "../curriculum/fill-slots.ts";
@@ -10,37 +10,37 @@ import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } fro
 import type { LiveRun } from "./live-run.ts";
 import type { Made, TaskSource } from "./dependencies.ts";
 
-/** Tasks that are made ahead at a time, so that a draw which wants some of them waits for few. */
+/** Number of tasks that are made ahead at a time. A draw that needs some of them then waits for few others. */
 const CHUNK = 16;
 
-/** Standard deviations of an arm's number of tasks beyond its mean: a draw rarely wants more. */
+/** Standard deviations, above the mean, of an arm's number of tasks that are made ahead. A draw rarely needs more. */
 const DEVIATIONS = 3;
 
-/** What was made for an ordinal. */
+/** Result of making the instance of an ordinal. */
 type Stocked<Key extends InstanceKey> = Extract<Made<Key>, { readonly kind: "task" | "none" }>;
 
-/** Why some of what was wanted could not be made. */
+/** Reason why some requested instances could not be made. */
 export type NotMade = Refusal | "cancelled";
 
 export interface Stock<Key extends InstanceKey> {
   readonly lookup: (arm: number, ordinal: number) => Candidate<Key> | undefined;
-  /** Why an ordinal has no instance; "": it has one, or it is not known. */
+  /** Returns why an ordinal has no instance. "": it has one, or it was not made. */
   reason(arm: number, ordinal: number): string;
-  /** How many candidates there are. */
+  /** Returns the number of made instances. */
   size(): number;
   /**
-   * Makes what is wanted and neither there nor being made, and waits for it all. What others make, and give up, is then
-   * still not there.
+   * Makes the requested instances that are neither made nor being made, and waits for all of them. If another caller
+   * gives up an instance, it is still missing afterwards.
    */
   make(wanted: readonly Wanted[], signal: AbortSignal): Promise<NotMade | undefined>;
-  /** Of a run whose shape has changed nothing is kept; candidates that were used or passed over are forgotten. */
+  /** Follows the run's state: drops instances that were drawn or skipped, and all instances after a change of shape. */
   follow(state: RunState): void;
 }
 
 interface Shelf<Key extends InstanceKey> {
   readonly made: Map<number, Stocked<Key>>;
   readonly pending: Map<number, Promise<unknown>>;
-  /** It has given a task. */
+  /** Whether the arm has given a task. */
   gives: boolean;
 }
 
@@ -48,7 +48,7 @@ function shelf<Key extends InstanceKey>(): Shelf<Key> {
   return { made: new Map(), pending: new Map(), gives: false };
 }
 
-/** Puts what was made on its shelf; gives why something was not. */
+/** Puts made instances on an arm's shelf. Returns the reason if some could not be made. */
 function shelve<Key extends InstanceKey>(
   on: Shelf<Key>,
   ordinals: readonly number[],
@@ -72,7 +72,7 @@ export function createStock<Spec, Key extends InstanceKey>(
 ): Stock<Key> {
   let { config, lists }: Pick<RunState, "config" | "lists"> = run.state();
   let shelves = config.arms.map(() => shelf<Key>());
-  // Counted as it changes: it is asked for with every few tasks that are made, and arms may be a thousand.
+  // The count is kept up to date, because it is read after every few tasks, and a run may have a thousand arms.
   let candidates = 0;
 
   const begin = async (
@@ -83,7 +83,7 @@ export function createStock<Spec, Key extends InstanceKey>(
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm];
     const spec = of.arms[arm];
-    if (on === undefined || spec === undefined) throw new Error(`a draw is of arm ${arm}, and the run has none such`);
+    if (on === undefined || spec === undefined) throw new Error(`a draw has arm ${arm}, which the run does not have`);
     const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms, lists));
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);
@@ -104,7 +104,7 @@ export function createStock<Spec, Key extends InstanceKey>(
     signal: AbortSignal,
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm] ?? shelf<Key>();
-    // Of an arm that may give nothing no more is asked than it takes to know.
+    // If an arm may give nothing, it is asked for only as many instances as show it.
     const asked = on.gives || of.arms[arm]?.rows !== undefined ? ordinals : ordinals.slice(0, DRY_ORDINALS);
     const others = asked.flatMap((ordinal) => on.pending.get(ordinal) ?? []);
     const own = asked.filter((ordinal) => !on.made.has(ordinal) && !on.pending.has(ordinal));
@@ -143,7 +143,10 @@ export function createStock<Spec, Key extends InstanceKey>(
   };
 }
 
-/** How many tasks of each arm the next draw wants by the last one's probabilities: so many deviations above the mean. */
+/**
+ * Returns how many tasks of each arm the next draw probably needs, by the last draw's probabilities: `deviations`
+ * standard deviations above the mean.
+ */
 function expected({ config, probabilities, weights, masks }: RunState, deviations: number): readonly number[] {
   const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
   return (probabilities ?? []).map((p, arm) => {
@@ -152,7 +155,7 @@ function expected({ config, probabilities, weights, masks }: RunState, deviation
   });
 }
 
-/** After a draw: makes what the next one probably wants, up to so many candidates, unless the run goes on before. */
+/** Makes what the next draw probably needs, up to `candidatesMax` instances. It stops if the run draws before. */
 export async function makeAhead<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
   stock: Stock<Key>,
@@ -166,7 +169,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
     const isSame = batchesDrawn === drawn.batchesDrawn && config === drawn.config && !paused;
     return !isSame || run.isGone() || stock.size() >= candidatesMax;
   };
-  // Of all arms what is likely, and then what is possible.
+  // First the likely tasks of all arms, then the possible ones.
   for (const deviations of [0, DEVIATIONS]) {
     const missing: { readonly arm: number; readonly ordinal: number }[] = [];
     for (const [arm, count] of expected(drawn, deviations).entries()) {
@@ -182,7 +185,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   }
 }
 
-/** Of many arms each wants a task or two: they are made together. */
+/** In a run of many arms each needs a task or two, so they are made together. */
 function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly Wanted[] {
   const ofArms = Map.groupBy(candidates, ({ arm }) => arm);
   return [...ofArms].map(([arm, of]) => ({ arm, ordinals: of.map(({ ordinal }) => ordinal) }));

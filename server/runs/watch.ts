@@ -1,4 +1,4 @@
-/** Waiting for a run to change, and a run's state as a stream. */
+/** Waits for a run to change, and streams a run's state. */
 import { sleep, until } from "../base/waiting.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result } from "../curriculum/types.ts";
@@ -8,8 +8,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Registry } from "./loaded-runs.ts";
 
 /**
- * Resolves when the state of a run is as `isMet` asks, whoever changed it, when the run is gone, after a delay, or when
- * `signal` aborts. All who wait read the store together; if that fails, the failure is the outcome.
+ * Waits until `isMet` is true of the run's state, the run is gone, the delay has passed, or `signal` aborts. All
+ * waiting callers share one reading of the store. If it fails, the failure is the outcome.
  */
 export async function whenever<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone" | "follow">,
@@ -30,15 +30,17 @@ export async function whenever<Spec, Key extends InstanceKey>(
   return outcome;
 }
 
-/** Changes that come closer together than this are shown as one, for those who ask for nothing else. */
+/** Default minimum time between two states of a stream. Changes within it are shown as one. */
 const COALESCE_MS = 100;
 
-/** How long one look waits. */
+/** Maximum time of one wait. */
 const LOOK_MS = 60_000;
 
 type Seen = { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
-/** Waits a while until the run is past a version, the first of which is what the store has now. */
+/**
+ * Waits until the run is past version `seen`, or LOOK_MS have passed. The first call returns the state in the store.
+ */
 async function look<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   clock: Clock,
@@ -53,8 +55,8 @@ async function look<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Ends when the run is deleted, even if another has its id by then, or when `signal` aborts; after a refusal, too, where
- * the run can no longer be read.
+ * Streams a run's state. The stream ends when the run is deleted, even if another has its id by then, when `signal`
+ * aborts, or after a refusal because the run can no longer be read.
  */
 export async function* watchRun<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
@@ -66,7 +68,7 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
   let seen = -1;
   let key: number | undefined;
   while (!signal.aborted) {
-    // Each look is a call of its own, so that watching counts as asking for the run.
+    // Each wait is a call of its own, so that watching counts as requests for the run.
     const found = await registry.withRun<Seen | Refusal>(runId, async ({ run }) => {
       key ??= run.key;
       return run.key === key ? look(run, clock, seen, signal) : { kind: "end" };

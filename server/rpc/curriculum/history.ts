@@ -114,12 +114,12 @@ async function read(
   let last: Told | undefined;
   let end = from;
   const limit = merge === 1 ? size : READ_MAX;
-  const isToldWhole = merge === 1 && isByArm && armGroups.length === 0;
-  const asTold = !isByArm ? withoutArms : armGroups.length > 0 ? joining(armGroups) : undefined;
+  const isSentWhole = merge === 1 && isByArm && armGroups.length === 0;
+  const convert = !isByArm ? withoutArms : armGroups.length > 0 ? joining(armGroups) : undefined;
   let place: HistoryPart["place"];
   let of: string | undefined;
   while (at !== undefined && next === undefined) {
-    const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, asTold, place }));
+    const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isSentWhole, isByArm, convert, place }));
     place = page.place;
     of = at === from || of === page.of ? page.of : undefined;
     for (const entry of page.items) {

@@ -94,21 +94,21 @@ test("a history of many arms is the same however it is cut into pages, and near 
 
 test("pages of a history that go on where the one before ended are what they are by themselves", async () => {
   const { runs } = await trained;
-  const isToldWhole = false;
-  const all = value(await runs.history("run", 0, 10_000, { isToldWhole })).items;
+  const isSentWhole = false;
+  const all = value(await runs.history("run", 0, 10_000, { isSentWhole })).items;
   for (const isByArm of [true, false]) {
     const items: unknown[] = [];
-    let page = value(await runs.history("run", 0, 50, { isByArm, isToldWhole }));
+    let page = value(await runs.history("run", 0, 50, { isByArm, isSentWhole }));
     items.push(...page.items);
     while (page.next !== undefined) {
-      page = value(await runs.history("run", page.next, 50, { isByArm, isToldWhole, place: page.place }));
+      page = value(await runs.history("run", page.next, 50, { isByArm, isSentWhole, place: page.place }));
       items.push(...page.items);
     }
     const bare = { probabilities: [], values: [], counts: [] };
     expect(items).toEqual(isByArm ? all : all.map((item) => (item.kind === "batch" ? { ...item, ...bare } : item)));
   }
   // Of a place elsewhere nothing is taken over.
-  const { place } = value(await runs.history("run", 0, 50, { isToldWhole }));
+  const { place } = value(await runs.history("run", 0, 50, { isSentWhole }));
   expect(value(await runs.history("run", 70, 1, { place })).items).toEqual(all.slice(70, 71));
 });
 
