@@ -95,7 +95,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | HandedOut
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
-  /** `cause`: CloseCause of the contract in lower case; empty: CloseGroups was called, or an older server wrote the event. */
+  /** `cause`: CloseCause of the contract in lower case; empty: UNSPECIFIED. */
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string; readonly cause: string }
   | RowsRated
   | RowsSeen

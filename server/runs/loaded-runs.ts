@@ -36,7 +36,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
     try {
       const refused = await run.commit((state) => {
         const cursors = timedOut(state, clock.now());
-        const event = { kind: "closed", cursors, reason: "timeout", cause: "timeout" } as const;
+        const event = { kind: "closed", cursors, reason: "timeout", cause: "" } as const;
         return { events: cursors.length > 0 ? [event] : [], value: null };
       });
       dueAtMs = undefined;

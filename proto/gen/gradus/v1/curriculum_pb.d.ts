@@ -5074,32 +5074,26 @@ export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
  */
 export enum CloseCause {
   /**
-   * CloseGroups was called, the record is no "close_groups", or an older server wrote it.
+   * CloseGroups was called, RunConfig.group_timeout passed (the reason is then "timeout"),
+   * the record is no "close_groups", or an older server wrote it.
    *
    * @generated from enum value: CLOSE_CAUSE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * RunConfig.group_timeout passed.
-   *
-   * @generated from enum value: CLOSE_CAUSE_TIMEOUT = 1;
-   */
-  TIMEOUT = 1,
-
-  /**
    * More groups were open than a run without a bound on the lag may have.
    *
-   * @generated from enum value: CLOSE_CAUSE_TOO_MANY_OPEN = 2;
+   * @generated from enum value: CLOSE_CAUSE_TOO_MANY_OPEN = 1;
    */
-  TOO_MANY_OPEN = 2,
+  TOO_MANY_OPEN = 1,
 
   /**
    * A pool has the groups' rows no longer.
    *
-   * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 3;
+   * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 2;
    */
-  ROW_GONE = 3,
+  ROW_GONE = 2,
 
   /**
    * No server has the sources any more that the groups' tasks were made by: the file was
@@ -5107,9 +5101,9 @@ export enum CloseCause {
    * groups waited for these sources for the grace period of the server, 60 s unless its
    * option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
    *
-   * @generated from enum value: CLOSE_CAUSE_REPLACED = 4;
+   * @generated from enum value: CLOSE_CAUSE_REPLACED = 3;
    */
-  REPLACED = 4,
+  REPLACED = 3,
 }
 
 /**

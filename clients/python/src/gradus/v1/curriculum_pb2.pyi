@@ -256,14 +256,14 @@ class _CloseCause:
 class _CloseCauseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CloseCause.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     CLOSE_CAUSE_UNSPECIFIED: _CloseCause.ValueType  # 0
-    """CloseGroups was called, the record is no "close_groups", or an older server wrote it."""
-    CLOSE_CAUSE_TIMEOUT: _CloseCause.ValueType  # 1
-    """RunConfig.group_timeout passed."""
-    CLOSE_CAUSE_TOO_MANY_OPEN: _CloseCause.ValueType  # 2
+    """CloseGroups was called, RunConfig.group_timeout passed (the reason is then "timeout"),
+    the record is no "close_groups", or an older server wrote it.
+    """
+    CLOSE_CAUSE_TOO_MANY_OPEN: _CloseCause.ValueType  # 1
     """More groups were open than a run without a bound on the lag may have."""
-    CLOSE_CAUSE_ROW_GONE: _CloseCause.ValueType  # 3
+    CLOSE_CAUSE_ROW_GONE: _CloseCause.ValueType  # 2
     """A pool has the groups' rows no longer."""
-    CLOSE_CAUSE_REPLACED: _CloseCause.ValueType  # 4
+    CLOSE_CAUSE_REPLACED: _CloseCause.ValueType  # 3
     """No server has the sources any more that the groups' tasks were made by: the file was
     changed, so that its mount has another digest or version, or no such environment. The
     groups waited for these sources for the grace period of the server, 60 s unless its
@@ -274,14 +274,14 @@ class CloseCause(_CloseCause, metaclass=_CloseCauseEnumTypeWrapper):
     """Why groups of a run were closed before they were whole."""
 
 CLOSE_CAUSE_UNSPECIFIED: CloseCause.ValueType  # 0
-"""CloseGroups was called, the record is no "close_groups", or an older server wrote it."""
-CLOSE_CAUSE_TIMEOUT: CloseCause.ValueType  # 1
-"""RunConfig.group_timeout passed."""
-CLOSE_CAUSE_TOO_MANY_OPEN: CloseCause.ValueType  # 2
+"""CloseGroups was called, RunConfig.group_timeout passed (the reason is then "timeout"),
+the record is no "close_groups", or an older server wrote it.
+"""
+CLOSE_CAUSE_TOO_MANY_OPEN: CloseCause.ValueType  # 1
 """More groups were open than a run without a bound on the lag may have."""
-CLOSE_CAUSE_ROW_GONE: CloseCause.ValueType  # 3
+CLOSE_CAUSE_ROW_GONE: CloseCause.ValueType  # 2
 """A pool has the groups' rows no longer."""
-CLOSE_CAUSE_REPLACED: CloseCause.ValueType  # 4
+CLOSE_CAUSE_REPLACED: CloseCause.ValueType  # 3
 """No server has the sources any more that the groups' tasks were made by: the file was
 changed, so that its mount has another digest or version, or no such environment. The
 groups waited for these sources for the grace period of the server, 60 s unless its

@@ -992,7 +992,7 @@ export declare type Closed = Message<"gradus.internal.v1.Closed"> & {
 
   /**
    * CloseCause of the contract in lower case, without its prefix; empty: CloseGroups
-   * was called, or an older server wrote the event.
+   * was called, the groups timed out, or an older server wrote the event.
    *
    * @generated from field: string cause = 3;
    */
