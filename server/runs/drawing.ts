@@ -1,11 +1,12 @@
 /** Draws of update batches, one at a time for each run. Instances are made outside of the run's queue of changes. */
+import { LRUCache } from "lru-cache";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
 import { drawnEvent, DRY_ORDINALS, fillSlots } from "../curriculum/fill-slots.ts";
 import type { RunEvent } from "../curriculum/events.ts";
 import type { DrawnTask } from "../curriculum/batches.ts";
 import type { RunState } from "../curriculum/state.ts";
 import type { InstanceKey, Refusal } from "../curriculum/types.ts";
-import type { Gone, LiveRun } from "./live-run.ts";
+import { type Gone, type LiveRun, serial } from "./live-run.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { createStock, makeAhead, type Stock } from "./stock.ts";
@@ -25,6 +26,8 @@ export interface Drawing<Spec, Key extends InstanceKey> {
    * it. When all callers have left, the draw ends, and its instances are kept for the next one.
    */
   draw(signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome>;
+  /** Makes the first update batch's tasks before they are asked for. If `signal` aborts, those not drawn are forgotten. */
+  readonly prepare: (signal: AbortSignal) => Promise<void>;
   /** Stops making tasks ahead of draws. */
   stop(): void;
 }
@@ -164,16 +167,18 @@ export function drawing<Spec, Key extends InstanceKey>(
   ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
 ): Drawing<Spec, Key> {
   const { source, clock, log, aheadMax = 0 } = ports;
-  const stock = createStock(run, source);
+  let stock = createStock(run, source);
   const stopped = new AbortController();
+  const ahead = (signal: AbortSignal): Promise<void> =>
+    // Nothing is lost if this fails, because a draw makes its own tasks. But a failure is a bug, so it is logged.
+    makeAhead(run, stock, aheadMax, signal).catch((err: unknown) =>
+      log?.warn({ err, run: run.id }, "cannot make tasks ahead of their draw: the draw makes them"),
+    );
   const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
     const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw }).finally(() => {
       current = undefined;
     });
-    // Nothing is lost if this fails, because a draw makes its own tasks. But a failure is a bug, so it is logged.
-    makeAhead(run, stock, aheadMax, stopped.signal).catch((err: unknown) =>
-      log?.warn({ err, run: run.id }, "cannot make tasks ahead of their draw: the draw makes them"),
-    );
+    void ahead(stopped.signal);
     return outcome;
   };
   const begin = (withDraw: WithDraw<Spec, Key>) => {
@@ -195,6 +200,33 @@ export function drawing<Spec, Key extends InstanceKey>(
         going.outcome.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
       });
     },
+    prepare: async (signal) => {
+      if (signal.aborted || run.state().batchesDrawn > 0) return;
+      signal.addEventListener("abort", () => {
+        if (run.state().batchesDrawn === 0 && current === undefined) stock = createStock(run, source);
+      });
+      await ahead(AbortSignal.any([stopped.signal, signal]));
+    },
     stop: () => stopped.abort(),
+  };
+}
+
+/** New runs whose first update batches are kept until they are drawn, or are still to be made. */
+const PREPARED_MAX = 16;
+
+/**
+ * Makes the first update batches of new runs, by their keys: one after the other, so that many new runs take no worker from
+ * calls that wait. Only the newest runs keep theirs.
+ */
+export function preparation<Spec, Key extends InstanceKey>(
+  clock: Clock,
+): (key: number, of: Drawing<Spec, Key>) => void {
+  const inTurn = serial();
+  const newest = new LRUCache<number, AbortController>({ max: PREPARED_MAX, dispose: (run) => run.abort() });
+  return (key, { prepare }) => {
+    const older = new AbortController();
+    newest.set(key, older);
+    // The caller is answered first.
+    clock.nextTurn(() => void inTurn(() => prepare(older.signal)));
   };
 }

@@ -36,6 +36,7 @@ import {
 } from "../curriculum/types.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../curriculum/run-view.ts";
 import { encodeChange, encodeSummary } from "./journal.ts";
+import { preparation } from "./drawing.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { type HistoryPart, type HistoryReading, readHistory } from "./history.ts";
 import { type ListItem, listing, type Page } from "./listing.ts";
@@ -162,6 +163,7 @@ function keeping<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove"> {
   type All = Runs<Spec, Key>;
+  const prepare = preparation<Spec, Key>(clock);
   const create: All["create"] = async (runId, config, rated = []) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
@@ -179,7 +181,10 @@ function keeping<Spec, Key extends InstanceKey>(
     const timeToLiveMs = keptMs(config.timeToLiveMs);
     const summary = encodeSummary(state, undefined);
     const outcome = await store.create({ id: runId, timeToLiveMs, events, records, summary });
-    const run = await read(registry, runId, runView<Spec, Key>);
+    const run = await read(registry, runId, (now, open) => {
+      if (outcome === "created") prepare(open.run.key, open.drawing);
+      return runView(now);
+    });
     if (run.kind !== "ok") return run;
     const field = differingField(run.value.config, config);
     if (field === undefined) return ok({ run: run.value, created: outcome === "created" });

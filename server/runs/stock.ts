@@ -3,7 +3,7 @@
  * f(seed, arm, ordinal), but not how many of them the next update batch takes. So after each draw, the instances that
  * the next one probably needs are made. A draw makes missing ones itself, so results never depend on the stock.
  */
-import { drawReadiness } from "../curriculum/draw.ts";
+import { drawReadiness, planDraw } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, type Wanted } from "../curriculum/fill-slots.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../curriculum/types.ts";
@@ -143,13 +143,24 @@ export function createStock<Spec, Key extends InstanceKey>(
   };
 }
 
+/** Returns how many tasks of each arm the first draw needs: 0 if something outside makes them, which may cost money. */
+function firstNeeded(state: RunState): readonly number[] {
+  const plan = planDraw(state);
+  const slots = plan.kind === "plan" ? Map.groupBy(plan.slots, (arm) => arm) : new Map<number, readonly number[]>();
+  return state.config.arms.map(({ rows, resource, source }, arm) =>
+    rows === undefined && resource === undefined && source !== "teacher" ? (slots.get(arm)?.length ?? 0) : 0,
+  );
+}
+
 /**
  * Returns how many tasks of each arm the next draw probably needs, by the last draw's probabilities: `deviations`
  * standard deviations above the mean.
  */
-function expected({ config, probabilities, weights, masks }: RunState, deviations: number): readonly number[] {
+function expected(state: RunState, deviations: number): readonly number[] {
+  const { config, probabilities, weights, masks } = state;
+  if (probabilities === null) return firstNeeded(state);
   const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
-  return (probabilities ?? []).map((p, arm) => {
+  return probabilities.map((p, arm) => {
     if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null || config.arms[arm]?.rows !== undefined) return 0;
     return Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
   });

@@ -10,6 +10,7 @@ import {
   runConfig,
   type RunConfig,
   settled,
+  type Task,
   type TaskSource,
   train,
   value,
@@ -37,10 +38,8 @@ async function started(config: Partial<RunConfig> = {}, aheadMax = 1000) {
 }
 
 describe("tasks made ahead", () => {
-  test("are none before a run is asked for tasks, and then what the next draw wants, so that it makes none", async () => {
+  test("are what the next draw wants, so that it makes none", async () => {
     const { runs, made } = await started();
-    await settled();
-    expect(made).toEqual([]);
     for (const cursor of [0, 6, 12, 18]) {
       const { tasks } = value(await ask(runs, "run", cursor, 6));
       await answer(runs, "run", tasks);
@@ -91,5 +90,83 @@ describe("tasks made ahead", () => {
     value(await runs.setWeights("run", { d: 2 }));
     await settled();
     expect(made).toHaveLength(before);
+  });
+});
+
+/** What a batch has, as the source is asked for it. */
+const drawnIn = ({ tasks }: { readonly tasks: readonly Task[] }): readonly string[] =>
+  tasks.map(({ key }) => key.name.split(":").slice(0, 2).join(":"));
+
+describe("the first update batch of a new run", () => {
+  test.each<[string, Partial<RunConfig>]>([
+    ["a bandit", {}],
+    ["a mixture", { policy: mixturePolicy(), promptsPerUpdate: 256 }],
+    ["a reserve", { dynamicSampling: { oversampleMax: 2, alike: "rewards" } }],
+  ])("is made once CreateRun is answered, and its draw makes nothing: %s", async (_name, config) => {
+    const { runs, made } = await started(config);
+    expect(made).toEqual([]);
+    await settled();
+    const before = made.toSorted();
+    const prompts = config.promptsPerUpdate ?? 6;
+    const first = value(await ask(runs, "run", 0, prompts));
+    expect(first.tasks).toHaveLength(prompts);
+    expect(before).toEqual(expect.arrayContaining([...drawnIn(first)]));
+    expect(made.slice(0, before.length).toSorted()).toEqual(before);
+    expect(new Set(made).size).toBe(made.length);
+  });
+
+  test("has no task ahead that something outside makes, that costs money, or whose row is chosen by the draw", async () => {
+    const arms = [arm("outside", { resource: "mount" }), arm("teacher", { source: "teacher" }), arm("threads")];
+    const { runs, made } = await started({ arms, policy: mixturePolicy(), promptsPerUpdate: 60 });
+    await settled();
+    const before = [...made];
+    const drawn = drawnIn(value(await ask(runs, "run", 0, 60)));
+    expect(new Set(drawn.map((name) => name.split(":")[0]))).toEqual(new Set(["outside", "teacher", "threads"]));
+    expect(before.toSorted()).toEqual(drawn.filter((name) => name.startsWith("threads:")).toSorted());
+  });
+
+  test("keeps nobody waiting: CreateRun is answered while it is made, and a deleted run's is called off", async () => {
+    const signals: AbortSignal[] = [];
+    const source: TaskSource = {
+      ...freshTasks,
+      make: (_places, signal) => {
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+    };
+    const { runs } = bench({ source, aheadMax: 1000 });
+    expect(value(await runs.create("run", runConfig())).created).toBe(true);
+    await settled();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false]);
+    value(await runs.remove("run"));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+  });
+
+  test("is made for one of many new runs at a time, and kept for the newest", async () => {
+    const made = new Map<string, number>();
+    let [making, makingMax] = [0, 0];
+    const source: TaskSource = {
+      ...freshTasks,
+      make: async (places, signal, runId) => {
+        making += places.length;
+        makingMax = Math.max(makingMax, making);
+        made.set(runId, (made.get(runId) ?? 0) + places.length);
+        await settled();
+        making -= places.length;
+        return freshTasks.make(places, signal, runId);
+      },
+    };
+    const { runs } = bench({ source, aheadMax: 1000 });
+    const config = runConfig({ policy: mixturePolicy(), promptsPerUpdate: 40, length: 40 });
+    const ids = Array.from({ length: 60 }, (_, i) => `run-${i}`);
+    for (const id of ids) value(await runs.create(id, config));
+    for (let quiet = 0; quiet < 3; quiet = making === 0 ? quiet + 1 : 0) await settled();
+    expect(makingMax).toBeLessThanOrEqual(16);
+    for (const [i, id] of ids.entries()) {
+      const before = made.get(id) ?? 0;
+      value(await ask(runs, id, 0, 40));
+      const isKept = i >= ids.length - 16;
+      expect([id, (made.get(id) ?? 0) - before]).toEqual([id, isKept ? 0 : 40]);
+    }
   });
 });
