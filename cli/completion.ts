@@ -18,7 +18,7 @@ interface Word {
 }
 
 /** A command, or a group of commands. */
-interface Place {
+interface CommandEntry {
   /** Name such as "run start". Empty before any command. */
   readonly path: string;
   readonly commands: readonly Word[];
@@ -27,7 +27,7 @@ interface Place {
 }
 
 interface Tree {
-  readonly places: readonly Place[];
+  readonly entries: readonly CommandEntry[];
   readonly values: ReadonlyMap<string, Values>;
 }
 
@@ -35,20 +35,20 @@ interface Tree {
 export type Known = Readonly<Record<string, readonly string[]>>;
 
 export function completionScript(shell: Shell, program: Command, known: Known): string {
-  const places = placesOf(program, "", known);
+  const entries = entriesOf(program, "", known);
   const values = new Map<string, Values>();
   for (const option of optionsOf(program))
     for (const name of namesOf(option))
       if (option.required || option.optional) values.set(name, valuesOf(option, known));
-  return { bash, zsh, fish }[shell]({ places, values });
+  return { bash, zsh, fish }[shell]({ entries, values });
 }
 
-function placesOf(command: Command, path: string, known: Known): readonly Place[] {
+function entriesOf(command: Command, path: string, known: Known): readonly CommandEntry[] {
   const subcommands = command
     .createHelp()
     .visibleCommands(command)
     .filter((each) => command.commands.includes(each));
-  const place: Place = {
+  const entry: CommandEntry = {
     path,
     commands: subcommands.map((each) => wordOf([each.name()], each.description(), false)),
     options: command
@@ -57,7 +57,7 @@ function placesOf(command: Command, path: string, known: Known): readonly Place[
       .map((option) => wordOf(namesOf(option), option.description, option.required || option.optional)),
     argument: argumentOf(command.registeredArguments, known),
   };
-  return [place, ...subcommands.flatMap((each) => placesOf(each, `${path} ${each.name()}`.trim(), known))];
+  return [entry, ...subcommands.flatMap((each) => entriesOf(each, `${path} ${each.name()}`.trim(), known))];
 }
 
 function optionsOf(command: Command): readonly Option[] {
@@ -113,9 +113,9 @@ function cases<T>(entries: Iterable<readonly [string, T]>, body: (value: T) => s
   return [...entries].map(([key, value]) => `    ${quoted(key)}) ${body(value)} ;;\n`).join("");
 }
 
-function atPlaces({ places }: Tree, body: (place: Place) => string): string {
+function atEntries({ entries }: Tree, body: (entry: CommandEntry) => string): string {
   return cases(
-    places.map((each) => [each.path, each]),
+    entries.map((each) => [each.path, each]),
     body,
   );
 }
@@ -125,14 +125,14 @@ function inPosix(values: Values): string {
   return values.kind === "words" ? `values=(${values.words.map(quoted).join(" ")})` : ":";
 }
 
-const paths = ({ places }: Tree): string =>
-  places
+const paths = ({ entries }: Tree): string =>
+  entries
     .slice(1)
     .map(({ path }) => quoted(path))
     .join("|");
 
 function bash(tree: Tree): string {
-  const place = ({ commands, options, argument }: Place): string =>
+  const entry = ({ commands, options, argument }: CommandEntry): string =>
     `words=(${[...commands, ...options]
       .flatMap(({ names }) => names)
       .map(quoted)
@@ -152,7 +152,7 @@ ${cases(tree.values, inPosix)}    *) known= ;;
   esac
   if [[ -z $known ]]; then
     case $at in
-${atPlaces(tree, place)}    esac
+${atEntries(tree, entry)}    esac
     if [[ $cur == -* ]]; then files= values=(); fi
     if [[ $cur == -* || \${#values[@]} -eq 0 ]]; then values+=("\${words[@]}"); fi
   fi
@@ -170,7 +170,7 @@ complete -F _gradus gradus
 function zsh(tree: Tree): string {
   const described = (words: readonly Word[]): string =>
     words.flatMap(({ names, meaning }) => names.map((name) => quoted(`${name}:${meaning}`))).join(" ");
-  const place = ({ commands, options, argument }: Place): string =>
+  const entry = ({ commands, options, argument }: CommandEntry): string =>
     `commands=(${described(commands)}); options=(${described(options)}); ${inPosix(argument)}`;
   return `#compdef gradus
 ${MADE}_gradus() {
@@ -189,7 +189,7 @@ ${cases(tree.values, inPosix)}    *) known= ;;
   esac
   if [[ -z $known ]]; then
     case $at in
-${atPlaces(tree, place)}    esac
+${atEntries(tree, entry)}    esac
     if [[ $cur == -* ]]; then files= values=(); fi
     [[ \${#commands} -gt 0 ]] && _describe -t commands command commands
     [[ $cur == -* || ( -z $files && \${#values} -eq 0 ) ]] && _describe -t options option options
@@ -202,7 +202,7 @@ if [[ \${funcstack[1]} == _gradus ]]; then _gradus "$@"; else compdef _gradus gr
 `;
 }
 
-function fish({ places, values }: Tree): string {
+function fish({ entries, values }: Tree): string {
   const quote = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   const valueFlags = (found: Values | undefined): string => {
     if (found?.kind === "words") return ` -x -a ${quote(found.words.join(" "))}`;
@@ -214,7 +214,7 @@ function fish({ places, values }: Tree): string {
       .join(" ");
     return `${at} ${flags}${takesValue ? valueFlags(values.get(names[0] ?? "")) : ""} -d ${quote(meaning)}`;
   };
-  const lines = places.flatMap(({ path, commands, options, argument }) => {
+  const lines = entries.flatMap(({ path, commands, options, argument }) => {
     const at = `complete -c gradus -n ${quote(`__gradus_at ${quote(path)}`)}`;
     const words = argument.kind === "words" ? [`${at} -f -a ${quote(argument.words.join(" "))}`] : [];
     return [
@@ -226,7 +226,7 @@ function fish({ places, values }: Tree): string {
   return `${MADE}function __gradus_at
   set -l at
   for word in (commandline -opc)[2..]
-    contains -- (string trim "$at $word") ${places
+    contains -- (string trim "$at $word") ${entries
       .slice(1)
       .map(({ path }) => quote(path))
       .join(" ")}

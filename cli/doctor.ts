@@ -122,7 +122,7 @@ async function* runsHere(directory: string): AsyncGenerator<Check> {
 }
 
 /** Checks the runs of a running server, whose list marks those that it cannot read. */
-export async function runsThere(client: GradusClient): Promise<Check> {
+export async function serverRunsCheck(client: GradusClient): Promise<Check> {
   const runs = await client.listRuns();
   const damaged = runs.flatMap(({ runId, unreadable }) =>
     unreadable === "" ? [] : [{ id: runId, problem: unreadable }],
@@ -202,13 +202,13 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
   }
   await opened.close();
   if (settings.kind === "remote") yield ok("sandbox", `${settings.url}, which the first program will ask`);
-  else yield* roomOf(opened.found as unknown as Found);
+  else yield* isolationChecks(opened.found as unknown as Found);
 }
 
 const CHECK = "gradus sandbox check says what programs can do here";
 
 /** Reports each isolation feature of the kernel, and what is used without it. */
-export function* roomOf(found: Found): Generator<Check> {
+export function* isolationChecks(found: Found): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
     has ? ok(name, yes) : { name, state: "warning", found: no, remedy };
@@ -257,7 +257,7 @@ async function endpoint(name: "judge" | "teacher", config: EndpointOptions | und
 }
 
 /** Checks a running server: it must reply, accept the credentials, and have the version of this command line. */
-export async function running(client: GradusClient, server: string): Promise<Check> {
+export async function serverCheck(client: GradusClient, server: string): Promise<Check> {
   const { version: there, environments, store } = await client.getServerInfo();
   const found = `${server} answers: Gradus ${there}, with ${environments} environments and ${store} for a store`;
   if (there === version) return ok("server", found);

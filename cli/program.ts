@@ -8,7 +8,7 @@ import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
 /** A command's purpose, and the function that loads its definition. */
 interface Entry {
-  readonly says: string;
+  readonly description: string;
   readonly load: () => Promise<(program: Command) => void>;
 }
 
@@ -19,106 +19,107 @@ interface Entry {
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Tasks:": {
     envs: {
-      says: "list the environments, or describe one",
+      description: "list the environments, or describe one",
       load: async () => (await import("./commands/envs.ts")).addEnvs,
     },
     env: {
-      says: "write an environment in Python, or check one",
+      description: "write an environment in Python, or check one",
       load: async () => (await import("./commands/env.ts")).addEnv,
     },
     reset: {
-      says: "make tasks: prompts, with the task ids to score completions by",
+      description: "make tasks: prompts, with the task ids to score completions by",
       load: async () => (await import("./commands/reset.ts")).addReset,
     },
     step: {
-      says: "score a completion of a task; it is read from --completion, --file or standard input",
+      description: "score a completion of a task; it is read from --completion, --file or standard input",
       load: async () => (await import("./commands/step.ts")).addStep,
     },
     solve: {
-      says: "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
+      description:
+        "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
       load: async () => (await import("./commands/solve.ts")).addSolve,
     },
     draw: {
-      says: "draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best",
+      description: "draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best",
       load: async () => (await import("./commands/draw.ts")).addDraw,
     },
   },
   "Training runs:": {
     run: {
-      says: "create, watch, change and keep training runs",
+      description: "create, watch, change and keep training runs",
       load: async () => (await import("./commands/run.ts")).addRun,
     },
     simulate: {
-      says: "compare a run's configuration with equal shares on simulated students, before you use a GPU",
+      description: "compare a run's configuration with equal shares on simulated students, before you use a GPU",
       load: async () => (await import("./research/simulate/command.ts")).addSimulate,
     },
     forgetting: {
-      says: "order domains for training, the least forgotten first, from reports of gradus eval",
+      description: "order domains for training, the least forgotten first, from reports of gradus eval",
       load: async () => (await import("./research/forgetting/command.ts")).addForgetting,
     },
     policies: {
-      says: "check modules with your own policies before a server loads them",
+      description: "check modules with your own policies before a server loads them",
       load: async () => (await import("./commands/policies.ts")).addPolicies,
     },
   },
   "Models and data:": {
     eval: {
-      says: "evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes",
+      description: "evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes",
       load: async () => (await import("./commands/eval.ts")).addEval,
     },
     export: {
-      says: "write training data in chat format: completions of an evaluation, or the solvers' answers",
+      description: "write training data in chat format: completions of an evaluation, or the solvers' answers",
       load: async () => (await import("./commands/export.ts")).addExport,
     },
     calibrate: {
-      says: "choose each level's parameters so that a model's success rate lies in the papers' bands",
+      description: "choose each level's parameters so that a model's success rate lies in the papers' bands",
       load: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
     },
     pools: {
-      says: "check, sample and profile files of data pools",
+      description: "check, sample and profile files of data pools",
       load: async () => (await import("./commands/pools.ts")).addPools,
     },
   },
   "A server:": {
     serve: {
-      says: "start a server; SIGTERM or Ctrl-C drains and stops it",
+      description: "start a server; SIGTERM or Ctrl-C drains and stops it",
       load: async () => (await import("./commands/serve.ts")).addServe,
     },
     conformance: {
-      says: "check whether a server or a provider of environments keeps the contract",
+      description: "check whether a server or a provider of environments keeps the contract",
       load: async () => (await import("./commands/conformance.ts")).addConformance,
     },
     doctor: {
-      says: "report what a server with these flags would lack on this machine, and how to get it",
+      description: "report what a server with these flags would lack on this machine, and how to get it",
       load: async () => (await import("./commands/doctor.ts")).addDoctor,
     },
     keys: {
-      says: "list, rotate and retire the keys that task ids are signed with",
+      description: "list, rotate and retire the keys that task ids are signed with",
       load: async () => (await import("./commands/keys.ts")).addKeys,
     },
     backup: {
-      says: "write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile",
+      description: "write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile",
       load: async () => (await import("./commands/backup.ts")).addBackup,
     },
     restore: {
-      says: "put a backup into a data folder that no server has open, and check every event of its runs",
+      description: "put a backup into a data folder that no server has open, and check every event of its runs",
       load: async () => (await import("./commands/backup.ts")).addRestore,
     },
     sandbox: {
-      says: "check the sandbox in which programs of models are run",
+      description: "check the sandbox in which programs of models are run",
       load: async () => (await import("./commands/sandbox.ts")).addSandbox,
     },
   },
   "This command line:": {
     completion: {
-      says: "print a script by which a shell completes commands, options, their values and files",
+      description: "print a script by which a shell completes commands, options, their values and files",
       load: async () => {
         const { addCompletion } = await import("./commands/completion.ts");
         return (program) => addCompletion(program, createProgram);
       },
     },
     version: {
-      says: "print the version; with --server that of a server, its ports and its limits",
+      description: "print the version; with --server that of a server, its ports and its limits",
       load: async () => (await import("./commands/version.ts")).addVersion,
     },
   },
@@ -151,11 +152,11 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
     .hook("preAction", (_, command) => beQuiet(command.opts<{ quiet?: boolean }>().quiet === true));
   for (const [title, group] of Object.entries(GROUPS)) {
     program.commandsGroup(title);
-    const added = Object.entries(group).map(async ([name, { says, load }]) => {
+    const added = Object.entries(group).map(async ([name, { description, load }]) => {
       const add = isAsked(name) ? await load() : (to: Command) => to.command(name);
       return () => {
         add(program);
-        program.commands.at(-1)?.description(says);
+        program.commands.at(-1)?.description(description);
       };
     });
     for (const add of await Promise.all(added)) add();

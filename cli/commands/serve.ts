@@ -40,7 +40,8 @@ function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;
     const stop = (): void => {
-      // Ctrl-C reaches this process twice, from the terminal and from its launcher.
+      // Ctrl-C reaches this process twice at once, from the terminal and from its launcher. Only a later signal ends
+      // it.
       if (first !== undefined && performance.now() - first > impatienceMs) process.exit(1);
       first ??= performance.now();
       resolve();

@@ -6,7 +6,7 @@ import { readValue, type ValueBudget } from "../lib/python-values.ts";
 import { type PyValue, type View, VIEW_NAMES } from "../ports.ts";
 import type { Tolerance } from "./compare.ts";
 import { type CallTest, type Expectation, LIMITS } from "./instance.ts";
-import { isFields, type Truths } from "./truths.ts";
+import { isFields, type Truths } from "./ground-truth.ts";
 import { isList, membersOf, numberOf, pyFloat, sequenceOf, tagged } from "./value.ts";
 
 const PARTS_MAX = 1_000_000;

@@ -10,11 +10,11 @@ import { exactJson, exactValue } from "./json.ts";
 import { unpackText } from "./pickled.ts";
 import { unpackedMessages } from "../row-columns.ts";
 import { readProgram } from "./program.ts";
-import { fitting } from "./room.ts";
+import { fitting } from "./result-limits.ts";
 import { readFound } from "./found-tests.ts";
 import { parseExact } from "../lib/exact-json.ts";
-import { fieldsIn, SET_COLUMNS, setCases, setProblem, setPrompt } from "./sets.ts";
-import { type Hints, isFields, pythonOf, readTruth } from "./truths.ts";
+import { fieldsIn, SET_COLUMNS, setCases, setProblem, setPrompt } from "./public-sets.ts";
+import { type Hints, isFields, pythonOf, readTruth } from "./ground-truth.ts";
 
 /** Accepted columns for each field. The first one present in a row counts. */
 const PROMPTS = [

@@ -19,7 +19,7 @@ import { call } from "./numbers/functions.ts";
 import type { Node, Piece, Relation, Term } from "./syntax.ts";
 
 /** The variables' values and the conventions under which an expression is evaluated. */
-export interface Place extends Precision {
+export interface Scope extends Precision {
   readonly variables: ReadonlyMap<string, Num>;
   /** Whether only real numbers count as values. */
   readonly real: boolean;
@@ -35,49 +35,49 @@ const SERIES_MAX = 20_000n;
  * Returns the value of an expression. Undefined means: no value exists, or it exceeds the budget of steps, the digits
  * or the magnitude.
  */
-export function evaluate(node: Node, place: Place): Maybe<Num> {
-  if (!spend(place.budget, 1)) return undefined;
+export function evaluate(node: Node, scope: Scope): Maybe<Num> {
+  if (!spend(scope.budget, 1)) return undefined;
   switch (node.kind) {
     case "number":
       return exact(node.value);
     case "symbol":
-      return constant(node.name, place);
+      return constant(node.name, scope);
     case "add":
       return fold(node.terms, wholeNum(0n), (sum, { sign, node: term }) => {
-        const value = evaluate(term, place);
-        const isNegative = sign === "-" || (sign === "±" ? place.sign < 0 : sign === "∓" && place.sign > 0);
-        return value && add(sum, isNegative ? negate(value) : value, place);
+        const value = evaluate(term, scope);
+        const isNegative = sign === "-" || (sign === "±" ? scope.sign < 0 : sign === "∓" && scope.sign > 0);
+        return value && add(sum, isNegative ? negate(value) : value, scope);
       });
     case "multiply":
       return fold(node.factors, wholeNum(1n), (product, factor) => {
-        const value = evaluate(factor.node, place);
-        return value && (factor.inverse ? divide : multiply)(product, value, place);
+        const value = evaluate(factor.node, scope);
+        return value && (factor.inverse ? divide : multiply)(product, value, scope);
       });
     case "power":
-      return raised(node, place);
+      return raised(node, scope);
     case "call": {
-      if (node.name === "det" && node.args[0]?.kind === "matrix") return determinant(node.args[0].rows, place);
+      if (node.name === "det" && node.args[0]?.kind === "matrix") return determinant(node.args[0].rows, scope);
       const args: Num[] = [];
       for (const argument of node.args) {
-        const value = evaluate(argument, place);
+        const value = evaluate(argument, scope);
         if (value === undefined) return undefined;
         args.push(value);
       }
-      return call(node.name, args, place);
+      return call(node.name, args, scope);
     }
     case "series":
-      return series(node, place);
+      return series(node, scope);
     case "unit":
-      return measured(node, place);
+      return measured(node, scope);
     case "ratio": {
       if (node.parts.length !== 2) return undefined;
-      const [left, right] = node.parts.map((part) => evaluate(part, place));
-      return left && right && divide(left, right, place);
+      const [left, right] = node.parts.map((part) => evaluate(part, scope));
+      return left && right && divide(left, right, scope);
     }
     case "cases":
-      return caseOf(node.pieces, place);
+      return caseOf(node.pieces, scope);
     case "bracket":
-      return node.items.length === 1 ? evaluate(node.items[0] as Node, place) : undefined;
+      return node.items.length === 1 ? evaluate(node.items[0] as Node, scope) : undefined;
     default:
       return undefined;
   }
@@ -92,39 +92,39 @@ function fold<T>(items: readonly T[], start: Num, step: (value: Num, item: T) =>
   return value;
 }
 
-function constant(name: string, place: Place): Maybe<Num> {
+function constant(name: string, scope: Scope): Maybe<Num> {
   // A sum may call its index "i", so the given variables come before the constants.
-  const value = place.variables.get(name);
+  const value = scope.variables.get(name);
   if (value !== undefined) return value;
-  if (name === "π") return ball(piBall(place));
-  if (name === "e") return call("exp", [wholeNum(1n)], place);
-  if (name === "i") return place.real ? undefined : ball({ re: 0n, im: 1n << BigInt(place.bits), error: 0 });
+  if (name === "π") return ball(piBall(scope));
+  if (name === "e") return call("exp", [wholeNum(1n)], scope);
+  if (name === "i") return scope.real ? undefined : ball({ re: 0n, im: 1n << BigInt(scope.bits), error: 0 });
   return undefined;
 }
 
-function raised({ base, exponent }: Extract<Node, { kind: "power" }>, place: Place): Maybe<Num> {
-  const to = evaluate(exponent, place);
+function raised({ base, exponent }: Extract<Node, { kind: "power" }>, scope: Scope): Maybe<Num> {
+  const to = evaluate(exponent, scope);
   if (to === undefined) return undefined;
-  if (base.kind === "symbol" && base.name === "e") return call("exp", [to], place);
-  const from = evaluate(base, place);
-  return from && power(from, to, place.real, place);
+  if (base.kind === "symbol" && base.name === "e") return call("exp", [to], scope);
+  const from = evaluate(base, scope);
+  return from && power(from, to, scope.real, scope);
 }
 
 /**
  * Returns the value of a number with a unit. Percent and degrees have a plain number as value; any other unit has none.
  */
-function measured({ node, unit }: Extract<Node, { kind: "unit" }>, place: Place): Maybe<Num> {
-  const value = evaluate(node, place);
+function measured({ node, unit }: Extract<Node, { kind: "unit" }>, scope: Scope): Maybe<Num> {
+  const value = evaluate(node, scope);
   if (value === undefined) return undefined;
-  if (unit === "%") return divide(value, wholeNum(100n), place);
+  if (unit === "%") return divide(value, wholeNum(100n), scope);
   if (unit !== "°") return undefined;
-  const turned = divide(value, wholeNum(180n), place);
-  const half = ball(piBall(place));
-  return turned && half && multiply(turned, half, place);
+  const turned = divide(value, wholeNum(180n), scope);
+  const half = ball(piBall(scope));
+  return turned && half && multiply(turned, half, scope);
 }
 
-function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Num> {
-  const [from, to] = [evaluate(node.from, place), evaluate(node.to, place)];
+function series(node: Extract<Node, { kind: "series" }>, scope: Scope): Maybe<Num> {
+  const [from, to] = [evaluate(node.from, scope), evaluate(node.to, scope)];
   const first = from && asWhole(from);
   const last = to && asWhole(to);
   if (first === undefined || last === undefined || last - first > SERIES_MAX) return undefined;
@@ -132,29 +132,29 @@ function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Nu
   if (last < first - 1n) return undefined;
   const combine = node.name === "sum" ? add : multiply;
   let value: Maybe<Num> = wholeNum(node.name === "sum" ? 0n : 1n);
-  const variables = new Map(place.variables);
+  const variables = new Map(scope.variables);
   for (let k = first; k <= last && value !== undefined; k++) {
     variables.set(node.index, wholeNum(k));
-    const term = evaluate(node.body, { ...place, variables });
-    value = term && combine(value, term, place);
+    const term = evaluate(node.body, { ...scope, variables });
+    value = term && combine(value, term, scope);
   }
   return value;
 }
 
 // Piecewise functions.
 
-function caseOf(pieces: readonly Piece[], place: Place): Maybe<Num> {
+function caseOf(pieces: readonly Piece[], scope: Scope): Maybe<Num> {
   for (const { value, condition } of pieces) {
-    const applies = condition === undefined || holds(condition, place);
-    if (applies !== false) return applies ? evaluate(value, place) : undefined;
+    const applies = condition === undefined || holds(condition, scope);
+    if (applies !== false) return applies ? evaluate(value, scope) : undefined;
   }
   return undefined;
 }
 
 /** Returns whether a condition holds for the given variables. Undefined means: undecided. */
-function holds(node: Node, place: Place): Maybe<boolean> {
+function holds(node: Node, scope: Scope): Maybe<boolean> {
   if (node.kind === "list") {
-    const found = node.items.map((item) => holds(item, place));
+    const found = node.items.map((item) => holds(item, scope));
     const decided = node.joiner === "or";
     if (found.includes(decided)) return decided;
     return found.includes(undefined) ? undefined : !decided;
@@ -162,17 +162,17 @@ function holds(node: Node, place: Place): Maybe<boolean> {
   if (node.kind !== "relation") return undefined;
   let result: Maybe<boolean> = true;
   for (const [i, operator] of node.operators.entries()) {
-    const found = related(node.parts[i] as Node, operator, node.parts[i + 1] as Node, place);
+    const found = related(node.parts[i] as Node, operator, node.parts[i + 1] as Node, scope);
     if (found === false) return false;
     if (found === undefined) result = undefined;
   }
   return result;
 }
 
-function related(left: Node, operator: Relation, right: Node, place: Place): Maybe<boolean> {
-  if (operator === "∈") return isWithin(left, right, place);
-  const [a, b] = [evaluate(left, place), evaluate(right, place)];
-  const found = a && b && order(a, b, place);
+function related(left: Node, operator: Relation, right: Node, scope: Scope): Maybe<boolean> {
+  if (operator === "∈") return isWithin(left, right, scope);
+  const [a, b] = [evaluate(left, scope), evaluate(right, scope)];
+  const found = a && b && order(a, b, scope);
   if (found === undefined || found === "unclear" || found === "apart") return undefined;
   const isSame = found === "equal" || found === "near";
   switch (operator) {
@@ -195,10 +195,10 @@ function related(left: Node, operator: Relation, right: Node, place: Place): May
  * Returns whether a value is in an interval with two ends, or in a set with listed elements. Undefined means:
  * undecided.
  */
-function isWithin(node: Node, set: Node, place: Place): Maybe<boolean> {
+function isWithin(node: Node, set: Node, scope: Scope): Maybe<boolean> {
   if (set.kind === "set") {
     const items = set.items.map((item): Node => ({ kind: "relation", parts: [node, item], operators: ["="] }));
-    return holds({ kind: "list", joiner: "or", items }, place);
+    return holds({ kind: "list", joiner: "or", items }, scope);
   }
   const [low, high] = set.kind === "bracket" && set.items.length === 2 ? set.items : [];
   if (set.kind !== "bracket" || low === undefined || high === undefined) return undefined;
@@ -206,7 +206,7 @@ function isWithin(node: Node, set: Node, place: Place): Maybe<boolean> {
     { node, operator: set.open === "(" ? ">" : "≥", end: low },
     { node, operator: set.close === ")" ? "<" : "≤", end: high },
   ];
-  const found = parts.map(({ operator, end }) => isInfinite(end) || related(node, operator, end, place));
+  const found = parts.map(({ operator, end }) => isInfinite(end) || related(node, operator, end, scope));
   return found.includes(false) ? false : found.includes(undefined) ? undefined : true;
 }
 
@@ -218,17 +218,17 @@ function isInfinite(node: Node): boolean {
 const ROWS_MAX = 4;
 
 /** Computes a determinant by expansion along the first row. */
-function determinant(rows: readonly (readonly Node[])[], place: Place): Maybe<Num> {
+function determinant(rows: readonly (readonly Node[])[], scope: Scope): Maybe<Num> {
   if (rows.length > ROWS_MAX || rows.some((row) => row.length !== rows.length)) return undefined;
   const [first = [], ...rest] = rows;
-  if (rest.length === 0) return evaluate(first[0] as Node, place);
+  if (rest.length === 0) return evaluate(first[0] as Node, scope);
   return fold([...first.entries()], wholeNum(0n), (sum, [column, cell]) => {
-    const value = evaluate(cell, place);
+    const value = evaluate(cell, scope);
     const minor = determinant(
       rest.map((row) => row.filter((_, i) => i !== column)),
-      place,
+      scope,
     );
-    const product = value && minor && multiply(value, minor, place);
-    return product && add(sum, column % 2 === 0 ? product : negate(product), place);
+    const product = value && minor && multiply(value, minor, scope);
+    return product && add(sum, column % 2 === 0 ? product : negate(product), scope);
   });
 }

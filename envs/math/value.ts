@@ -7,7 +7,7 @@ import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import { gcd } from "./numbers/rational.ts";
 import { askedIn } from "./read/asked.ts";
 import { mayHoldBases } from "./read/numeral.ts";
-import { clockLike, clockOf, dateOf, remainderOf } from "./read/whole.ts";
+import { clockLike, clockOf, dateOf, remainderOf } from "./read/times-and-dates.ts";
 import { respelled } from "./read/respelled.ts";
 import type { Cursor, Style } from "./read/tokens.ts";
 import { extract } from "./read/extract.ts";

@@ -20,7 +20,7 @@ import {
 } from "../row-columns.ts";
 import { folded, matcherOf, normalized } from "./match.ts";
 import { optionsOf, RIGHT_TEXTS } from "./options.ts";
-import { ANSWERS, INDEX, LETTER, NUMBER, RIGHT_COLUMNS, rightOf } from "./right.ts";
+import { ANSWERS, INDEX, LETTER, NUMBER, RIGHT_COLUMNS, rightOf } from "./right-option.ts";
 
 export interface Question {
   readonly question: string;

@@ -36,7 +36,7 @@ With --pool it is always said here, and no server is asked.`,
   const takes = addConnectionOptions(addChangeOptions(command, { pool: false }));
   addSuiteOptions(takes).action((paths: readonly string[], flags: Flags) => {
     const files = paths.map((path) => readAs(path, flags));
-    // A pool that no file names as its arms' pool belongs to this process.
+    // A value of --pool that no run file applies to its arms defines a pool in this process.
     const pool = (flags.pool ?? []).filter((given) => !files.some(({ file }) => file?.pools.includes(given) === false));
     const isHere = flags.server === undefined || pool.length > 0;
     return isHere ? checkHere(files, { ...flags, pool }) : checkThere(files, flags);
@@ -89,13 +89,13 @@ async function checkedBy(client: GradusClient, { path, file, ...read }: ReadRun)
   if (file === undefined) return { file: path, warnings: [], ...read };
   const { config, lineOf } = file;
   const { problems, warnings, created } = await client.checkRun(config);
-  const said = (remarks: typeof problems) =>
+  const withLines = (remarks: typeof problems) =>
     remarks.map((remark) => ({ ...remark, line: remark.field === "" ? 0 : lineOf(remark.field) }));
-  const inOrder = said(problems).sort((a, b) => a.line - b.line);
+  const inOrder = withLines(problems).sort((a, b) => a.line - b.line);
   return {
     file: path,
     problems: inOrder.map((remark) => lineOfProblem(path, remark)),
-    warnings: said(warnings).map((remark) => lineOfProblem(path, remark)),
+    warnings: withLines(warnings).map((remark) => lineOfProblem(path, remark)),
     ...(created !== undefined && { arms: created.arms.map(({ id }) => id), run: { config, created, lineOf } }),
   };
 }

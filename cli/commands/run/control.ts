@@ -43,7 +43,7 @@ function addUpdatePolicy(group: Command): void {
     const file = readRunFile("<file>", path, flags);
     const { policy } = file.config;
     if (policy === undefined) throw new CliProblem("usage", `${file.path} has no policy`);
-    const { options, noEffect } = noting();
+    const { options, noEffect } = collectNoEffect();
     const from = await withServer(flags, async (client) => {
       try {
         return await client.run(id).updatePolicy(policy, options);
@@ -51,12 +51,12 @@ function addUpdatePolicy(group: Command): void {
         throw inRunFile(file, error);
       }
     });
-    said(flags, from, noEffect);
+    printApplied(flags, from, noEffect);
   });
 }
 
 /** Returns options for a change, and a list that collects what has no effect. */
-export function noting(): { readonly options: ControlOptions; readonly noEffect: string[] } {
+export function collectNoEffect(): { readonly options: ControlOptions; readonly noEffect: string[] } {
   const noEffect: string[] = [];
   return { options: { onNoEffect: (words) => void noEffect.push(...words) }, noEffect };
 }
@@ -67,11 +67,11 @@ function control(command: Command, change: Change): void {
   addServerOptions(command.option("--json", "print JSON")).action(async (id: string, ...rest: readonly unknown[]) => {
     // Commander passes the arguments first, then the options.
     const [given, flags] = rest.length === 3 ? (rest as [readonly string[], Flags]) : [[], rest[0] as Flags];
-    const { options, noEffect } = noting();
+    const { options, noEffect } = collectNoEffect();
     const from = await withServer(flags, (client) => change(client.run(id), options, given));
     const arms = given.map((text) => text.replace(/=.*$/, ""));
     const idle = arms.filter((arm) => noEffect.some((words) => words.includes(`"${arm}"`)));
-    said(flags, from, noEffect, idle.length > 0 && idle.length < arms.length);
+    printApplied(flags, from, noEffect, idle.length > 0 && idle.length < arms.length);
   });
 }
 
@@ -79,7 +79,7 @@ function control(command: Command, change: Change): void {
  * Prints from which task on a change applies. A change without effect is no failure, because the desired state holds.
  * `rest` says that other parts of the change had an effect.
  */
-export function said(
+export function printApplied(
   { json }: { readonly json?: boolean },
   appliesFromCursor: bigint,
   noEffect: readonly string[],

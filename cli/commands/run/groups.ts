@@ -37,7 +37,7 @@ export function addGroups(group: Command): void {
     .option("--reason <words>", "for the history")
     .option("--json", "print JSON");
   addServerOptions(close).action(async (id: string, ids: readonly string[], flags: Flags) => {
-    said(flags, await withServer(flags, (client) => client.run(id).closeGroups(ids, flags.reason)));
+    printFeedback(flags, await withServer(flags, (client) => client.run(id).closeGroups(ids, flags.reason)));
   });
 
   const reopen = group
@@ -47,7 +47,7 @@ export function addGroups(group: Command): void {
     .argument("<group...>", "group ids")
     .option("--json", "print JSON");
   addServerOptions(reopen).action(async (id: string, ids: readonly string[], flags: Flags) => {
-    said(flags, await withServer(flags, (client) => client.run(id).reopenGroups(ids)));
+    printFeedback(flags, await withServer(flags, (client) => client.run(id).reopenGroups(ids)));
   });
 }
 
@@ -60,7 +60,7 @@ function listed(groups: readonly RunGroup[]): string {
   return table(["group", "cursor", "batch", "arm", "", "reward", "missing samples"], rows);
 }
 
-function said({ json }: Flags, groups: readonly GroupFeedback[]): void {
+function printFeedback({ json }: Flags, groups: readonly GroupFeedback[]): void {
   const rows = groups.map(({ groupId, status, detail }) => ({ groupId, status, detail }));
   if (json) printJson(rows);
   else

@@ -23,7 +23,7 @@ export function addRows(group: Command): void {
   addServerOptions(list).action(async (id: string, arm: string, { json, ...flags }: Flags) => {
     const known = await withServer(flags, (client) => client.run(id).rows(arm));
     if (json) printJson({ ...known, rows: known.rows.map((row) => jsonOf(RowStateSchema, row)) });
-    else print(said(known));
+    else print(rowsText(known));
   });
 
   const rate = group
@@ -54,7 +54,7 @@ const samplesOf = numberThat(
   `a number above 0 and at most ${SAMPLES_MAX}`,
 );
 
-function said({ rows, histogram, retired }: ArmRows): string {
+function rowsText({ rows, histogram, retired }: ArmRows): string {
   const seen = rows.filter(({ samples }) => samples > 0).length;
   return [
     `${rows.length} rows, ${seen} of them seen or rated, ${retired} retired`,

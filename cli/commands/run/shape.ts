@@ -4,7 +4,7 @@ import { addServerOptions, collect, type ConnectionFlags, withServer } from "../
 import { CliProblem } from "../../problem.ts";
 import { addChangeOptions, type ChangeFlags, checkPools, inRunFile, readRunFile } from "../../run-file.ts";
 import { wholeNumber } from "../../task-options.ts";
-import { noting, said } from "./control.ts";
+import { collectNoEffect, printApplied } from "./control.ts";
 
 interface Flags extends ConnectionFlags, ChangeFlags {
   readonly removeArm?: readonly string[];
@@ -38,7 +38,7 @@ async function updateShape(id: string, path: string | undefined, flags: Flags): 
       "usage",
       "give at least one change: a file, --remove-arm, --num-generations, --prompts-per-update or --length",
     );
-  const { options, noEffect } = noting();
+  const { options, noEffect } = collectNoEffect();
   const from = await withServer(flags, async (client) => {
     try {
       const shape = {
@@ -54,5 +54,5 @@ async function updateShape(id: string, path: string | undefined, flags: Flags): 
     }
   });
   const asked = [...given.slice(1), file?.config.policy, file?.config.arms?.[0]].filter((value) => value !== undefined);
-  said(flags, from, noEffect, asked.length > noEffect.length);
+  printApplied(flags, from, noEffect, asked.length > noEffect.length);
 }

@@ -94,15 +94,15 @@ function jsonView(): View {
 
 /** Prints a line when tasks were drawn or closed. A line for each sample would be too many. */
 function plainView(config: RunConfig | undefined, once: boolean): View {
-  let said = "";
+  let lastKey = "";
   return {
     see(seen) {
       if (seen.kind === "lost") return note(`gradus: ${seen.reason}; trying again`);
       const { state } = seen;
       if (once) return print(stateLines(config, state, terminalWidth()).join("\n"));
       const key = [state.batchesDrawn, state.batchesClosed, state.paused, state.done, state.epoch].join();
-      if (key === said) return;
-      said = key;
+      if (key === lastKey) return;
+      lastKey = key;
       print(plainLine(config, state));
     },
     close: (last) => {

@@ -12,7 +12,7 @@ import { aligned, narrowed, simplified, univariateIn, withoutRoots, zerosOf } fr
 import { exact, type Num, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { spend } from "../numbers/budget.ts";
 import { floor, type Rational } from "../numbers/rational.ts";
-import { BITS, pointPlace } from "./places.ts";
+import { BITS, pointScope } from "./points.ts";
 import { evaluate } from "../evaluate.ts";
 import { isFeasible } from "../exact/feasible.ts";
 
@@ -41,7 +41,7 @@ export function algebraOf(gold: Node, answer: Node, real: boolean, state: State)
   const [left, right] = [fractionOf(gold, ring), fractionOf(answer, ring)];
   const found = left && right && gap(left, right, ring);
   const switches = ring.atoms.flatMap((atom, index): readonly Polynomial[] => {
-    if (atom.kind === "amount") return ring.turning.has(index) ? [atom.of] : [];
+    if (atom.kind === "absolute") return ring.turning.has(index) ? [atom.of] : [];
     return atom.kind === "other" && atom.node.kind === "cases" ? atom.turns : [];
   });
   const dens = [left, right].flatMap((fraction) => (fraction === undefined ? [] : [fraction.den]));
@@ -59,7 +59,7 @@ export function isPlain({ ring }: Algebra): boolean {
 export function turnsIn({ atoms }: Ring): readonly Polynomial[] {
   return atoms.flatMap((atom): readonly Polynomial[] => {
     if (atom.kind === "root") return atom.degree % 2 === 0 ? [atom.of] : [];
-    return atom.kind === "amount" ? [atom.of] : atom.kind === "other" ? atom.turns : [];
+    return atom.kind === "absolute" ? [atom.of] : atom.kind === "other" ? atom.turns : [];
   });
 }
 
@@ -180,7 +180,7 @@ function numberAt(value: bigint): Num {
 export function sideOf(switches: readonly Node[], point: ReadonlyMap<string, Num>, state: State): string | undefined {
   let side = "";
   for (const node of switches) {
-    const value = evaluate(node, pointPlace(state, true, point));
+    const value = evaluate(node, pointScope(state, true, point));
     const sign = value && signOf(value);
     if (sign === undefined || sign === 0) return undefined;
     side += sign > 0 ? "+" : "-";
@@ -199,8 +199,10 @@ const SWITCHES_MAX = 10;
  */
 export function areSettled({ ring, gap, switches }: Algebra, seen: ReadonlySet<string>): boolean {
   if (switches.length > SWITCHES_MAX) return false;
-  const amounts = switches.map((each) => ring.atoms.findIndex((atom) => atom.kind === "amount" && atom.of === each));
-  return settled({ gap, switches, amounts, at: switches.length - 1, side: "" }, ring, seen);
+  const absolutes = switches.map((each) =>
+    ring.atoms.findIndex((atom) => atom.kind === "absolute" && atom.of === each),
+  );
+  return settled({ gap, switches, absolutes, at: switches.length - 1, side: "" }, ring, seen);
 }
 
 interface Side {
@@ -208,12 +210,12 @@ interface Side {
   readonly gap: Polynomial | undefined;
   /** The switches behind index `at` are positive on this side. */
   readonly switches: readonly Polynomial[];
-  readonly amounts: readonly number[];
+  readonly absolutes: readonly number[];
   readonly at: number;
   readonly side: string;
 }
 
-function settled({ gap, switches, amounts, at, side }: Side, ring: Ring, seen: ReadonlySet<string>): boolean {
+function settled({ gap, switches, absolutes, at, side }: Side, ring: Ring, seen: ReadonlySet<string>): boolean {
   if (gap?.size === 0) return true;
   if (ring.budget.left < 0) return false;
   // A switch that is 0 all over this side does not bound it.
@@ -222,14 +224,14 @@ function settled({ gap, switches, amounts, at, side }: Side, ring: Ring, seen: R
   if (at < 0) return seen.has(side);
   return ([1n, -1n] as const).every((sign) => {
     const turned = sign > 0n ? (switches[at] as Polynomial) : plus(ZERO, switches[at] as Polynomial, -1n);
-    const index = amounts[at] as number;
+    const index = absolutes[at] as number;
     const put = (a: Polynomial | undefined): Polynomial | undefined => {
       const found = a === undefined || index < 0 ? a : substituted(a, index, turned, ring);
       return found && reduced(found, ring);
     };
     const next = switches.with(at, turned).map((each, i) => (i > at ? (put(each) ?? each) : each));
     return settled(
-      { gap: put(gap), switches: next, amounts, at: at - 1, side: (sign > 0n ? "+" : "-") + side },
+      { gap: put(gap), switches: next, absolutes, at: at - 1, side: (sign > 0n ? "+" : "-") + side },
       ring,
       seen,
     );

@@ -21,7 +21,7 @@ import {
   optionsOf,
   recordOf,
   tupleRecord,
-} from "./several.ts";
+} from "./lists.ts";
 import { compareClocks, compareRatios, compareResidues, compareSingle, compareTexts } from "./singles.ts";
 import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";

@@ -4,7 +4,7 @@
  */
 import { isNumberSet } from "../read/names.ts";
 import { type Node, replaced, show, symbol, variablesOf } from "../syntax.ts";
-import { WHOLE } from "./places.ts";
+import { WHOLE } from "./points.ts";
 import { assignmentOf } from "./shape.ts";
 
 export interface Conditioned {

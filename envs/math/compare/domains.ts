@@ -6,7 +6,7 @@ import { asWhole, exact, type Maybe, negate, type Num } from "../numbers/arithme
 import { call } from "../numbers/functions.ts";
 import { hasDoubleSign, type Node, replaced, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { placeOf } from "./places.ts";
+import { scopeOf } from "./points.ts";
 import { compareReals, complement, joined, met, PARTS_MAX, realsOf } from "./reals.ts";
 import { ALL, OPEN, type Reals } from "./solutions.ts";
 import { doubled } from "./double-signs.ts";
@@ -215,8 +215,8 @@ function runsOf(reals: Reals, state: State): readonly Run[] | undefined {
 
 /** Returns the largest whole number that is at most the value, or below it if the end is open. */
 function wholeFrom(value: Num, closed: boolean, state: State): Maybe<bigint> {
-  const place = placeOf(state, 256, true);
-  const found = call("floor", [value], place);
+  const scope = scopeOf(state, 256, true);
+  const found = call("floor", [value], scope);
   const whole = found && asWhole(found);
   return whole === undefined ? undefined : !closed && asWhole(value) === whole ? whole - 1n : whole;
 }

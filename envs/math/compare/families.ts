@@ -20,7 +20,7 @@ import {
   variablesOf,
 } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
+import { BITS, scopeOf, realValue, WHOLE } from "./points.ts";
 import { doubled } from "./double-signs.ts";
 import { assignmentOf } from "./shape.ts";
 
@@ -149,23 +149,23 @@ function linear(node: Node, state: State): readonly Progression[] | undefined {
 const PROBES = [2n, 3n, -2n, 7n, -5n, 58n, -143n, 1_009n, -99_991n, 1_000_003n];
 
 function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
-  const place = placeOf(state, BITS.constant, true);
+  const scope = scopeOf(state, BITS.constant, true);
   const at = (k: bigint): Maybe<Num> =>
-    evaluate(node, { ...place, variables: new Map([[WHOLE, wholeNum(k * step + rest)]]) });
+    evaluate(node, { ...scope, variables: new Map([[WHOLE, wholeNum(k * step + rest)]]) });
   const [offset, next] = [at(0n), at(1n)];
-  const rise = offset && next && add(next, negate(offset), place);
+  const rise = offset && next && add(next, negate(offset), scope);
   const period = positive(rise);
   if (offset === undefined || rise === undefined || period === undefined) return undefined;
   const isLinear = PROBES.every((k) => {
-    const [climbed, found] = [multiply(rise, wholeNum(k), place), at(k)];
-    const foretold = climbed && add(offset, climbed, place);
+    const [climbed, found] = [multiply(rise, wholeNum(k), scope), at(k)];
+    const foretold = climbed && add(offset, climbed, scope);
     return foretold !== undefined && found !== undefined && isSame(foretold, found, state);
   });
   return isLinear ? { offset, period } : undefined;
 }
 
 function isSame(a: Num, b: Num, state: State): boolean {
-  const found = order(a, b, placeOf(state, BITS.constant, true));
+  const found = order(a, b, scopeOf(state, BITS.constant, true));
   return found === "equal" || found === "near";
 }
 
@@ -188,17 +188,17 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
   const common = periods.reduce(lcm, 1);
   const count = periods.reduce((sum, period) => sum + common / period, 0);
   if (!(count <= OFFSETS_MAX)) return undecided("its periods have no common multiple that can be found");
-  const place = placeOf(state, BITS.constant, true);
+  const scope = scopeOf(state, BITS.constant, true);
   const parts = (value: Num): Maybe<Num> => {
-    const share = divide(value, unit, place);
-    return share && multiply(share, wholeNum(BigInt(den)), place);
+    const share = divide(value, unit, scope);
+    return share && multiply(share, wholeNum(BigInt(den)), scope);
   };
   const offsetsOf = (some: readonly Progression[], from: number): readonly Maybe<Num>[] =>
     some.flatMap(({ offset }, i) => {
       const [start, period] = [parts(offset), periods[from + i] as number];
       return Array.from(
         { length: common / period },
-        (_, k) => start && add(start, wholeNum(BigInt(k * period)), place),
+        (_, k) => start && add(start, wholeNum(BigInt(k * period)), scope),
       );
     });
   const [first, second] = [offsetsOf(left, 0), offsetsOf(right, left.length)];
@@ -223,13 +223,13 @@ interface Offset {
 function isWholeApart(a: Offset, b: Offset, period: number, state: State): boolean {
   const times = Math.round((a.size - b.size) / period);
   if (!Number.isSafeInteger(times * period) || Math.abs(a.size - b.size - times * period) > 1e-6) return false;
-  const moved = add(b.value, wholeNum(BigInt(times * period)), placeOf(state, BITS.constant, true));
+  const moved = add(b.value, wholeNum(BigInt(times * period)), scopeOf(state, BITS.constant, true));
   return moved !== undefined && isSame(a.value, moved, state);
 }
 
 /** Returns a period as a fraction of another one. Undefined if no small denominator fits. */
 function shareOf(period: Num, unit: Num, state: State): readonly [number, number] | undefined {
-  const share = divide(period, unit, placeOf(state, BITS.constant, true));
+  const share = divide(period, unit, scopeOf(state, BITS.constant, true));
   if (share === undefined) return undefined;
   const size = roughly(share);
   for (let den = 1; den <= DENOMINATOR_MAX; den++) {

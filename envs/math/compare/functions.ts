@@ -3,7 +3,7 @@
  * refutes equality. Without turns or breaks, agreement at random points counts as equality. With them, the expressions
  * must agree on each side. A point where one has no value tells nothing.
  */
-import { evaluate, type Place } from "../evaluate.ts";
+import { evaluate, type Scope } from "../evaluate.ts";
 import { newRing, nodeOf } from "../exact/ring.ts";
 import { asConstant, primitive } from "../exact/polynomial.ts";
 import { rngFor } from "../../lib/rng.ts";
@@ -17,15 +17,15 @@ import {
   isTiny,
   jumpPoints,
   jumps,
-  placeOf,
-  pointPlace,
+  scopeOf,
+  pointScope,
   pointsOf,
   WHOLE,
   wholesOf,
-} from "./places.ts";
+} from "./points.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { fractionOf } from "../exact/normal.ts";
-import { signOfAll } from "../exact/roots-and-amounts.ts";
+import { signOfAll } from "../exact/roots-and-absolutes.ts";
 
 /**
  * Maximum depth, in bits, of a constant that is compared at points. Larger or smaller constants drown the other terms.
@@ -83,7 +83,7 @@ export function compareFunctions(gold: Node, answer: Node, variables: readonly s
   const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
   if ("kind" in looked) return looked;
   const { seen } = looked;
-  const constants = placeOf(state, BITS.constant, false);
+  const constants = scopeOf(state, BITS.constant, false);
   if (seen.agreed >= AGREED_MIN && [gold, answer].some((node) => depthOf(node, constants) > POINT_DEPTH_MAX))
     return show(gold) === show(answer) ? EQUAL : undecided("it has powers too large or too small to be told apart");
   if (seen.agreed < AGREED_MIN)
@@ -143,9 +143,9 @@ function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, st
   return (point, seen, stepsMax) => {
     const budget = { left: Math.min(state.budget.left, stepsMax) };
     const before = budget.left;
-    const place = { ...pointPlace(state, real, point), budget };
-    const left = evaluate(gold, place);
-    const right = evaluate(answer, place);
+    const scope = { ...pointScope(state, real, point), budget };
+    const left = evaluate(gold, scope);
+    const right = evaluate(answer, scope);
     // A point over its own step limit is charged at most that limit, because refused work is not done.
     state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
     if (budget.left < 0) return undefined;
@@ -154,11 +154,11 @@ function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, st
       seen.alone++;
       return isCase(gold) && isCase(answer) ? different("it is defined for other values") : undefined;
     }
-    const found = order(left, right, place);
+    const found = order(left, right, scope);
     // Two values that are 0 within precision tell nothing.
-    if (found === "unclear" || (found === "near" && isTiny(left, right, place))) return undefined;
+    if (found === "unclear" || (found === "near" && isTiny(left, right, scope))) return undefined;
     // Values may look near although their difference, without its common factor, is clearly not 0.
-    const isGap = gap !== undefined && seen.agreed < GAP_POINTS && found === "near" && isFar(gap, place);
+    const isGap = gap !== undefined && seen.agreed < GAP_POINTS && found === "near" && isFar(gap, scope);
     if ((found === "equal" || found === "near") && !isGap) {
       seen.agreed++;
       const side = switches.length === 0 ? undefined : sideOf(switches, point, state);
@@ -174,8 +174,8 @@ function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, st
 
 const GAP_POINTS = 4;
 
-function isFar(gap: Node, place: Place): boolean {
-  const value = evaluate(gap, place);
+function isFar(gap: Node, scope: Scope): boolean {
+  const value = evaluate(gap, scope);
   const sign = value && signOf(value);
   return sign === 1 || sign === -1;
 }
@@ -237,7 +237,7 @@ function compareAtSigns(
     const refuted = look(point);
     if (refuted !== undefined) return refuted;
     for (const node of open) {
-      const value = evaluate(node, pointPlace(state, true, point));
+      const value = evaluate(node, pointScope(state, true, point));
       if (value !== undefined && signOf(value) === 0) open.delete(node);
     }
   }

@@ -1,9 +1,9 @@
 /** Classifies answers of several parts, and holds the table of different kinds that may still be equal. */
 import { type Node, show, some, variablesOf } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, placeOf, realValue } from "./places.ts";
+import { BITS, scopeOf, realValue } from "./points.ts";
 import { order } from "../numbers/arithmetic.ts";
-import { areNumbered, isSetLike, itemsOf, namedPoints, namedTuple, recordOf, tupleRecord } from "./several.ts";
+import { areNumbered, isSetLike, itemsOf, namedPoints, namedTuple, recordOf, tupleRecord } from "./lists.ts";
 import { assignmentOf } from "./shape.ts";
 
 /**
@@ -55,7 +55,7 @@ export function pairIn(gold: Node, state: State): "point" | "interval" | "none" 
 /** Returns whether the first item may be less than the second. */
 function isRising({ items }: Bracket, state: State): boolean {
   const [low, high] = items.map((item) => realValue(item, state));
-  const found = low && high && order(low, high, placeOf(state, BITS.constant, true));
+  const found = low && high && order(low, high, scopeOf(state, BITS.constant, true));
   return found === undefined || found === "less" || found === "unclear";
 }
 

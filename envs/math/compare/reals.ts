@@ -3,7 +3,7 @@ import { type Num, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, type Relation, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
 import { plain } from "./shape.ts";
-import { compareValues, realValue } from "./places.ts";
+import { compareValues, realValue } from "./points.ts";
 import { ALL, type End, OPEN, type Reals, type Segment, solutionsOf } from "./solutions.ts";
 
 const ZERO: End = { value: wholeNum(0n), closed: false };

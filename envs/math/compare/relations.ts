@@ -3,7 +3,7 @@
  * are compared by whether they are multiples of each other.
  */
 import { fractionOf } from "../exact/normal.ts";
-import { signOfAll } from "../exact/roots-and-amounts.ts";
+import { signOfAll } from "../exact/roots-and-absolutes.ts";
 import {
   areSame,
   asConstant,
@@ -20,9 +20,9 @@ import { differenceOf, type Node, numberNode, productOf, type Relation, replaced
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { type Rng, rngFor } from "../../lib/rng.ts";
 import { haveSameZeros, signAt, type Univariate, univariateIn } from "../exact/zeros.ts";
-import { evaluate, type Place } from "../evaluate.ts";
+import { evaluate, type Scope } from "../evaluate.ts";
 import { divide, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { pointPlace, points } from "./places.ts";
+import { pointScope, points } from "./points.ts";
 import { compareScalars } from "./scalars.ts";
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
@@ -225,23 +225,23 @@ function sharedPoint(
     const sign = turn % 2n === 0n ? 1n : -1n;
     const point = new Map(variables.map((name, i) => [name, sign * (2n + turn + 3n * BigInt(i))]));
     const numbers = new Map([...point].map(([name, value]) => [name, wholeNum(value)]));
-    const place = pointPlace(state, true, numbers);
-    const signs = [gold, answer].map((node) => signThere(node, place));
+    const scope = pointScope(state, true, numbers);
+    const signs = [gold, answer].map((node) => signThere(node, scope));
     if (signs.every((each) => each !== undefined && each !== 0)) return { point, isPositive: signs[0] === signs[1] };
   }
   return undefined;
 }
 
-function signThere(node: Node, place: Place): ReturnType<typeof signOf> | undefined {
-  const value = evaluate(node, place);
+function signThere(node: Node, scope: Scope): ReturnType<typeof signOf> | undefined {
+  const value = evaluate(node, scope);
   return value && signOf(value);
 }
 
 /** Returns whether the signs of two expressions differ at one of the test points. */
 function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state)) {
-    const place = pointPlace(state, true, point);
-    const [left, right] = [gold, answer].map((node) => signThere(node, place));
+    const scope = pointScope(state, true, point);
+    const [left, right] = [gold, answer].map((node) => signThere(node, scope));
     if (left !== undefined && right !== undefined && left !== right) return true;
   }
   return false;
@@ -269,9 +269,9 @@ function holdsOn(equation: Node, other: Node, variables: readonly string[], stat
   for (const point of points(variables, state)) {
     const solution = graph.at(point);
     if (solution === undefined) continue;
-    const place = pointPlace(state, true, new Map([...point, [graph.name, solution]]));
-    const value = evaluate(other, place);
-    const found = value && order(value, wholeNum(0n), place);
+    const scope = pointScope(state, true, new Map([...point, [graph.name, solution]]));
+    const value = evaluate(other, scope);
+    const found = value && order(value, wholeNum(0n), scope);
     if (found === "equal" || found === "near") agreed++;
     else if (found !== undefined && found !== "unclear") return false;
   }
@@ -295,9 +295,9 @@ function graphOver(equation: Node, name: string, state: State): Graph | undefine
   if (isInside || rest === undefined || slope === undefined || asConstant(fraction.den) === undefined) return undefined;
   const node = nodeOf(rest, ring);
   const at = (point: ReadonlyMap<string, Num>): Maybe<Num> => {
-    const place = pointPlace(state, true, point);
-    const value = evaluate(node, place);
-    return value && divide(negate(value), wholeNum(slope), place);
+    const scope = pointScope(state, true, point);
+    const value = evaluate(node, scope);
+    return value && divide(negate(value), wholeNum(slope), scope);
   };
   return { name, at };
 }

@@ -1,9 +1,9 @@
 /** Decides when a number may stand for another that it rounds. README.md has the rule. */
-import type { Place } from "../evaluate.ts";
+import type { Scope } from "../evaluate.ts";
 import { add, divide, exact, negate, type Num, order, signOf } from "../numbers/arithmetic.ts";
 import { absolute, type Rational } from "../numbers/rational.ts";
 import { type Node, some } from "../syntax.ts";
-import { BITS, placeOf, realValue } from "./places.ts";
+import { BITS, scopeOf, realValue } from "./points.ts";
 import type { State } from "./outcome.ts";
 import { assignmentOf } from "./shape.ts";
 
@@ -32,7 +32,7 @@ export function roundsTo(
   answer: Node,
   goldValue: Num,
   value: Num,
-  place: Place,
+  scope: Scope,
   isApproximate: boolean,
 ): boolean {
   const rounded = numberIn(gold);
@@ -43,13 +43,13 @@ export function roundsTo(
       return false;
     if (written?.decimals !== undefined || (value.kind === "exact" && ends(value.value))) return false;
   } else if (written !== undefined && (written.decimals ?? 0) < rounded.decimals) return false;
-  const gap = add(value, negate(goldValue), place);
+  const gap = add(value, negate(goldValue), scope);
   const half = exact({ num: 1n, den: 2n * 10n ** BigInt(rounded.decimals) });
   if (gap === undefined) return false;
   return (
-    order(gap, half, place) !== "greater" &&
-    order(negate(gap), half, place) !== "greater" &&
-    order(gap, half, place) !== "apart"
+    order(gap, half, scope) !== "greater" &&
+    order(negate(gap), half, scope) !== "greater" &&
+    order(gap, half, scope) !== "apart"
   );
 }
 
@@ -76,12 +76,12 @@ export function areRoundings(node: Node, roundings: readonly Node[], state: Stat
 
 function isRounding(value: Num, node: Node, state: State): boolean {
   const rounded = realValue(node, state);
-  const place = placeOf(state, BITS.constant, true);
-  const gap = rounded && add(value, negate(rounded), place);
+  const scope = scopeOf(state, BITS.constant, true);
+  const gap = rounded && add(value, negate(rounded), scope);
   if (gap === undefined) return true;
   const decimals = node.kind === "number" ? (node.decimals ?? (node.digits === undefined ? undefined : 0)) : undefined;
   const isWithin = (size: Num, limit: Num): boolean =>
-    order(size, limit, place) !== "greater" && order(negate(size), limit, place) !== "greater";
+    order(size, limit, scope) !== "greater" && order(negate(size), limit, scope) !== "greater";
   if (decimals !== undefined) {
     const unit = 10n ** BigInt(decimals);
     if (isWithin(gap, exact({ num: 1n, den: 2n * unit }))) return true;
@@ -92,11 +92,11 @@ function isRounding(value: Num, node: Node, state: State): boolean {
     return (
       isNearer &&
       isWithin(gap, limit) &&
-      order(gap, limit, place) !== "equal" &&
-      order(negate(gap), limit, place) !== "equal"
+      order(gap, limit, scope) !== "equal" &&
+      order(negate(gap), limit, scope) !== "equal"
     );
   }
-  const share = divide(gap, value.kind === "exact" ? exact(absolute(value.value)) : value, place);
+  const share = divide(gap, value.kind === "exact" ? exact(absolute(value.value)) : value, scope);
   return share === undefined || isWithin(share, HUNDREDTH);
 }
 

@@ -2,7 +2,7 @@
 import { evaluate } from "../evaluate.ts";
 import { order } from "../numbers/arithmetic.ts";
 import { type Node, some, variablesOf } from "../syntax.ts";
-import { BITS, depthOf, isTiny, placeOf } from "./places.ts";
+import { BITS, depthOf, isTiny, scopeOf } from "./points.ts";
 import { compareFunctions } from "./functions.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { roundsTo } from "./rounding.ts";
@@ -29,17 +29,17 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 const DEPTH_MAX = 40;
 
 function compareConstants(gold: Node, answer: Node, state: State, isApproximate: boolean): Comparison {
-  const place = placeOf(state, BITS.constant, false);
-  const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
+  const scope = scopeOf(state, BITS.constant, false);
+  const [left, right] = [evaluate(gold, scope), evaluate(answer, scope)];
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
-  const found = order(left, right, place);
+  const found = order(left, right, scope);
   if (found === "equal") return EQUAL;
   if (found === "near" || found === "unclear") {
-    const depth = Math.max(depthOf(gold, place), depthOf(answer, place));
-    const isSure = found === "near" && depth <= DEPTH_MAX && !isTiny(left, right, place);
+    const depth = Math.max(depthOf(gold, scope), depthOf(answer, scope));
+    const isSure = found === "near" && depth <= DEPTH_MAX && !isTiny(left, right, scope);
     return isSure ? EQUAL : compareClose(gold, answer, depth, state);
   }
-  if (roundsTo(gold, answer, left, right, place, isApproximate)) return EQUAL;
+  if (roundsTo(gold, answer, left, right, scope, isApproximate)) return EQUAL;
   return different("its value differs");
 }
 
@@ -51,10 +51,10 @@ function noValue({ budget }: State, isAnswers: boolean): Comparison {
 /** Compares again with more binary digits, as many as the powers in the expressions need. */
 function compareClose(gold: Node, answer: Node, depth: number, state: State): Comparison {
   const wanted = BITS.constant + 64 + depth;
-  const place = placeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false);
-  const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
+  const scope = scopeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false);
+  const [left, right] = [evaluate(gold, scope), evaluate(answer, scope)];
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
-  switch (order(left, right, place)) {
+  switch (order(left, right, scope)) {
     case "equal":
       return EQUAL;
     case "near":

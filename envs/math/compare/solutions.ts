@@ -12,7 +12,7 @@ import { spend } from "../numbers/budget.ts";
 import { differenceOf, type Node, type Relation, variablesOf } from "../syntax.ts";
 import { turnsIn } from "./algebra.ts";
 import type { State } from "./outcome.ts";
-import { BITS, compareValues, placeOf } from "./places.ts";
+import { BITS, compareValues, scopeOf } from "./points.ts";
 
 // Segments of real numbers, from which sets are built.
 
@@ -117,9 +117,9 @@ function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: 
     });
   if (rest === undefined || others.length > 0 || !isNumber(rest) || (factor && !isNumber(factor))) return undefined;
   if (factor === undefined) return [];
-  const place = placeOf(state, BITS.constant, true);
-  const [over, under] = [evaluate(nodeOf(rest, ring), place), evaluate(nodeOf(factor, ring), place)];
-  const value = over && under && divide(negate(over), under, place);
+  const scope = scopeOf(state, BITS.constant, true);
+  const [over, under] = [evaluate(nodeOf(rest, ring), scope), evaluate(nodeOf(factor, ring), scope)];
+  const value = over && under && divide(negate(over), under, scope);
   return value && [value];
 }
 
@@ -127,12 +127,12 @@ function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: 
 function between(places: readonly Num[], state: State): readonly Num[] {
   const [first, last] = [places[0], places.at(-1)];
   if (first === undefined || last === undefined) return [exact({ num: 22n, den: 7n })];
-  const place = placeOf(state, BITS.constant, true);
+  const scope = scopeOf(state, BITS.constant, true);
   const middles = places.slice(1).map((high, i) => {
-    const sum = add(places[i] as Num, high, place);
-    return (sum && divide(sum, wholeNum(2n), place)) ?? high;
+    const sum = add(places[i] as Num, high, scope);
+    return (sum && divide(sum, wholeNum(2n), scope)) ?? high;
   });
-  const beyond = (value: Num, by: bigint): Num => add(value, exact({ num: by, den: 7n }), place) ?? value;
+  const beyond = (value: Num, by: bigint): Num => add(value, exact({ num: by, den: 7n }), scope) ?? value;
   return [beyond(first, -22n), ...middles, beyond(last, 22n)];
 }
 
@@ -140,11 +140,11 @@ function between(places: readonly Num[], state: State): readonly Num[] {
  * Returns whether the relation to 0 holds at x. False if the expression has no value there. Undefined means: undecided.
  */
 function holds(node: Node, operator: Relation, name: string, x: Num, state: State): boolean | undefined {
-  const place = { ...placeOf(state, BITS.constant, true), variables: new Map([[name, x]]) };
-  const value = evaluate(node, place);
+  const scope = { ...scopeOf(state, BITS.constant, true), variables: new Map([[name, x]]) };
+  const value = evaluate(node, scope);
   if (state.budget.left < 0) return undefined;
   if (value === undefined) return false;
-  const found = order(value, wholeNum(0n), place);
+  const found = order(value, wholeNum(0n), scope);
   const sign = signOf(value) ?? (found === "near" ? 0 : undefined);
   return sign === undefined ? undefined : SIGNS[operator]?.includes(sign);
 }

@@ -3,7 +3,7 @@ import { UNIT_LETTERS } from "../read/names.ts";
 import { besideUnit, type UnitInfo, UNITS } from "../read/unit-names.ts";
 import { type Node, numberNode, productOf, variablesOf } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
-import { compareValues, realValue } from "./places.ts";
+import { compareValues, realValue } from "./points.ts";
 import { compareScalars } from "./scalars.ts";
 import { wholeNum } from "../numbers/arithmetic.ts";
 

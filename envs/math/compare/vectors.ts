@@ -158,7 +158,7 @@ const UNITS_MAX = 60;
 
 type Axis = 0 | 1 | 2;
 /** The coefficient of each of the three unit vectors, as terms of a sum. */
-type Amounts = readonly (readonly Term[])[];
+type Coefficients = readonly (readonly Term[])[];
 
 const AXES: Readonly<Record<string, Axis>> = { "⃗i": 0, "⃗j": 1, "⃗k": 2, i: 0, j: 1, k: 2 };
 
@@ -175,22 +175,22 @@ export function asTuples(gold: Node, answer: Node): readonly [Node, Node] | unde
 export function isVectorOrNumber(gold: Node, answer: Node): boolean {
   const [left, right] = [unitSum(gold), unitSum(answer)];
   const other = left === undefined ? gold : right === undefined ? answer : undefined;
-  return (left ?? right) !== undefined && other !== undefined && amountsOf(other) !== undefined;
+  return (left ?? right) !== undefined && other !== undefined && coefficientsOf(other) !== undefined;
 }
 
 /**
  * Returns the coefficients of a sum of unit vectors. Undefined if the node is none. A lone i is a number, and a lone k
  * a variable.
  */
-function unitSum(node: Node): Amounts | undefined {
+function unitSum(node: Node): Coefficients | undefined {
   const isMarked = (part: Node): boolean => part.kind === "symbol" && /^⃗[ijk]$/u.test(part.name);
-  const amounts = amountsOf(node);
-  if (amounts === undefined) return undefined;
-  const [i = [], j = []] = amounts;
-  return some(node, isMarked) || (i.length > 0 && j.length > 0) ? amounts : undefined;
+  const coefficients = coefficientsOf(node);
+  if (coefficients === undefined) return undefined;
+  const [i = [], j = []] = coefficients;
+  return some(node, isMarked) || (i.length > 0 && j.length > 0) ? coefficients : undefined;
 }
 
-function amountsOf(node: Node): Amounts | undefined {
+function coefficientsOf(node: Node): Coefficients | undefined {
   if (node.kind === "symbol") {
     const axis = AXES[node.name];
     const one: Term = { sign: "+", node: numberNode(1n) };
@@ -198,22 +198,22 @@ function amountsOf(node: Node): Amounts | undefined {
   }
   if (node.kind === "add") {
     if (node.terms.length > UNITS_MAX) return undefined;
-    const amounts: Term[][] = [[], [], []];
+    const coefficients: Term[][] = [[], [], []];
     for (const { sign, node: term } of node.terms) {
-      const found = amountsOf(term);
+      const found = coefficientsOf(term);
       if (found === undefined) return undefined;
       for (const [axis, terms] of found.entries())
-        if (terms.length > 0) amounts[axis]?.push({ sign, node: { kind: "add", terms } });
+        if (terms.length > 0) coefficients[axis]?.push({ sign, node: { kind: "add", terms } });
     }
-    return amounts;
+    return coefficients;
   }
   if (node.kind !== "multiply") return undefined;
-  const parts = node.factors.map((factor) => amountsOf(factor.node));
+  const parts = node.factors.map((factor) => coefficientsOf(factor.node));
   const at = parts.findIndex((part) => part !== undefined);
   const others = node.factors.filter((_, i) => i !== at);
   const isLinear = at >= 0 && node.factors[at]?.inverse === false && !others.some((each) => some(each.node, isUnit));
   if (!isLinear) return undefined;
-  return (parts[at] as Amounts).map((terms) => {
+  return (parts[at] as Coefficients).map((terms) => {
     const amount: Node = { kind: "add", terms };
     const scaled: Node = { kind: "multiply", factors: [...others, { inverse: false, node: amount }] };
     return terms.length === 0 ? [] : [{ sign: "+", node: scaled }];
@@ -222,14 +222,14 @@ function amountsOf(node: Node): Amounts | undefined {
 
 const isUnit = (node: Node): boolean => node.kind === "symbol" && AXES[node.name] !== undefined;
 
-function sizeOf(part: Node | Amounts): number {
+function sizeOf(part: Node | Coefficients): number {
   if ("kind" in part)
     return part.kind === "bracket" ? part.items.length : part.kind === "matrix" ? part.rows.flat().length : 2;
   return (part[2] ?? []).length > 0 ? 3 : 2;
 }
 
 /** Returns (a, b) or (a, b, c), with 0 for missing unit vectors. Undefined if the part is no vector of this size. */
-function tupleOf(part: Node | Amounts, size: number): Node | undefined {
+function tupleOf(part: Node | Coefficients, size: number): Node | undefined {
   if (size > 3) return undefined;
   if ("kind" in part) {
     if (isVector(part)) return part.items.length === size ? part : undefined;

@@ -20,7 +20,7 @@ import {
   wholeFraction,
   written,
 } from "./ring.ts";
-import { amountOf, rootOf } from "./roots-and-amounts.ts";
+import { absoluteOf, rootOf } from "./roots-and-absolutes.ts";
 import { COEFFICIENT_BITS_MAX, constantOf, type Polynomial } from "./polynomial.ts";
 
 type Maybe<T> = T | undefined;
@@ -158,7 +158,7 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   const [first, second] = args;
   if (name === "det" || first === undefined) return undefined;
   if (name === "exp") return powerIn({ kind: "symbol", name: "e" }, first, ring);
-  if (ring.real && name === "abs" && second === undefined) return amountIn(first, ring);
+  if (ring.real && name === "abs" && second === undefined) return absoluteIn(first, ring);
   const values = args.map((argument) => tidyOf(argument, ring));
   const [a, b] = values;
   if (a === undefined || values.includes(undefined)) return undefined;
@@ -166,8 +166,8 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   const degree = name === "root" && b !== undefined ? numberOf(b) : undefined;
   if (degree?.den === 1n && degree.num > 0n && degree.num <= POWER_MAX) return rootOf(a, Number(degree.num), ring);
   if (ring.real && name === "sgn" && second === undefined) {
-    const [amount, under] = [amountOf(a, ring), inverse(a)];
-    return amount && under && product(amount, under, ring);
+    const [absolute, under] = [absoluteOf(a, ring), inverse(a)];
+    return absolute && under && product(absolute, under, ring);
   }
   if (ring.real && (name === "max" || name === "min"))
     return folded((values as Fraction[]).slice(1), a, (best, each) => extreme(best, each, name, ring));
@@ -185,29 +185,29 @@ function tidyOf(node: Node, ring: Ring): Maybe<Fraction> {
 }
 
 /** Returns the absolute value of a node. A product is treated factor by factor, before it is expanded. */
-function amountIn(node: Node, ring: Ring): Maybe<Fraction> {
+function absoluteIn(node: Node, ring: Ring): Maybe<Fraction> {
   if (node.kind === "multiply")
     return folded(node.factors, wholeFraction(1n), (total, factor: Factor) => {
-      const amount = amountIn(factor.node, ring);
-      const turned = amount && factor.inverse ? inverse(amount) : amount;
+      const absolute = absoluteIn(factor.node, ring);
+      const turned = absolute && factor.inverse ? inverse(absolute) : absolute;
       return turned && product(total, turned, ring);
     });
   if (node.kind === "power" && node.exponent.kind === "number" && node.exponent.value.den === 1n) {
-    const base = amountIn(node.base, ring);
+    const base = absoluteIn(node.base, ring);
     return base && whole(base, Number(node.exponent.value.num), ring);
   }
   const [term, ...others] = node.kind === "add" ? node.terms : [];
-  if (term !== undefined && others.length === 0) return amountIn(term.node, ring);
+  if (term !== undefined && others.length === 0) return absoluteIn(term.node, ring);
   const value = tidyOf(node, ring);
-  return value && amountOf(value, ring);
+  return value && absoluteOf(value, ring);
 }
 
 /** Computes the maximum or minimum as (a + b ± |a − b|) / 2. */
 function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): Maybe<Fraction> {
   const [both, apart] = [sum(a, b, 1n, ring), sum(a, b, -1n, ring)];
   const tidy = apart && tidied(apart, ring);
-  const amount = tidy && amountOf(tidy, ring);
-  const doubled = both && amount && sum(both, amount, name === "max" ? 1n : -1n, ring);
+  const absolute = tidy && absoluteOf(tidy, ring);
+  const doubled = both && absolute && sum(both, absolute, name === "max" ? 1n : -1n, ring);
   return doubled && product(doubled, { num: constantOf(1n), den: constantOf(2n) }, ring);
 }
 

@@ -34,7 +34,7 @@ export type Atom =
   /** The number whose power of this degree is `of`. */
   | { readonly kind: "root"; readonly degree: number; readonly of: Polynomial }
   /** The absolute value |of|. */
-  | { readonly kind: "amount"; readonly of: Polynomial }
+  | { readonly kind: "absolute"; readonly of: Polynomial }
   /** A constant or a function without identities. It may break off or turn only at zeros of `turns`. */
   | {
       readonly kind: "other";
@@ -68,7 +68,7 @@ export function isWithin(name: string, index: number, ring: Ring): boolean {
   const found = ring.atoms.map((atom) => atom.kind === "other" && atom.names.has(name));
   // Each atom refers to older atoms only, so one pass suffices.
   for (const [i, atom] of ring.atoms.entries())
-    if (atom.kind === "root" || atom.kind === "amount")
+    if (atom.kind === "root" || atom.kind === "absolute")
       found[i] = [...atomsIn(atom.of)].some((each) => found[each] === true || each === index);
   return found.includes(true);
 }
@@ -171,7 +171,7 @@ export function tidied({ num, den }: Fraction, ring: Ring): Maybe<Fraction> {
 
 function reducedIn(a: Polynomial, index: number, { atoms, budget }: Ring): Maybe<Polynomial> {
   const atom = atoms[index];
-  if (atom?.kind !== "root" && atom?.kind !== "amount") return a;
+  if (atom?.kind !== "root" && atom?.kind !== "absolute") return a;
   const degree = atom.kind === "root" ? atom.degree : 2;
   if (degreeIn(a, index) < degree) return a;
   const coefficients = coefficientsIn(a, index);
@@ -238,7 +238,7 @@ function atomNode(index: number, ring: Ring, known: Map<number, Node>): Node {
       return { kind: "symbol", name: atom.name };
     case "root":
       return { kind: "call", name: "root", args: [nodeOf(atom.of, ring, known), numberNode(BigInt(atom.degree))] };
-    case "amount":
+    case "absolute":
       return { kind: "call", name: "abs", args: [nodeOf(atom.of, ring, known)] };
     case "other":
       return atom.node;

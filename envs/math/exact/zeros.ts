@@ -246,7 +246,7 @@ export function withoutRoots(a: Polynomial, ring: Ring): Maybe<readonly Polynomi
 function without(a: Polynomial, index: number, ring: Ring): Maybe<readonly Polynomial[]> {
   const atom = ring.atoms[index];
   if (atom?.kind === "variable") return [a];
-  if (atom?.kind === "amount") {
+  if (atom?.kind === "absolute") {
     const both = [atom.of, plus(ZERO, atom.of, -1n)].map((by) => substituted(a, index, by, ring));
     return both.includes(undefined) ? undefined : (both as readonly Polynomial[]);
   }

@@ -1,7 +1,7 @@
 /** Finds the answer within an answer block: its boxes, else the text behind "Answer:", else everything. */
 import { stripAnswer, textOfObject } from "../../answers/strip.ts";
-import { introduces } from "../../answers/leading.ts";
-import { isDenied, isTakenBack } from "../../answers/taken-back.ts";
+import { introduces } from "../../answers/before-label.ts";
+import { isDenied, isTakenBack } from "../../answers/denials.ts";
 import { malformed, type Parsed } from "../../facts.ts";
 import { isScale } from "./amount-words.ts";
 

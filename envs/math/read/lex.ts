@@ -26,7 +26,7 @@ import {
 } from "./names.ts";
 import { basedNumber, readNumber, startsWithPoint, TOO_LONG } from "./numeral.ts";
 import { countedWord, decoratedName, foreignWord, isOrdinalOf, letterTokens, textTokens } from "./letters.ts";
-import { settledAll } from "./settle.ts";
+import { correctedTokens } from "./corrections.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 
 export type Lexed = { readonly kind: "tokens"; readonly tokens: readonly Token[] } | Malformed;
@@ -46,7 +46,7 @@ export function lex(text: string, style: Style): Lexed {
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
   return sink.problem === undefined
-    ? { kind: "tokens", tokens: settledAll(sink.tokens) }
+    ? { kind: "tokens", tokens: correctedTokens(sink.tokens) }
     : { kind: "malformed", reason: sink.problem };
 }
 

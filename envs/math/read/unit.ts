@@ -121,13 +121,13 @@ function spelling(parts: readonly string[]): string {
       raised = "";
     }
   }
-  // "square units" is no unit.
+  // "square units" leaves no words, because it is no unit.
   return words.join(" ");
 }
 
 // Several units for one value.
 
-/** Signs of the parts of a degree. */
+/** Signs for minutes and seconds of an angle, as fractions of a degree. */
 const MARKS: readonly (readonly [mark: string, den: bigint])[] = [
   ["'", 60n],
   ['"', 3600n],

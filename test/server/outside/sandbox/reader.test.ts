@@ -10,7 +10,7 @@ import { readFound } from "../../../../envs/code/found-tests.ts";
 import { code } from "../../../../envs/code/index.ts";
 import { LIMITS } from "../../../../envs/code/instance.ts";
 import { python } from "../../../../envs/code/rows.ts";
-import type { Truths } from "../../../../envs/code/truths.ts";
+import type { Truths } from "../../../../envs/code/ground-truth.ts";
 import { show } from "../../../../envs/code/value.ts";
 import { callWords } from "../../../../envs/code/verify.ts";
 import { parseExact } from "../../../../envs/lib/exact-json.ts";

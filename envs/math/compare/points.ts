@@ -3,7 +3,7 @@
  * both texts seed.
  */
 import { type Rng, rngFor } from "../../lib/rng.ts";
-import { evaluate, type Place } from "../evaluate.ts";
+import { evaluate, type Scope } from "../evaluate.ts";
 import { add, divide, exact, type Num, order, type Order, toBall, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, some, variablesOf } from "../syntax.ts";
 import { absolute, floor, type Rational } from "../numbers/rational.ts";
@@ -20,22 +20,22 @@ export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as cons
 /** Variable name that replaces a letter declared as a whole number, as in "k ∈ ℤ". */
 export const WHOLE = "whole";
 
-export function placeOf(state: State, bits: number, real: boolean): Place {
+export function scopeOf(state: State, bits: number, real: boolean): Scope {
   const { budget, logarithm } = state;
   return { bits, budget, variables: new Map(), real, logarithm, sign: 1 };
 }
 
 /** Returns the value of a real constant. Undefined if it has none. */
 export function realValue(node: Node, state: State): Num | undefined {
-  return evaluate(node, placeOf(state, BITS.constant, true));
+  return evaluate(node, scopeOf(state, BITS.constant, true));
 }
 
 export function compareValues(a: Num, b: Num, state: State): Order {
-  return order(a, b, placeOf(state, BITS.constant, true));
+  return order(a, b, scopeOf(state, BITS.constant, true));
 }
 
-export function pointPlace(state: State, real: boolean, variables: ReadonlyMap<string, Num>): Place {
-  return { ...placeOf(state, BITS.point, real), variables };
+export function pointScope(state: State, real: boolean, variables: ReadonlyMap<string, Num>): Scope {
+  return { ...scopeOf(state, BITS.point, real), variables };
 }
 
 /** Maximum number of variables for which every combination of signs is tried. With more, only some are. */
@@ -197,15 +197,15 @@ export function* jumpPoints(name: string, nodes: readonly Node[], state: State):
       for (const near of [c - 1n, c, c + 1n, 2n * c - 1n, 2n * c, 2n * c + 1n]) yield at(wholeNum(near));
     return;
   }
-  const place = placeOf(state, BITS.point, true);
-  const ends = endsOf(nodes, place);
+  const scope = scopeOf(state, BITS.point, true);
+  const ends = endsOf(nodes, scope);
   const besides = [-100n, -7n, -1n, 1n, 7n, 100n].map((num) => exact({ num, den: 7n }));
   for (const [i, end] of ends.entries()) {
     yield at(end);
-    for (const beside of besides) yield at(add(end, beside, place) as Num);
+    for (const beside of besides) yield at(add(end, beside, scope) as Num);
     const next = ends[i + 1];
-    const sum = next && add(end, next, place);
-    const middle = sum && divide(sum, wholeNum(2n), place);
+    const sum = next && add(end, next, scope);
+    const middle = sum && divide(sum, wholeNum(2n), scope);
     if (middle !== undefined) yield at(middle);
   }
 }
@@ -227,24 +227,24 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
 }
 
 /** Returns 0 and the constants in the expressions, such as the bounds of cases, at the precision of a point. */
-function endsOf(nodes: readonly Node[], place: Place): readonly Num[] {
+function endsOf(nodes: readonly Node[], scope: Scope): readonly Num[] {
   const ends: Num[] = [wholeNum(0n)];
   for (const node of nodes)
     some(node, (part) => {
-      const value = part.kind === "cases" || variablesOf(part).size > 0 ? undefined : evaluate(part, place);
-      if (value !== undefined && ends.every((end) => order(end, value, place) !== "equal")) ends.push(value);
+      const value = part.kind === "cases" || variablesOf(part).size > 0 ? undefined : evaluate(part, scope);
+      if (value !== undefined && ends.every((end) => order(end, value, scope) !== "equal")) ends.push(value);
       return ends.length >= CONSTANTS_MAX;
     });
-  return ends.toSorted((a, b) => (order(a, b, place) === "less" ? -1 : 1));
+  return ends.toSorted((a, b) => (order(a, b, scope) === "less" ? -1 : 1));
 }
 
 // Magnitudes of the numbers in an expression, which decide whether a precision suffices.
 
 /** Returns whether both values are so close to 0 that the precision says nothing about them. */
-export function isTiny(a: Num, b: Num, place: Place): boolean {
-  const limit = 2 ** (place.bits * 0.6);
+export function isTiny(a: Num, b: Num, scope: Scope): boolean {
+  const limit = 2 ** (scope.bits * 0.6);
   return [a, b].every((each) => {
-    const value = toBall(each, place);
+    const value = toBall(each, scope);
     return value !== undefined && magnitude(value) < limit;
   });
 }
@@ -253,13 +253,13 @@ export function isTiny(a: Num, b: Num, place: Place): boolean {
  * Returns by how many bits the powers and decimals of an expression may lie above or below 1 together. At a precision
  * of 256 bits, 2^-2024 looks like 0, and 1 − 2^-2024 like 1.
  */
-export function depthOf(node: Node, place: Place): number {
+export function depthOf(node: Node, scope: Scope): number {
   let depth = 0;
   const add = (part: Node): boolean => {
     if (part.kind === "number") depth += Math.max(digitsOf(exact(part.value)), finenessOf(part.value));
-    else if (part.kind === "power") depth += powerDepth(part, place);
-    else if (part.kind === "call") depth += callDepth(part, place);
-    else if (part.kind === "multiply" && variablesOf(part).size === 0) depth += valueDepth(part, place);
+    else if (part.kind === "power") depth += powerDepth(part, scope);
+    else if (part.kind === "call") depth += callDepth(part, scope);
+    else if (part.kind === "multiply" && variablesOf(part).size === 0) depth += valueDepth(part, scope);
     return false;
   };
   some(node, add);
@@ -286,25 +286,25 @@ function finenessOf({ den }: Rational): number {
 }
 
 /** Returns the depth of a product of constants, which may be small together. */
-function valueDepth(node: Node, place: Place): number {
-  const value = evaluate(node, place);
+function valueDepth(node: Node, scope: Scope): number {
+  const value = evaluate(node, scope);
   return value === undefined ? 0 : digitsOf(value);
 }
 
-function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, place: Place): number {
-  const value = evaluate(base, place);
-  return value === undefined ? 0 : exponentOf(exponent, place) * Math.abs(log2Of(value));
+function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, scope: Scope): number {
+  const value = evaluate(base, scope);
+  return value === undefined ? 0 : exponentOf(exponent, scope) * Math.abs(log2Of(value));
 }
 
 /** Returns the depth of a call. tanh(100) looks like 1 to 288 bits. */
-function callDepth({ name, args }: Extract<Node, { kind: "call" }>, place: Place): number {
-  if (name === "exp") return exponentOf(args[0], place) * Math.LOG2E;
-  return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], place) * Math.LOG2E : 0;
+function callDepth({ name, args }: Extract<Node, { kind: "call" }>, scope: Scope): number {
+  if (name === "exp") return exponentOf(args[0], scope) * Math.LOG2E;
+  return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], scope) * Math.LOG2E : 0;
 }
 
 /** Returns the size of a constant exponent, and 0 for other exponents. */
-function exponentOf(node: Node | undefined, place: Place): number {
-  const value = node && evaluate(node, place);
+function exponentOf(node: Node | undefined, scope: Scope): number {
+  const value = node && evaluate(node, scope);
   return value === undefined ? 0 : 2 ** log2Of(value);
 }
 

@@ -5,8 +5,8 @@ import { joinedParts } from "./measures.ts";
 import { PRODUCT_WORDS } from "./letters.ts";
 import type { Token } from "./tokens.ts";
 
-export function settledAll(tokens: readonly Token[]): readonly Token[] {
-  return crossed(joinedParts(tokens.flatMap(congruent).map(settled)).flatMap(unglued));
+export function correctedTokens(tokens: readonly Token[]): readonly Token[] {
+  return crossed(joinedParts(tokens.flatMap(congruent).map(corrected)).flatMap(unglued));
 }
 
 const CONGRUENT: readonly string[] = ["is", "congruent", "to"];
@@ -27,7 +27,7 @@ const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\
 /**
  * Corrects one token. "min" and "sec" are units without an argument. "lcm" from a text is a function before brackets.
  */
-function settled(token: Token, at: number, tokens: readonly Token[]): Token {
+function corrected(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   const sign = next?.kind === "op" ? next.text : "";
   const isBehind = before?.kind === "number" || (before?.kind === "op" && "/})".includes(before.text));

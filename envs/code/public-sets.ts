@@ -4,7 +4,7 @@
  */
 import { LIMITS } from "./instance.ts";
 import { valueIn } from "./json.ts";
-import { isFields } from "./truths.ts";
+import { isFields } from "./ground-truth.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -34,14 +34,14 @@ import { univariateIn, zerosOf } from "./zeros.ts";
 
 type Maybe<T> = T | undefined;
 
-export function amountOf({ num, den }: Fraction, ring: Ring, isTurning = true): Maybe<Fraction> {
-  const [top, bottom] = [amount(num, ring, isTurning), amount(den, ring, isTurning)];
+export function absoluteOf({ num, den }: Fraction, ring: Ring, isTurning = true): Maybe<Fraction> {
+  const [top, bottom] = [absolute(num, ring, isTurning), absolute(den, ring, isTurning)];
   const under = bottom && inverse(bottom);
   return top && under && product(top, under, ring);
 }
 
 /** Returns an absolute value by factors: |2x²y(x + 1)| as 2x²·|y|·|x + 1|. */
-function amount(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
+function absolute(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
   if (a.size === 0) return wholeFraction(0n);
   const { content, part } = primitive(a);
   const common = commonMonomial(part);
@@ -49,18 +49,18 @@ function amount(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> 
   let result: Maybe<Fraction> = wholeFraction(content < 0n ? -content : content);
   for (let index = 0; index < common.length; index++) {
     const exponent = exponentIn(common, index);
-    const single = exponent === 0 ? undefined : amountOfOne(atomOf(index), ring, isTurning);
+    const single = exponent === 0 ? undefined : absoluteOfOne(atomOf(index), ring, isTurning);
     const raised = single && whole(single, exponent, ring);
     if (exponent > 0) result = result && raised && product(result, raised, ring);
   }
-  const other = rest && amountOfOne(rest, ring, isTurning);
+  const other = rest && absoluteOfOne(rest, ring, isTurning);
   return result && other && product(result, other, ring);
 }
 
-function amountOfOne(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
+function absoluteOfOne(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
   if (isNeverNegative(a, ring) || squareRoot(a, ring.budget) !== undefined) return ofPolynomial(a);
   const key = `|${keyOf(a)}|`;
-  const found = ofPolynomial(written(ring, key, () => ({ kind: "amount", of: a })));
+  const found = ofPolynomial(written(ring, key, () => ({ kind: "absolute", of: a })));
   const index = ring.indices.get(key);
   if (isTurning && index !== undefined) ring.turning.add(index);
   return found;
@@ -83,7 +83,7 @@ export function isNeverNegative(a: Polynomial, { atoms }: Ring): boolean {
     for (let index = 0; index < monomial.length; index++) {
       const atom = atoms[index];
       const isNonnegative =
-        atom?.kind === "amount" ||
+        atom?.kind === "absolute" ||
         (atom?.kind === "root" && atom.degree % 2 === 0 && asConstant(atom.of) !== -1n) ||
         (atom?.kind === "other" && isPositive(atom.node));
       if (exponentIn(monomial, index) % 2 === 1 && !isNonnegative) return false;
@@ -106,7 +106,7 @@ export function rootOf(a: Fraction, degree: number, ring: Ring): Maybe<Fraction>
   // The root of p/q is the root of p·q^(degree − 1), divided by |q|, or by q if the degree is odd.
   const raised = whole({ num: a.den, den: constantOf(1n) }, degree - 1, ring);
   const radicand = raised && times(a.num, raised.num, ring.budget);
-  const below = degree % 2 === 0 ? amountOf(ofPolynomial(a.den) as Fraction, ring, false) : ofPolynomial(a.den);
+  const below = degree % 2 === 0 ? absoluteOf(ofPolynomial(a.den) as Fraction, ring, false) : ofPolynomial(a.den);
   const under = below && inverse(below);
   const top = radicand && rooted(radicand, degree, ring);
   return top && under && product(top, under, ring);
@@ -117,13 +117,13 @@ function rooted(a: Polynomial, degree: number, ring: Ring): Maybe<Fraction> {
   if (degree === 1) return ofPolynomial(a);
   if (degree % 2 === 0) {
     const square = squareRoot(a, ring.budget);
-    const size = square && amount(square, ring, true);
+    const size = square && absolute(square, ring, true);
     if (size !== undefined && numberOf({ num: size.den, den: constantOf(1n) })?.num === 1n)
       return rooted(size.num, degree / 2, ring);
   }
   if (degree !== 2) return atom(a, degree, ring);
   const { square, rest } = squareTaken(a, ring);
-  const [outside, inside] = [amount(square, ring, true), atom(rest, 2, ring)];
+  const [outside, inside] = [absolute(square, ring, true), atom(rest, 2, ring)];
   return outside && inside && product(outside, inside, ring);
 }
 
@@ -190,7 +190,7 @@ function isEverywhere(atom: Atom, ring: Ring): boolean {
   if (atom.kind === "variable") return true;
   if (atom.kind === "other") return !some(atom.node, mayHaveNone);
   const areInside = [...atomsIn(atom.of)].every((index) => isEverywhere(ring.atoms[index] as Atom, ring));
-  return areInside && (atom.kind === "amount" || atom.degree % 2 === 1 || isNeverNegative(atom.of, ring));
+  return areInside && (atom.kind === "absolute" || atom.degree % 2 === 1 || isNeverNegative(atom.of, ring));
 }
 
 /** Returns whether a node may lack a value: quotients by variables, broken powers, and all but a few functions. */
