@@ -1,4 +1,4 @@
-/** What the services work with. Made once, in server/main.ts. */
+/** Dependencies of the services. server/main.ts makes them once. */
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
@@ -17,31 +17,33 @@ import type { Teacher } from "../outside/teacher/teacher.ts";
 import type { GroupLimits } from "./request-checks.ts";
 import type { NoRewards } from "../tasks/scoring/no-rewards.ts";
 
-/** Limits on what a request may hold; each is named in the error that it gives. */
+/** Limits of a request's contents. An error names the limit that was exceeded. */
 export interface RequestLimits extends GroupLimits {
-  /** Seeds in a BatchReset. */
+  /** Maximum number of seeds in a BatchReset. */
   readonly batchSeedsMax: number;
-  /** Requests of one stream that are worked on at once. */
+  /** Maximum number of requests of one stream that are processed at once. */
   readonly streamWindow: number;
-  /** Bytes of a message. */
+  /** Maximum number of bytes in a message. */
   readonly messageBytesMax: number;
 }
 
-/** Counts what the samples of a group came to. */
+/** Counts the outcomes of a group's samples. */
 interface GroupTally {
   scored(verdict: string, reward: number, solved: boolean): void;
-  /** `resource`: empty where the reason is not one that failed. */
+  /** Counts a sample without a reward. `resource`: the resource that failed, empty if the reason is another one. */
   noReward(reason: string, resource: string): void;
 }
 
-/** Returns the counts for a kind of task: one of few environments, levels and sources. */
+/**
+ * Returns the counters of a kind of task. There are few kinds, because there are few environments, levels and sources.
+ */
 type OutcomeMeter = (kind: {
   readonly environment: string;
   readonly level: string;
   readonly source: string;
 }) => GroupTally;
 
-/** What a process says of itself; see ServerInfo in the contract. */
+/** Facts about a process. See ServerInfo in the contract. */
 export interface ServerFacts {
   readonly version: string;
   readonly commit: string;
@@ -51,25 +53,25 @@ export interface ServerFacts {
   readonly completionBytesMax: number;
 }
 
-/** What is the matter with a resource, and how much is asked of it. */
+/** State and load of a resource. */
 export interface PortLoad extends Omit<LaneLoad, "waitingMax"> {
-  /** Why it is not asked now; undefined: it is. */
+  /** Reason why it is not asked now. Undefined: it is asked. */
   readonly down: string | undefined;
 }
 
-/** What a process does at this moment; see ServerInfo in the contract. */
+/** Current state of a process. See ServerInfo in the contract. */
 export interface ServerStatus {
   readonly startedAtMs: number;
   readonly queues: () => readonly LaneLoad[];
   readonly ports: () => readonly PortLoad[];
-  /** How long ago each was last heard of; none: the store is this process's own. */
+  /** Time since each replica was last seen. Empty: the store belongs to this process alone. */
   readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
 }
 
 export interface ServiceDeps {
   readonly facts: ServerFacts;
   readonly status: ServerStatus;
-  /** Samples that had no reward, since the process started. */
+  /** Samples without a reward since the process started. */
   readonly noRewards: NoRewards;
   readonly keyring: Keyring;
   readonly registry: Registry;
@@ -78,12 +80,12 @@ export interface ServiceDeps {
   readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
-  /** Undefined: the server has none, and refuses what asks for one. */
+  /** Undefined: the server has no teacher, and refuses requests that need one. */
   readonly teacher?: Teacher | undefined;
-  /** Ports that the server does not have: why, and what to do. Tasks that need one of them are refused. */
+  /** Resources that the server lacks, with reason and remedy. Tasks that need one of them are refused. */
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
-  /** Pictures, solutions and simulations. */
+  /** Threads for pictures, solutions and simulations. */
   readonly aside: Aside;
   /** Completions that runs keep. */
   readonly samples: Samples;
@@ -91,6 +93,6 @@ export interface ServiceDeps {
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */
   readonly meter?: OutcomeMeter | undefined;
-  /** Told of each failure of ours that a client sees only as a reason. */
+  /** Called with each internal failure of which a client sees only a reason. */
   readonly onFailure: (error: unknown, what: string) => void;
 }

@@ -1,4 +1,4 @@
-/** The contract's numbers and the domain's words, both ways. */
+/** Converts between the contract's enum numbers and the domain's words. */
 import * as curriculum from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import * as environment from "../../proto/gen/gradus/v1/environment_pb.js";
 import * as outcome from "../../proto/gen/gradus/v1/outcome_pb.js";

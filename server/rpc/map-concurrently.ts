@@ -1,7 +1,7 @@
 /**
- * Works on up to `limit` parts of inputs at once and yields results as they are ready: all that are, at a time. Pulls no
- * input of which it cannot begin a part. Work that steps aside does not count until it has ended: it waits for something
- * that has limits of its own.
+ * Works on up to `limit` parts of inputs at once, and yields results as they get ready, all ready ones at a time. It
+ * reads an input only when it can begin one of its parts. Work that has called `stepAside` does not count until it
+ * ends, because it waits for something with limits of its own.
  */
 export async function* mapConcurrently<I, P, O>(
   inputs: AsyncIterable<I>,
@@ -10,13 +10,13 @@ export async function* mapConcurrently<I, P, O>(
   work: (part: P, stepAside: () => void) => Promise<O>,
 ): AsyncGenerator<readonly O[]> {
   const iterator = inputs[Symbol.asyncIterator]();
-  /** Pulled and not begun. */
+  /** Parts that were read and not begun. */
   const waiting: P[] = [];
   const ready: O[] = [];
   let failure: { readonly error: unknown } | undefined;
   let ended = false;
   let pulling = false;
-  /** Begun and not yielded; and of these, those that count. */
+  /** Number of parts begun and not yielded, and number of those that count. */
   let begun = 0;
   let counted = 0;
   let wake = (): void => undefined;
@@ -64,7 +64,7 @@ export async function* mapConcurrently<I, P, O>(
       } else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
-    // Not awaited: an input may be on its way, and it may never come.
+    // Not awaited, because an input may be pending that never arrives.
     void iterator.return?.();
   }
 }

@@ -1,4 +1,4 @@
-/** TaskSpec, checked and completed. */
+/** Reads a TaskSpec: checks it and fills in defaults. */
 import type { Thinking as ThinkingName } from "../../envs/answers/locate.ts";
 import type { Environment, Level, Split as SplitName } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
@@ -29,7 +29,7 @@ export const ENVIRONMENT_ID_BYTES_MAX = 128;
 const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
-/** NOT_FOUND with the nearest name. */
+/** Returns an environment. Throws NOT_FOUND with the nearest name if there is none. */
 export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "it is required");
   checkBytes(id, ENVIRONMENT_ID_BYTES_MAX, field);
@@ -117,11 +117,14 @@ function defaultSource({ generator, asked, rows }: Environment): SourceName {
 interface Levels {
   readonly environment: Environment;
   readonly source: SourceName;
-  /** Of the pool; undefined: there is no pool, or it has no rows of the split. */
+  /** Easiest level in the pool. Undefined: there is no pool, or it has no rows of the split. */
   readonly easiest: Level | undefined;
 }
 
-/** A pool need not have rows of each level: a level that is left out is the easiest that it has. */
+/**
+ * Returns the easiest level of which a pool has rows. It is the default level, because a pool need not have rows of
+ * each level.
+ */
 function easiestLevel(pool: Pool, split: SplitName): Level | undefined {
   return pool.definition.levels.find(({ name }) => rowCount(pool, name, split) > 0);
 }
@@ -178,14 +181,14 @@ function readPool(
   throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names, owner)}`);
 }
 
-/** The one that ships with the environment, or its only one; empty: there are several, or none. */
+/** Returns the pool that ships with the environment, or its only pool. Empty: there are several, or none. */
 function defaultPool({ rows }: Environment, names: readonly string[]): string {
   const shipped = rows?.defaultPool?.name;
   if (shipped !== undefined) return shipped;
   return names.length === 1 ? (names[0] as string) : "";
 }
 
-/** `owner`: whose the pool of that name is. */
+/** Returns the message for a missing pool. `owner`: the environment to which a pool of that name belongs. */
 function noPool({ id, version }: Environment, name: string, names: readonly string[], owner?: string): string {
   if (owner !== undefined)
     return `pool '${name}' is of ${owner}, and not of ${id} version ${version}: start the server with --pool another-name=${id}@${version}:path to have its rows there too`;

@@ -1,4 +1,7 @@
-/** Tells runs what was scored. Scoring always answers: what a run or its store cannot take is said in the feedback. */
+/**
+ * Gives scores to runs as feedback. Scoring always succeeds: if a run or its store cannot take a score, the feedback
+ * says so.
+ */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import type { Feedback } from "../../proto/gen/gradus/v1/outcome_pb.js";
@@ -12,7 +15,7 @@ interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
 
 const noReward = notRecorded("it has no reward yet: send it again");
 
-/** What each sample of a group did to its run, in order; undefined: no run issued its task. */
+/** Returns the feedback of each sample of a group, in order. Undefined: no run issued its task. */
 export async function giveFeedback(
   deps: FeedbackDeps,
   feedback: RunFeedback,
@@ -30,7 +33,7 @@ export async function giveFeedback(
     case "items": {
       const { runId, items } = feedback;
       const statuses = await recordItems(deps, runId, items);
-      // As nearly always: every sample has a result.
+      // Almost always every sample has a result.
       if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
       const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
       return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
@@ -40,7 +43,7 @@ export async function giveFeedback(
   }
 }
 
-/** The status of each item, in order. */
+/** Returns the status of each item, in order. */
 async function recordItems(
   { runs, onFailure }: FeedbackDeps,
   runId: string,
@@ -52,12 +55,12 @@ async function recordItems(
     const recorded = await runs.recordFeedback(runId, items);
     return recorded.kind === "ok" ? recorded.value : all(recorded.message);
   } catch (error) {
-    onFailure(error, "feedback was not recorded");
+    onFailure(error, "cannot record feedback: the caller is told to send it again");
     return all("the run's store failed: send it again");
   }
 }
 
-/** The same for one item. */
+/** Records one item and returns its status. */
 export async function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
   const [status] = await recordItems(deps, runId, [item]);
   return status ?? noReward;

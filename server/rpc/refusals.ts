@@ -1,11 +1,14 @@
-/** What a run refuses, and why there is no task, as a gRPC status. */
+/** Converts refusals of runs, and failures of making tasks, to gRPC statuses. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Invalid, Refusal, Result } from "../curriculum/types.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { RpcError } from "../base/rpc.ts";
 import { invalid, several } from "./request-checks.ts";
 
-/** `prefix` leads from the request to the part that was handed in, e.g. "config.". */
+/**
+ * Returns the value of a result, or throws its refusal. `prefix` is the path from the request to the part that was
+ * passed on, e.g. "config.".
+ */
 export function okOrThrow<T>(result: Result<T>, prefix = ""): T {
   if (result.kind === "ok") return result.value;
   throw errorOf(result, prefix);
@@ -15,7 +18,7 @@ export function invalidAt(prefix: string, { field, message }: Invalid): RpcError
   return invalid(prefix + field, message);
 }
 
-/** Tasks cannot be made now. */
+/** Wait of a request whose tasks cannot be made now. */
 const notMade = { wait: { reason: "TASKS_UNAVAILABLE" } } as const;
 
 export function errorOf(refusal: Refusal, prefix: string): RpcError {
@@ -44,7 +47,7 @@ export function errorOf(refusal: Refusal, prefix: string): RpcError {
   }
 }
 
-/** Why a task was not made. */
+/** Returns the error for a task that was not made. */
 export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcError {
   switch (result.kind) {
     case "exhausted":

@@ -1,4 +1,4 @@
-/** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
+/** Checks of requests. An error names the field, the limit and the value. */
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { RpcError } from "../base/rpc.ts";
@@ -7,7 +7,7 @@ export function invalid(field: string, problem: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
 }
 
-/** The first of several errors, with the others beside it. */
+/** Returns the first of several errors, with the others attached. */
 export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): RpcError {
   const others = [...first.others, ...rest.flatMap((error) => [error, ...error.others])];
   if (rest.length === 0) return first;
@@ -20,16 +20,19 @@ export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): R
   });
 }
 
-/** Throws what is wrong, if anything is. */
+/** Throws all errors as one, if there are any. */
 export function throwAll([first, ...others]: readonly RpcError[]): void {
   if (first !== undefined) throw several([first, ...others]);
 }
 
-/** Reads parts of a request each by itself, so that all that is wrong is found and not only the first of it. */
+/**
+ * Returns a collector that reads the parts of a request one by one, so that all problems are found and not only the
+ * first.
+ */
 export function createReadings() {
   const errors: RpcError[] = [];
   return {
-    /** Gives what a reader gives, or what stands in for it where the reader refuses the part. */
+    /** Returns the value of a reader, or `standIn` if the reader refuses the part. */
     each: <T, S>(read: () => T, standIn: S): T | S => {
       try {
         return read();
@@ -39,12 +42,12 @@ export function createReadings() {
         return standIn;
       }
     },
-    /** Notes what was refused elsewhere, of fields that nothing is known of. */
+    /** Adds errors found elsewhere, for fields without an error so far. */
     add: (more: readonly RpcError[]): void => {
       const fields = new Set(errors.flatMap((error) => [error, ...error.others]).map(({ field }) => field));
       errors.push(...more.filter(({ field }) => !fields.has(field)));
     },
-    /** Undefined: no part was refused. */
+    /** Returns all errors as one. Undefined: no part was refused. */
     problem: (): RpcError | undefined => {
       const [first, ...rest] = errors;
       return first && several([first, ...rest]);
@@ -57,7 +60,7 @@ export function required<T>(value: T | undefined, field: string): T {
   return value;
 }
 
-/** UTF-8 bytes; longer strings are not repeated in the message. */
+/** Checks the length of a text in UTF-8 bytes. The error does not repeat the text. */
 export function checkBytes(text: string, max: number, field: string): string {
   const bytes = text.length * 3 <= max ? 0 : Buffer.byteLength(text);
   if (bytes > max) throw invalid(field, `it has ${bytes} bytes, and the limit is ${max}`);
@@ -71,12 +74,12 @@ export function checkCount(count: number, max: number, field: string, min = 0): 
 }
 
 export function checkRange(value: number, min: number, max: number, field: string): number {
-  // NaN is in no range.
+  // The comparison also refuses NaN, which is in no range.
   if (!(value >= min && value <= max)) throw invalid(field, `it is ${value}, and must be from ${min} to ${max}`);
   return value;
 }
 
-/** A client-chosen id. */
+/** Checks an id that a client chose. */
 export function checkId(id: string, bytesMax: number, field: string, extra = ""): string {
   if (id === "") throw invalid(field, "it is required");
   checkBytes(id, bytesMax, field);
@@ -87,17 +90,19 @@ export function checkId(id: string, bytesMax: number, field: string, extra = "")
   return id;
 }
 
-/** A fixed64 or uint64 that counts something, as a number. */
+/** Converts a fixed64 or uint64 that counts something to a number. */
 export function toCount(value: bigint, field: string): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
   return Number(value);
 }
 
-/** The largest seconds that protobuf's Duration may hold: about 10,000 years. */
+/** Maximum seconds of protobuf's Duration: about 10,000 years. */
 const DURATION_SECONDS_MAX = 315_576_000_000n;
 const NANOS_MAX = 999_999_999;
 
-/** Milliseconds of a duration that is one: binary messages can hold others, which have no JSON. */
+/**
+ * Returns the milliseconds of a duration. Refuses invalid ones, which binary messages can hold and which have no JSON.
+ */
 export function checkDuration(duration: Duration, minMs: number, maxMs: number, field: string): number {
   const { seconds, nanos } = duration;
   const inRange = seconds >= 0n && seconds <= DURATION_SECONDS_MAX && nanos >= 0 && nanos <= NANOS_MAX;
@@ -108,18 +113,20 @@ export function checkDuration(duration: Duration, minMs: number, maxMs: number, 
   return ms;
 }
 
-// Completions.
+// Checks of completions.
 
 export interface GroupLimits {
-  /** Groups in a BatchStep or StreamSteps message. */
+  /** Maximum number of groups in a BatchStep or StreamSteps message. */
   readonly groupsMax: number;
-  /** Completions in a group; num_generations of a run. */
+  /** Maximum number of completions in a group, and of num_generations of a run. */
   readonly completionsMax: number;
 }
 
 const GROUP_ID_BYTES_MAX = 256;
 
-/** INVALID_ARGUMENT for what only a client's mistake explains; the rest is answered for each completion. */
+/**
+ * Throws INVALID_ARGUMENT for errors that only a client can make. Other problems get an outcome for each completion.
+ */
 export function checkGroups(groups: readonly CompletionGroup[], limits: GroupLimits): void {
   checkCount(groups.length, limits.groupsMax, "groups", 1);
   for (const [i, group] of groups.entries()) {
@@ -138,7 +145,7 @@ function checkDistinct(completions: readonly Completion[], group: string): void 
   }
 }
 
-// Pages of lists: the token is the key after which the next page begins.
+// Pages of lists. The token is the key after which the next page begins.
 
 export interface PageRequest {
   readonly pageSize: number;
@@ -162,7 +169,7 @@ export function readPage(request: PageRequest, defaultSize: number, max: number)
   return { size, after };
 }
 
-/** The whole numbers of a page token; none: from the start. */
+/** Returns the whole numbers in a page token. Empty: from the start. */
 export function readPlace(after: string | undefined, length: number): readonly number[] {
   if (after === undefined) return [];
   const numbers = after.split(" ").map(Number);
@@ -170,12 +177,12 @@ export function readPlace(after: string | undefined, length: number): readonly n
   throw invalid("page_token", "it is not one that this server gave");
 }
 
-/** Undefined, after the last page: empty. */
+/** Returns a page token. Empty if there is no further page. */
 export function pageToken(after: string | number | undefined): string {
   return after === undefined ? "" : Buffer.from(String(after)).toString("base64url");
 }
 
-/** A page of items that are sorted by their keys. */
+/** Returns a page of items that are sorted by their keys. */
 export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page: Page) {
   const start = page.after === undefined ? 0 : items.findIndex((item) => keyOf(item) > (page.after ?? ""));
   const rest = start < 0 ? [] : items.slice(start);

@@ -1,4 +1,4 @@
-/** Ids of runs and of their groups, as callers give them. */
+/** Reads ids of runs and of their groups from requests. */
 import type { GroupRef } from "../curriculum/feedback.ts";
 import { checkBytes, checkId, invalid } from "./request-checks.ts";
 
@@ -9,7 +9,7 @@ export function readRunId({ runId }: { readonly runId: string }): string {
   return checkId(runId, RUN_ID_BYTES_MAX, "run_id");
 }
 
-/** The inverse of runGroupId. */
+/** Reads a group id. It is the inverse of runGroupId. */
 export function readGroupId(groupId: string, runId: string, field: string): GroupRef {
   checkBytes(groupId, GROUP_ID_BYTES_MAX, field);
   const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");

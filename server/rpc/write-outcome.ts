@@ -1,4 +1,4 @@
-/** Domain to contract: outcomes. On the hot path, so messages are built once and plainly. */
+/** Writes outcomes as messages. Every score passes here, so messages are built as plain literals. */
 import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
 import { escaped } from "../../envs/lib/words.ts";
@@ -43,7 +43,7 @@ const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
 
-/** What most samples come to, made once: whoever writes it does not change it. */
+/** Feedback of most samples, as one shared value. Its readers must not change it. */
 const recorded: WireFeedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.RECORDED, detail: "" };
 
 export function feedbackToWire(status: DomainStatus): WireFeedback {
@@ -52,7 +52,7 @@ export function feedbackToWire(status: DomainStatus): WireFeedback {
   return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail };
 }
 
-// Plain literals from here on: `create` costs more than the scoring.
+// Messages from here on are plain literals, because `create` takes longer than scoring.
 
 function noRewardToWire({ reason, resource = "", detail, retryDelayMs }: NoReward): WireNoReward {
   return { $typeName: "gradus.v1.NoReward", reason: noRewardReasons[reason], resource, detail, retryDelayMs };
@@ -98,7 +98,7 @@ function scoreToWire(score: Score): WireScore {
   return wire;
 }
 
-/** Without feedback and advantages. */
+/** Writes the warning about malformed samples. */
 export function warningToWire({ samples, malformed, violation }: MalformedShare) {
   return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
 }
@@ -115,7 +115,7 @@ export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcom
   };
 }
 
-/** Without feedback where none is given, which is of each sample in order. */
+/** Writes a group. `feedback` holds that of each sample in order; unset: the outcomes have none. */
 export function groupToWire(
   groupId: string,
   { samples, whole }: ScoredGroup,

@@ -1,4 +1,4 @@
-/** A task as the contract has it: what a trainer is shown. */
+/** Writes a task as a message, as a trainer sees it. */
 import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
@@ -16,20 +16,23 @@ export interface PresentDeps {
   readonly scorer: Pick<Scorer, "expect">;
 }
 
-/** A task's place in a run, with its arm by name. */
+/** Place of a task in a run, with the name of its arm. */
 export interface ArmPlace extends RunPlace {
   readonly armId: string;
-  /** The update batch's index. */
+  /** Index of the update batch. */
   readonly batch: number;
-  /** The run's, when the task was given out. */
+  /** Epoch of the run when the task was handed out. */
   readonly epoch: number;
-  /** The arm's, in the draw. */
+  /** Probability of the arm in the draw. */
   readonly probability: number;
-  /** The arm's. */
+  /** KL coefficient of the arm. */
   readonly klCoefficient?: number | undefined;
 }
 
-/** The same task has the same id, however often it is shown. Plain literals, for `create` costs more than the rest. */
+/**
+ * Writes a task. Each writing of the same task gives the same id. The message is a plain literal, because `create`
+ * takes longer than all the rest.
+ */
 export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, run?: ArmPlace): Task {
   const token = tokenOf(deps.registry, spec, made, run);
   const { taskId, groupId } = mintTaskId(deps.keyring, token);
@@ -83,20 +86,25 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
   };
 }
 
-/** In a buffer of its own: Node's small ones are views of large ones, and would keep them. */
+/**
+ * Returns bytes in a buffer of their own. Small Buffers of Node are views of a large one, and would keep it in memory.
+ */
 function bytesOf(inline: string): Uint8Array {
   const bytes = new Uint8Array(inline.length);
   for (let i = 0; i < inline.length; i++) bytes[i] = inline.charCodeAt(i);
   return bytes;
 }
 
-/** Whether completions are to go on past their first answer. */
+/** Returns whether completions should go on after their first answer. */
 function scansForCommits(registry: Registry, { environment, version, rewardScheme }: TaskSpec): boolean {
   const found = registry.find(environment, version);
   return found.kind === "found" && schemeNamed(found.environment, rewardScheme)?.scan !== undefined;
 }
 
-/** Those that are not the scheme's defaults, so that ids stay short. Made once for each spec of a run. */
+/**
+ * Cache of reward parameters that differ from the scheme's defaults, by the specifications of runs. Task ids hold only
+ * these, so that they stay short.
+ */
 const given = new WeakMap<TaskSpec, TaskSpec["rewardParameters"]>();
 
 function givenParameters(registry: Registry, spec: TaskSpec): TaskSpec["rewardParameters"] {

@@ -1,4 +1,7 @@
-/** Families of arms: one arm of a request whose environment is a pattern stands for every level of all that it matches. */
+/**
+ * Families of arms. An arm of a request whose environment is a pattern stands for every level of all environments that
+ * match.
+ */
 import { create } from "@bufbuild/protobuf";
 import type { Environment, Level } from "../../../envs/environment.ts";
 import type { Registry } from "../../../envs/registry.ts";
@@ -8,7 +11,10 @@ import { RpcError } from "../../base/rpc.ts";
 import { checkBytes, checkCount, invalid } from "../request-checks.ts";
 import { ENVIRONMENT_ID_BYTES_MAX, NAME_BYTES_MAX } from "../read-task-spec.ts";
 
-/** Whether a text is of a pattern in which "*" stands for anything: looked through once, whatever the pattern is. */
+/**
+ * Returns whether a text matches a pattern in which "*" stands for anything. It reads the text once, whatever the
+ * pattern.
+ */
 function isOf(pattern: string, text: string): boolean {
   const words = pattern.split("*");
   const [first = "", last = ""] = [words[0], words.at(-1)];
@@ -23,7 +29,7 @@ function isOf(pattern: string, text: string): boolean {
   return true;
 }
 
-/** The same for ids: "*" stands for anything but "/". */
+/** Returns whether an id matches a pattern in which "*" stands for anything except "/". */
 export function isOfParts(pattern: string, id: string): boolean {
   const [parts, names] = [pattern.split("/"), id.split("/")];
   return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
@@ -31,7 +37,7 @@ export function isOfParts(pattern: string, id: string): boolean {
 
 const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
 
-/** The newest version of each environment that a pattern matches, in the registry's order. */
+/** Returns the newest version of each environment that a pattern matches, in the registry's order. */
 function matching(registry: Registry, pattern: string): readonly Environment[] {
   const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => isOfParts(pattern, id)));
   return [...ids].flatMap((id) => {
@@ -40,10 +46,10 @@ function matching(registry: Registry, pattern: string): readonly Environment[] {
   });
 }
 
-/** Whether an arm of a family, by its id, gives tasks. */
+/** Returns whether an arm of a family, given by its id, gives tasks. */
 export type Served = (armId: string) => boolean;
 
-/** What families are spelled out by; without `isServed` all that is there gives tasks. */
+/** Data from which families are expanded. Without `isServed` all levels are assumed to give tasks. */
 interface Families {
   readonly registry: Registry;
   readonly isServed?: Served | undefined;
@@ -51,7 +57,7 @@ interface Families {
 
 const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
 
-/** Levels that can be drawn from, of the environments that a family is of. */
+/** Returns the levels of these environments that match a family's specification and can be drawn from. */
 function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Environment[]) {
   const wanted = difficulty.case === "level" ? difficulty.value : "*";
   const trains = split === Split.UNSPECIFIED || split === Split.TRAIN;
@@ -72,9 +78,9 @@ const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
   (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= NAME_BYTES_MAX);
 
 /**
- * Which arms of families give tasks. Of what is mounted levels are tried for it that were not yet: those that do not keep the
- * laws are none of a family, and refuse no run. A run that there is (`run`: its arms) has those that it was created with,
- * whatever is found out later.
+ * Returns a function that tells which arms of families give tasks. Levels of mounted environments are tried first if
+ * they were not tried yet. A level that fails its checks is left out of the family and does not fail the run. For an
+ * existing run (`run`: its arms) the arms of its creation count, whatever later tries show.
  */
 export async function servedOf(
   arms: readonly Arm[],
@@ -83,7 +89,7 @@ export async function servedOf(
 ): Promise<Served> {
   const none = new Set<string>();
   const members = arms.filter(isFamily).flatMap(({ spec }) => {
-    // What is too long is refused later.
+    // Names that are too long are refused later.
     if (spec === undefined || !isReadable(spec)) return [];
     return levelsOf(spec, matching(registry, spec.environment));
   });
@@ -99,7 +105,7 @@ export async function servedOf(
   return (armId) => !none.has(armId);
 }
 
-/** Each with its arm's id. */
+/** Returns the levels of a family that give tasks, each with the id of its arm. */
 function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Families, field: string) {
   const { environment: pattern } = spec;
   const found = matching(registry, pattern);
@@ -114,7 +120,7 @@ function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Famil
   const ids = found.map(({ id }) => id).join(", ");
   throw invalid(
     `${field}.level`,
-    `no level of ${ids} is made by a generator, may be asked for, gives tasks, and is of that name`,
+    `no level of ${ids} matches: a level needs that name, a generator, and tasks in the split`,
   );
 }
 
@@ -122,14 +128,11 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
   if (arm.id !== "")
     throw invalid(`${field}.id`, "the arms of a family are named by their environments and levels: leave it out");
   if (spec.source !== Source.UNSPECIFIED && spec.source !== Source.SYNTHETIC)
-    throw invalid(
-      `${field}.spec.source`,
-      "a family is of tasks that are generated: name arms of other sources one by one",
-    );
+    throw invalid(`${field}.spec.source`, "a family has generated tasks only: name arms of other sources one by one");
   if (spec.version !== 0)
-    throw invalid(`${field}.spec.version`, "a family is of the newest version of each environment: leave it out");
+    throw invalid(`${field}.spec.version`, "a family has the newest version of each environment: leave it out");
   if (spec.difficulty.case === "parameters")
-    throw invalid(`${field}.spec.parameters`, "a family is of levels, each of which has its own");
+    throw invalid(`${field}.spec.parameters`, "a family has levels with their own parameters: leave it out");
   checkBytes(spec.environment, ENVIRONMENT_ID_BYTES_MAX, `${field}.spec.environment`);
   if (spec.difficulty.case === "level") checkBytes(spec.difficulty.value, NAME_BYTES_MAX, `${field}.spec.level`);
   return servedLevels(spec, families, `${field}.spec`).map(({ id, environment, level }) =>
@@ -142,8 +145,8 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
 }
 
 /**
- * Arms with those of families in place of these. They come behind the others, which keep their index; one that is named by
- * itself, by the id that it has in the family, is as it is named there.
+ * Replaces the families among the arms by their arms. Those follow the other arms, which keep their indices. If the
+ * request also names an arm of a family by its id, the named arm is used.
  */
 export function withFamilies(arms: readonly Arm[], families: Families, armsMax: number, field: string): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));

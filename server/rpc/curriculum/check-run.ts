@@ -1,4 +1,4 @@
-/** What is asked of a run's configuration before there is a run: what is wrong with it, and what it would draw. */
+/** Checks a run's configuration before the run is created: finds its problems, and simulates it. */
 import { create, fromJson } from "@bufbuild/protobuf";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import type { Simulated } from "../../background/simulate.ts";
@@ -6,7 +6,7 @@ import type { RunConfig } from "../../curriculum/types.ts";
 import type { Life } from "../../simulation/life.ts";
 import { students } from "../../simulation/students.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import type { Wanting } from "../../tasks/making/outside-tasks.ts";
+import type { Requester } from "../../tasks/making/outside-tasks.ts";
 import { runFields } from "../../run-files/contract.ts";
 import { fieldIn, lineIn, type RunText } from "../../run-files/read.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
@@ -28,21 +28,21 @@ type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" 
 const FILE_BYTES_MAX = 64 * 1024;
 const STUDENT_BYTES_MAX = 64;
 const UPDATES_MAX = 2000;
-/** Of a run without an end, and of longer ones. */
+/** Default for runs without an end, and for longer runs. */
 const UPDATES_DEFAULT = 500;
 const POINTS_MAX = 200;
 const POINTS_DEFAULT = 100;
-/** What a simulation may take: samples, and update batches by arm. */
+/** Maximum size of a simulation: samples, and update batches times arms. */
 const SAMPLES_MAX = 2 ** 24;
 const ARM_BATCHES_MAX = 2 ** 17;
 
-/** What says that a configuration is wrong; other errors end the call. */
+/** Codes of errors that report a wrong configuration. Other errors end the call. */
 const REFUSALS: readonly CodeName[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
 
 export function checkingHandlers(deps: ServiceDeps): Handlers {
   return {
     async checkRun({ source }, context) {
-      if (source.case === undefined) throw invalid("source", "either file or config is to be set");
+      if (source.case === undefined) throw invalid("source", "set either file or config");
       if (source.case === "config")
         return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
       const job = { kind: "read", text: checkBytes(source.value, FILE_BYTES_MAX, "file") } as const;
@@ -91,27 +91,27 @@ async function readNewConfig(deps: ServiceDeps, asked: wire.RunConfig): Promise<
   return config;
 }
 
-/** Refuses a run whose arms give no tasks, or tasks that it must not train on. */
+/** Refuses a run whose arms give no tasks, or give tasks on which it must not train. */
 export async function checkTasks(
   deps: ServiceDeps,
   config: RunConfig<TaskSpec>,
   trainOnEvaluated: boolean,
-  wanting: Wanting,
+  requester: Requester,
 ): Promise<void> {
-  await checkArms(deps, config, wanting);
+  await checkArms(deps, config, requester);
   const { evaluationArms: arms, seed } = config;
-  await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
+  await checkArms(deps, { arms, seed }, requester, "config.evaluation_arms");
   if (!trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
 }
 
 interface Found {
   readonly problems: readonly RpcError[];
   readonly warnings: readonly string[];
-  /** What would be created; undefined: nothing. */
+  /** Configuration that would be created. Undefined: none. */
   readonly created?: RunConfig<TaskSpec>;
 }
 
-/** All that CreateRun would refuse, and what it would warn of. */
+/** Returns all errors and warnings that CreateRun would give. */
 async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<Found> {
   try {
     const config = await readNewConfig(deps, wireConfig);
@@ -137,7 +137,7 @@ function responseOf(text: RunText | undefined, config: wire.RunConfig, { problem
   });
 }
 
-/** Simulated students know no tasks. */
+/** Returns the configuration without specifications, because simulated students know no tasks. */
 function withoutSpecs(config: RunConfig<TaskSpec>): RunConfig<null> {
   return { ...config, arms: config.arms.map((arm) => ({ ...arm, spec: null })), evaluationArms: [] };
 }
@@ -155,7 +155,7 @@ function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, ar
   const samples = promptsPerUpdate * numGenerations;
   const most = Math.floor(Math.min(UPDATES_MAX, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
   if (most === 0)
-    throw invalid("config", `an update batch has ${samples} samples, and at most ${SAMPLES_MAX} are simulated`);
+    throw invalid("config", `an update batch has ${samples} samples, and the limit of a simulation is ${SAMPLES_MAX}`);
   return asked === 0 ? Math.min(whole, UPDATES_DEFAULT, most) : checkRange(asked, 1, most, "updates");
 }
 

@@ -1,4 +1,4 @@
-/** CurriculumService: contract in, domain, contract out. */
+/** Handlers of CurriculumService. Each reads a request, calls the domain and writes the response. */
 import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
@@ -47,11 +47,11 @@ import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
 const ARM_ID_BYTES_MAX = 64;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
-/** Tasks of an evaluation arm, where nothing is said. */
+/** Default number of tasks of an evaluation arm in a response. */
 const EVALUATION_COUNT = 256;
 const REASON_BYTES_MAX = 256;
 const MERGE_MAX = 65_536;
-/** Between two states that a watcher asks for. */
+/** Limits of the interval between two states of a watched run. */
 const INTERVAL_MIN_MS = 100;
 const INTERVAL_MAX_MS = 60_000;
 const WAIT_DEFAULT_MS = 10_000;
@@ -77,7 +77,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
     async createRun(request, context) {
       const runId = readRunId(request);
       const asked = required(request.config, "config");
-      // What there is already was tried when it was made, and has the arms that its families had then.
+      // An existing run was tried when it was created, and keeps the arms that its families had then.
       const existing = await runs.get(runId);
       const there = existing.kind === "ok" ? existing.value.config : undefined;
       const config = await readConfig(deps, asked, there);
@@ -183,7 +183,7 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Contrast pairs that a group of an arm gives at most: none, unless its scheme scans for commits. */
+/** Returns the maximum number of contrast pairs of an arm's group. 0 if its scheme does not scan for commits. */
 function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): number {
   const found = spec && registry.find(spec.environment, spec.version);
   if (spec === undefined || found?.kind !== "found") return 0;
@@ -193,11 +193,11 @@ function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): numb
   return scheme.scan?.pairsMax(parameters) ?? 0;
 }
 
-/** Exactly one of the ways to say which groups are meant. */
+/** Returns the selection of groups. Exactly one way to select them must be set. */
 function readWanted({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): Wanted {
   checkCount(groupIds.length, GROUPS_MAX, "group_ids");
   const ways = Number(open) + Number(updateBatch !== undefined) + Number(groupIds.length > 0);
-  if (ways !== 1) throw invalid("group_ids", "exactly one of open, update_batch and group_ids is to be set");
+  if (ways !== 1) throw invalid("group_ids", "set exactly one of open, update_batch and group_ids");
   if (open) return { kind: "open" };
   if (updateBatch !== undefined) return { kind: "batch", batch: toCount(updateBatch, "update_batch") };
   const refs = groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
@@ -235,7 +235,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
       const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));
       const counted = countRanks(deps, given ?? state.policy, arms);
-      // Ranks are among the arms' rows: of other arms the policy in force has other ones.
+      // Ranks are taken among the rows of the arms, so other arms change the ranks of the current policy.
       const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;
       if (!runConfigToWire(config).trainOnEvaluated)
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
@@ -254,7 +254,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async setWeights(request, { caller }) {
       for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID_BYTES_MAX, "weights");
-      // An arm may be named "constructor": nothing must be found in the map but what was put there.
+      // An arm may be named "constructor", so the map must not inherit properties.
       const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
       const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller, request.validateOnly));
       return create(wire.SetWeightsResponseSchema, from(applied));
@@ -319,7 +319,10 @@ function stateHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Ends well when the run is deleted only. It has no end of its own, so that a shutdown breaks it off. */
+/**
+ * Streams the states of a run. It ends without error only if the run is deleted. A shutdown ends it with an error,
+ * because it would never end by itself.
+ */
 async function* watch(
   deps: ServiceDeps,
   { runId, intervalMs }: { readonly runId: string; readonly intervalMs: number },

@@ -1,6 +1,6 @@
 /**
- * Update batches that are told as one. They are added up as they are read: a history has millions of numbers where both
- * the run is long and its arms are many.
+ * Merges update batches into one record. They are summed as they are read, because the history of a long run with many
+ * arms has millions of numbers.
  */
 import type { HistoryEntry } from "../../curriculum/history.ts";
 
@@ -9,11 +9,14 @@ export type BatchEntry = HistoryEntry & { readonly kind: "batch" };
 export interface Merging {
   add(batch: BatchEntry): void;
   count(): number;
-  /** The first one, in which counts are sums and the others means over those that have one; undefined: there is none. */
+  /**
+   * Returns the first batch with merged numbers: counts are sums, and the others are means over the batches that have
+   * them. Undefined: there is no batch.
+   */
   entry(): BatchEntry | undefined;
 }
 
-/** A mean that grows. */
+/** Returns an accumulator of a mean. */
 function meaning() {
   let sum = 0;
   let count = 0;
@@ -27,12 +30,12 @@ function meaning() {
   };
 }
 
-/** Adds numbers by arm to sums, which grow where a later batch has more arms. */
+/** Adds numbers by arm to sums. The sums grow if a later batch has more arms. */
 function addAll(sums: number[], numbers: readonly number[]): void {
   for (let arm = 0; arm < numbers.length; arm++) sums[arm] = (sums[arm] ?? 0) + (numbers[arm] as number);
 }
 
-/** Joins arms by their groups' numbers: what a batch has by arm it has by group then. */
+/** Returns a function that joins arms by their groups' numbers: lists by arm become lists by group. */
 export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
   const groupCount = 1 + armGroups.reduce((most, group) => Math.max(most, group), -1);
   const sums = (numbers: readonly number[]): number[] => {
@@ -53,7 +56,7 @@ export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => 
   };
 }
 
-/** Lists of a batch that have a number for each arm. */
+/** Lists of a batch that have one number for each arm. */
 const BY_ARM = ["probabilities", "values", "counts", "rewardSums", "rewardCounts"] as const;
 const TOTALS = ["prompts", "released", "useful"] as const;
 
@@ -65,7 +68,7 @@ export function mergingOf(): Merging {
   const [reward, solved] = [meaning(), meaning()];
   type Sums = Record<(typeof BY_ARM)[number], number[]>;
   const sums = Object.fromEntries(BY_ARM.map((name): [string, number[]] => [name, []])) as Sums;
-  /** Batches that had so many arms, by how many: an arm that was added is in the later ones alone. */
+  /** Numbers of batches, by their numbers of arms. An arm that was added occurs only in later batches. */
   const sizes = new Map<number, number>();
   return {
     add(batch) {

@@ -1,4 +1,4 @@
-/** A run's history as it is told: in pages, with where to read on later, and of long runs several update batches in one. */
+/** Serves a run's history in pages, with a token to continue later. For long runs it can merge update batches. */
 import { create } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
 import type { HistoryEntry } from "../../curriculum/history.ts";
@@ -11,58 +11,58 @@ import { okOrThrow } from "../refusals.ts";
 import { recordToWire } from "./write.ts";
 
 export interface HistoryQuery {
-  /** The place of the first record. */
+  /** Position of the first record. */
   readonly from: number;
-  /** Records of a page at most. */
+  /** Maximum number of records in a page. */
   readonly size: number;
-  /** Update batches that make one record; 1: each is one. */
+  /** Number of update batches merged into one record. 1: none are merged. */
   readonly merge: number;
-  /** Whether update batches tell what they have by arm. */
+  /** Whether update batches have lists by arm. */
   readonly isByArm: boolean;
-  /** Each arm's group, by which they tell it then; empty: by arm. */
+  /** Group of each arm, by which those lists are joined. Empty: they are by arm. */
   readonly armGroups: readonly number[];
 }
 
-/** A record that is told, and what was added up for it; undefined: it is told as it is. */
+/** A record of the response, with its sums. Without `merging` it is sent unchanged. */
 interface Told {
-  /** The place of its first record. */
+  /** Position of its first stored record. */
   readonly seq: number;
   readonly first: HistoryEntry;
   readonly merging: Merging | undefined;
   isSettled: boolean;
 }
 
-/** Records of long histories that are read at a time, a few milliseconds: others get their turns in between. */
+/** Number of records of a long history that are read at a time, a few milliseconds. Other work can run in between. */
 const READ_MAX = 256;
 
-/** Numbers by arm that are remembered of merged histories, of all runs together: 16 MB. */
+/** Size of the cache of merged histories, in numbers by arm, over all runs: 16 MB. */
 const REMEMBERED_NUMBERS = 2 ** 21;
-/** What a record takes beside them, in such numbers. */
+/** Size of a record without its numbers by arm, in numbers. */
 const RECORD_NUMBERS = 64;
 
-/** The beginning of a merged history that stays as it is, and where it goes on. */
+/** The settled beginning of a merged history, and the position where it continues. */
 interface Beginning {
-  /** As HistoryPart.of. */
+  /** Value of HistoryPart.of. */
   readonly of: string;
   readonly records: readonly HistoryRecord[];
   readonly next: number;
 }
 
-/** A page of a history, or what is behind the beginning of one. */
+/** A page of a history, or the part after a cached beginning. */
 interface Reading {
-  /** As HistoryPart.of; undefined: an import came in between. */
+  /** Value of HistoryPart.of. Undefined: an import came in between. */
   readonly of: string | undefined;
   readonly records: readonly HistoryRecord[];
-  /** How many of them are settled, from the first on, and the place of the record behind these. */
+  /** Number of records, from the first on, that are settled, and the position of the record after them. */
   readonly settled: number;
   readonly resume: number;
-  /** Where the next page starts; undefined: this is the last. */
+  /** Position at which the next page begins. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 
 /**
- * Answers GetHistory. Merged records of a long run are thousands of written ones, and everyone who opens its page asks for the
- * same: the beginning that stays as it is is remembered, and read on from.
+ * Returns a function that answers GetHistory. Merged records of a long run stand for thousands of stored ones, and
+ * every visitor of its page asks for the same. So the settled beginning is cached, and reading continues from there.
  */
 export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
   const beginnings = new LRUCache<string, Beginning>({ maxSize: REMEMBERED_NUMBERS });
@@ -78,7 +78,7 @@ export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
     }
     const records = [...before, ...rest.records];
     const settled = before.length + rest.settled;
-    // One is always left to be read, with which the reading ends as it did.
+    // At least one record is always left to read, so that the page ends correctly.
     if (rest.of !== undefined && rest.settled > 0 && settled < query.size) {
       const kept = records.slice(0, settled);
       beginnings.set(key, { of: rest.of, records: kept, next: rest.resume }, { size: numbersOf(kept) });
@@ -140,11 +140,11 @@ async function read(
       one.merging?.add(entry);
       last = one;
     }
-    // A page of its own ends where it is large; several that are merged are small.
+    // A page of single records ends where it is large. Merged pages are small, so several are read.
     if (merge === 1) next ??= page.next;
     at = merge === 1 ? undefined : page.next;
   }
-  // Batches to come may join the last of them.
+  // Later batches may join the last record.
   if (next === undefined && last?.merging !== undefined && last.merging.count() < merge) last.isSettled = false;
   const unsettled = told.findIndex(({ isSettled }) => !isSettled);
   return {
@@ -160,7 +160,7 @@ async function read(
   };
 }
 
-/** Of those that are open the run knows it. */
+/** Returns the entry without lists by arm. The run fills them in for open batches, so they are removed here. */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch"
     ? { ...entry, probabilities: [], values: [], counts: [], rewardSums: [], rewardCounts: [] }

@@ -1,4 +1,6 @@
-/** The contract's Policy, both ways: a policy is its name with parameters, whether the contract has a message for it or not. */
+/**
+ * Converts the contract's Policy. A policy is a name with parameters, whether or not the contract has a message for it.
+ */
 import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { Json } from "../../curriculum/json.ts";
 import { isInvalid, type Policy } from "../../curriculum/types.ts";
@@ -7,13 +9,16 @@ import { type Policy as Message, PolicySchema } from "../../../proto/gen/gradus/
 import { invalid, required } from "../request-checks.ts";
 import { withoutPatterns } from "./weight-patterns.ts";
 
-/** NamedPolicy, in JSON. */
+/** NamedPolicy in JSON. */
 interface Named {
   readonly name?: string;
   readonly parameters?: Json;
 }
 
-/** `prefix` leads from the request to the policy, e.g. "config.". `armIds`: the arms that patterns of weights stand for. */
+/**
+ * Reads a policy. `prefix` is the path from the request to the policy, e.g. "config.". `armIds` are the arms that
+ * patterns in weights can match.
+ */
 export function policyFromWire(message: Message | undefined, prefix = "", armIds: readonly string[] = []): Policy {
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
   const [field, own] = Object.entries(kind)[0] ?? [];
@@ -28,7 +33,7 @@ export function policyFromWire(message: Message | undefined, prefix = "", armIds
   return policy;
 }
 
-/** Of parameters by name JSON cannot say everything: a value of no kind, or NaN. */
+/** Returns a policy as JSON. Refuses named parameters that JSON cannot express: a value without a kind, or NaN. */
 function jsonOf(message: Message, prefix: string): JsonObject {
   try {
     return toJson(PolicySchema, message, { useProtoFieldName: true }) as JsonObject;

@@ -1,4 +1,6 @@
-/** Ranges of ranks in a run's policy: whether the rows of its arms have such ranks, and how many lie in each. */
+/**
+ * Ranges of ranks in a run's policy. Checks that the rows of its arms have ranks, and counts the rows in each range.
+ */
 import type { Pool } from "../../../envs/pool.ts";
 import type { RankUse } from "../../curriculum/policies/policy.ts";
 import { FILTER_RANKS, rankUsesOf, withRankRanges } from "../../curriculum/policies/registry.ts";
@@ -11,15 +13,15 @@ import type { ServiceDeps } from "../deps.ts";
 type RankedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "removed" | "rankGroup">;
 type RankDeps = Pick<ServiceDeps, "pools" | "ranks">;
 
-/** An arm that draws rows in a range of ranks. */
+/** An arm that draws rows in a range of ranks, with its pool. */
 interface RowArm {
   readonly arm: RankedArm;
   readonly pool: Pool;
 }
 
 /**
- * The policy with what its ranges of ranks come to: what their rows are ranked by, and how many each arm has there. Refuses
- * those that no measure of the rows stands behind, for they would draw all rows and say nothing.
+ * Returns the policy with its ranges filled in: the measure by which rows are ranked, and the number of rows of each
+ * arm. Refuses ranges without a measure, because they would silently draw all rows.
  */
 export function countRanks(deps: RankDeps, policy: Policy, arms: readonly RankedArm[], prefix = ""): Policy {
   const staying = arms.filter(({ removed }) => !removed);
@@ -40,7 +42,7 @@ export function countRanks(deps: RankDeps, policy: Policy, arms: readonly Ranked
   return ranges.length === 0 ? policy : withRankRanges(policy, ranges);
 }
 
-/** The arms that draw rows in a range, and what is wrong with that. */
+/** Returns the arms that draw rows in a range, and the problems of that. */
 function rowArmsOf(
   { pools }: RankDeps,
   { field, draws, range }: RankUse,
@@ -61,7 +63,7 @@ function ungraded({ id }: RankedArm): string {
   return `arm '${id}' draws no rows of a pool, which alone have ranks: leave it out of the stage's weights, or take the range away`;
 }
 
-/** What is wrong with one arm, beside the first that draws in the range. */
+/** Returns the problems of one arm. `first` is the first arm that draws in the range. */
 function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: RankRange): readonly string[] {
   const { source, reason, measure } = pool.ranking;
   const draws = `arm '${arm.id}' draws from pool '${pool.name}'`;

@@ -1,4 +1,7 @@
-/** Curricula over the rows of arms: the contract's words, rows of pools by their numbers, and the two calls about them. */
+/**
+ * Curricula over the rows of arms: converts them from the contract, numbers the rows of pools, and serves RateRows and
+ * ListRows.
+ */
 import { create } from "@bufbuild/protobuf";
 import { isRate } from "../../../envs/pool-ranks.ts";
 import { placeOfHash, placesOf, type Pool, rowCount, rowPlace } from "../../../envs/pool.ts";
@@ -28,7 +31,7 @@ function poolOf({ pools }: Pools, { spec, source }: Pick<RowArm, "spec" | "sourc
   return source === "real" ? pools.get(spec.pool) : undefined;
 }
 
-/** `spec`: the arm's. */
+/** Reads the rule by which an arm chooses rows. `spec` is the arm's specification. */
 export function rowRuleFromWire(
   { by, floor = 0.05, kept = 0.75, retireAfter, count }: wire.RowCurriculum,
   spec: TaskSpec,
@@ -59,7 +62,7 @@ export function rowRuleFromWire(
   };
 }
 
-/** What the rows of an arm begin with: the pass rates of its pool's column, told as anybody tells them. */
+/** Returns the initial pass rates of arms' rows, from the columns of their pools. */
 export function begunRatings(
   deps: Pools,
   { arms, from }: { readonly arms: readonly Arm<TaskSpec>[]; readonly from: number },
@@ -67,7 +70,7 @@ export function begunRatings(
   field: string,
 ): readonly RowsRated[] {
   return arms.flatMap((arm, i) => {
-    // By their ids: arms of a family stand elsewhere than the family did.
+    // Arms are found by id, because the arms of a family are not at the family's index.
     const { columnSamples } = given.find(({ id }) => id === arm.id)?.rows ?? {};
     const pool = poolOf(deps, arm);
     if (arm.rows === undefined || columnSamples === 0) return [];
@@ -96,17 +99,19 @@ function checkSamples(samples: number | undefined, field: string): number {
   throw invalid(field, `must be above 0 and at most ${SAMPLES_MAX}, not ${samples}`);
 }
 
-/** How rows are numbered: of a pool as in its file, of generated tasks as they come. */
+/**
+ * Numbers of an arm's rows. Rows of a pool have the number of their line in its file, and generated tasks count from 0.
+ */
 interface Numbering {
-  /** The number of the n-th row. */
+  /** Returns the number of the n-th row. */
   readonly of: (n: number) => number;
-  /** Which row a number is; −1: none of the arm's. */
+  /** Returns the index of the row with a number. −1: the arm has no such row. */
   readonly find: (number: number) => number;
-  /** The pool's digest; empty: generated tasks. */
+  /** Digest of the pool. Empty: the tasks are generated. */
   readonly digest: string;
 }
 
-/** `list`: the rows that the run knows of the arm. */
+/** Returns the numbers of an arm's rows. `list` holds the rows that the run knows of the arm. */
 function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined): Numbering {
   const pool = poolOf(deps, arm);
   const size = arm.rows?.rows ?? 0;
@@ -118,7 +123,7 @@ function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined)
 
 const listed = new WeakMap<RowList, Int32Array>();
 
-/** By a row's place in its pool: its place in a run's list; −1: it is none of the list. */
+/** Returns, for each row's place in its pool, its place in a run's list. −1: the list does not have it. */
 function listedAt(pool: Pool, list: RowList): Int32Array {
   const known = listed.get(list);
   if (known !== undefined) return known;
@@ -128,7 +133,7 @@ function listedAt(pool: Pool, list: RowList): Int32Array {
   return places;
 }
 
-/** Refuses rows that are numbered by another pool than the server's. */
+/** Refuses rows that are numbered by another version of the pool than the server's. */
 function checkDigest(
   given: string,
   digest: string,

@@ -1,4 +1,4 @@
-/** What the rows of a run's arms must not share: nothing that is evaluated, and no problem twice. */
+/** Finds overlaps between the rows of a run's arms: rows that are also evaluated, and problems that occur twice. */
 import { nameRow } from "../../../envs/pool-finish.ts";
 import { type Pool, rowCount } from "../../../envs/pool.ts";
 import { overlapOf, type PoolPart } from "../../rows/overlap.ts";
@@ -13,9 +13,9 @@ interface DrawnArm {
 
 type Pools = ReadonlyMap<string, Pool>;
 
-/** What rows are evaluated by. */
+/** Rows that something evaluates. */
 interface Evaluated {
-  /** In words, e.g. "evaluation arm 'held'". */
+  /** Name of the evaluation in words, e.g. "evaluation arm 'held'". */
   readonly by: string;
   readonly part: PoolPart;
 }
@@ -25,7 +25,10 @@ function partOf(pools: Pools, { source, pool: name, level, split }: TaskSpec): P
   return pool && { pool, level, split };
 }
 
-/** Suites of the train split are there to be trained on. */
+/**
+ * Returns the rows that evaluation arms and suites use. Suites of the train split are left out, because a run may train
+ * on them.
+ */
 function evaluatedBy({ pools, evaluations }: RowDeps, evaluationArms: readonly DrawnArm[]): readonly Evaluated[] {
   const named = [
     ...evaluationArms.map(({ id, spec }) => ({ by: `evaluation arm '${id}'`, spec })),
@@ -43,13 +46,13 @@ function evaluatedBy({ pools, evaluations }: RowDeps, evaluationArms: readonly D
 
 type RowDeps = Pick<ServiceDeps, "pools" | "evaluations">;
 
-/** Arms that train, and what evaluates. */
+/** The arms that train, and those that evaluate. */
 export interface TrainingRows {
   readonly arms: readonly DrawnArm[];
   readonly evaluationArms: readonly DrawnArm[];
 }
 
-/** An arm, and what of it is wrong with its rows. */
+/** Problem of an arm's rows. */
 interface RowProblem {
   readonly arm: number;
   readonly message: string;
@@ -76,14 +79,14 @@ async function trainedOnEvaluated(
 
 const placed = ({ name, lines }: Pool, row: number): string => `${nameRow(lines, row)} of pool '${name}'`;
 
-/** Refuses to train on what is evaluated. */
+/** Refuses a run that trains on rows that are evaluated. */
 export async function checkEvaluatedRows(deps: RowDeps, rows: TrainingRows, field: string): Promise<void> {
   const problems = await trainedOnEvaluated(deps, rows);
   const remedy = "leave them out (--pool name=FILE@train[…]), or set train_on_evaluated";
   throwAll(problems.map(({ arm, message }) => invalid(`${field}[${arm}].spec`, `${message}: ${remedy}`)));
 }
 
-/** What is worth a word of the rows that a run draws: what it trains on though it is evaluated, and what it has twice. */
+/** Returns warnings about the rows that a run draws: rows that are also evaluated, and problems that occur twice. */
 export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<readonly string[]> {
   const trained = (await trainedOnEvaluated(deps, rows)).map(
     ({ arm, message }) => `arm '${rows.arms[arm]?.id}': ${message}`,
@@ -104,7 +107,10 @@ export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<re
   return [...trained, ...twice, ...shippedWarnings(deps, [...rows.arms, ...rows.evaluationArms])];
 }
 
-/** Arms that draw the rows that ship with an environment, though the server was given a pool of it with such rows. */
+/**
+ * Returns warnings for arms that draw the rows shipped with an environment, though the server has another pool of it
+ * with such rows.
+ */
 function shippedWarnings({ pools }: RowDeps, arms: readonly DrawnArm[]): readonly string[] {
   return arms.flatMap(({ id, spec }) => {
     const { pool: own, level, split } = partOf(pools, spec) ?? {};

@@ -1,4 +1,4 @@
-/** RunConfig, both ways. */
+/** Converts RunConfig between the contract and the domain. */
 import { fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import type { Environment } from "../../../envs/environment.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
@@ -40,20 +40,20 @@ const RANK_GROUP_BYTES_MAX = 64;
 const DEFAULT_LAG = 1;
 const TEMPLATE_BYTES_MAX = 16 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Ten years: of a time-out and a time to live. */
+/** Maximum of a timeout and of a time to live: ten years. */
 const TIME_MAX_MS = 3652 * DAY_MS;
 const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
-/** Of a run with an arm whose scores are waited for. */
+/** Default for a run with an arm whose scores take time. */
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 
-/** What a run's configuration is checked against. */
+/** Data against which a run's configuration is checked. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
   readonly isServed?: Served;
-  /** The run, where there is one of that id already: its pools may have lost rows since. */
+  /** The existing run of that id, if any. Its pools may have lost rows since its creation. */
   readonly there?: RunConfig<TaskSpec> | undefined;
 };
 
-/** What is wrong is found in one go, as far as it can be: see RpcError.others. */
+/** Reads a configuration. It collects as many problems as it can find: see RpcError.others. */
 export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(asked.arms.length, ARMS_MAX, "config.arms", 1);
   const config = { ...asked, arms: withFamilies(asked.arms, deps, ARMS_MAX, "config.arms") };
@@ -91,18 +91,18 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     timeToLiveMs: timeOf("timeToLive", "time_to_live") ?? DEFAULT_TIME_TO_LIVE_MS,
     given: "",
   };
-  // Nothing was refused, so nothing stands in for anything.
+  // No part was refused, so no placeholder is in use.
   const refused = problem();
-  // Only now is there JSON of it: a duration that is none has no JSON.
+  // The JSON is written only now, because an invalid duration has no JSON.
   if (refused === undefined)
     return { ...rest, policy, given: toJsonString(wire.RunConfigSchema, config) } as RunConfig<TaskSpec>;
   const weights = arms.map(({ weight }) => weight);
-  // Of a configuration that can be read the curriculum says this itself.
+  // If the policy is readable, the curriculum's own checks add their problems.
   if (policy !== undefined) add(configProblems({ ...rest, policy }, weights).map((each) => invalidAt("config.", each)));
   throw problem() ?? refused;
 }
 
-/** Stands in for an arm that could not be read, so that what is around it can be looked at. */
+/** Returns a placeholder for an arm that could not be read, so that the rest can be checked. */
 function unreadArm({ id, weight = 1, hard, klCoefficient }: wire.Arm): Arm {
   return {
     id,
@@ -121,14 +121,14 @@ function unreadEvaluationArm({ id, tasks, numGenerations }: wire.EvaluationArm):
   return { id, tasks, numGenerations, source: "synthetic", spec: undefined };
 }
 
-/** As it was created: the contract's own form is kept beside ours. */
+/** Returns the configuration in the contract's form, as it was given at creation. */
 export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfig {
   return fromJsonString(wire.RunConfigSchema, config.given);
 }
 
-/** A judge that is down must not starve a run for ever. */
+/** Returns the default group timeout. A judge that is down must not block a run for ever. */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
-  // A teacher is asked before the draw: no group waits for it.
+  // A teacher is asked before the draw, so no group waits for it.
   return arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined)
     ? DEFAULT_GROUP_TIMEOUT_MS
     : undefined;
@@ -152,7 +152,7 @@ function templateFromWire({ system, user }: wire.PromptTemplate): PromptTemplate
   return { system, user };
 }
 
-/** Arms that are added to a run: where they say nothing, what it was created with counts. */
+/** Reads arms that are added to a run. Fields that they leave unset come from the run's configuration at creation. */
 export function addedArms(
   arms: readonly wire.Arm[],
   created: Pick<RunConfig, "given">,
@@ -188,7 +188,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
   };
 }
 
-/** What is asked for: where the arm says nothing, the run's. */
+/** Returns an arm's specification, with unset fields from the run's configuration. */
 function inRun(given: WireSpec, config: wire.RunConfig): WireSpec {
   return {
     ...given,
@@ -220,7 +220,7 @@ function evaluationArmFromWire(
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
 }
 
-/** What an asynchronous environment asks to score its tasks. */
+/** Returns the resource that scoring an environment's tasks needs. */
 function resourceOf({ resource }: Environment): string | undefined {
   return resource?.name;
 }
@@ -256,7 +256,10 @@ function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported
   }
 }
 
-/** Arms as a run that is there has them, if they differ in a version alone whose tasks the newest version has, too. */
+/**
+ * Returns the configuration with the versions of an existing run, for arms that differ only in a version whose tasks
+ * the newest version still has.
+ */
 export function keepVersions(
   { registry }: Pick<ServiceDeps, "registry">,
   config: RunConfig<TaskSpec>,

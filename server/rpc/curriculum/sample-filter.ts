@@ -1,4 +1,4 @@
-/** SampleFilter: contract to domain. */
+/** Reads the contract's SampleFilter. */
 import type { SampleFilter as WireFilter } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { SampleFilter } from "../../samples/sample-filter.ts";
 import { checkBytes, checkCount, invalid, required } from "../request-checks.ts";
@@ -13,7 +13,7 @@ export function readFilter(filter: WireFilter | undefined): SampleFilter {
   checkCount(asked.length, VERDICTS_MAX, "filter.verdicts");
   const { rewardMin, rewardMax, solved, noReward }: Partial<WireFilter> = others;
   for (const [field, value] of Object.entries({ reward_min: rewardMin, reward_max: rewardMax }))
-    if (Number.isNaN(value)) throw invalid(`filter.${field}`, "it is no number");
+    if (Number.isNaN(value)) throw invalid(`filter.${field}`, "it is NaN, and must be a number");
   return {
     verdicts: new Set(asked.map((verdict, i) => required(verdicts.fromWire(verdict), `filter.verdicts[${i}]`))),
     violation: checkBytes(violation, VIOLATION_BYTES_MAX, "filter.violation").toLowerCase(),

@@ -1,4 +1,4 @@
-/** Completions that runs keep: which are put down as they are scored, and how they are told of. */
+/** Completions that runs keep: stores them as they are scored, and lists them. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { GroupRef } from "../../curriculum/feedback.ts";
@@ -28,8 +28,8 @@ import { readFilter } from "./sample-filter.ts";
 import { outcomeToWire } from "../write-outcome.ts";
 
 /**
- * Has a run keep what was recorded of a group, or where it records no scores, as with advantages that its trainer reports,
- * what was scored.
+ * Keeps the completions of a group that the run recorded. If the run records no scores, e.g. because its trainer
+ * reports advantages, it keeps all scored ones.
  */
 export function keepGroup(
   { samples: kept }: Pick<ServiceDeps, "samples">,
@@ -86,7 +86,7 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Those that are asked for, of the run as it is: one of the same id that was deleted had other incarnations. */
+/** Returns the test for requested samples of the current run. A deleted run of the same id had other incarnations. */
 function testOf(
   request: ListRunSamplesRequest,
   run: RunView<TaskSpec>,
@@ -103,7 +103,7 @@ function testOf(
     isMeant(filter, sample.completion, sample.result);
 }
 
-/** Whether these are all of the one group that is asked for: all else that is kept need not be looked through for more. */
+/** Returns whether these are all samples of the one requested group. Further kept samples then need not be searched. */
 function isWholeGroup(
   { scorer }: ServiceDeps,
   { groupId }: ListRunSamplesRequest,
@@ -124,10 +124,10 @@ interface Advantages {
   readonly grpo: number | undefined;
 }
 
-/** After an import other tasks may stand at the same cursors. */
+/** The key has the incarnation, because an import may put other tasks at the same cursors. */
 const keyOf = ({ incarnation, cursor }: GroupRef, index: number): string => `${incarnation} ${cursor} ${index}`;
 
-/** By place and index, of the groups that are whole and that the run still knows. */
+/** Returns advantages by group and sample index, for complete groups that the run still knows. */
 async function advantagesOf(
   { runs }: ServiceDeps,
   runId: string,
@@ -157,7 +157,7 @@ async function toWire(
 ): Promise<WireSample> {
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
   const outcome = outcomeToWire(index, result);
-  // Ordinals of evaluation arms are no cursors.
+  // Ordinals of evaluation arms are not cursors.
   const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;

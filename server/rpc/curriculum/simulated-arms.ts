@@ -1,10 +1,13 @@
-/** Where the arms of a run stand, for a simulated student: which are of one kind, and which are harder. */
+/** Positions of a run's arms for a simulated student: which arms are of one family, and how hard each is. */
 import type { Registry } from "../../../envs/registry.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
 import type { Place } from "../../simulation/student.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 
-/** An arm's level as the environment lists them, from the easiest; one with parameters of its own is where it stands among its arms. */
+/**
+ * Returns the index of an arm's level in its environment's list, from the easiest. For an arm with its own parameters
+ * it returns the number of earlier arms of the environment.
+ */
 function levelOf(registry: Registry, { environment, version, level }: TaskSpec, before: number): number {
   const found = registry.find(environment, version);
   if (found.kind !== "found") return before;
@@ -13,8 +16,8 @@ function levelOf(registry: Registry, { environment, version, level }: TaskSpec, 
 }
 
 /**
- * Levels are counted again from 0 by kind, without gaps, so that a student begins where the run does. `given`: levels by
- * arm id, in place of those of the environments.
+ * Returns the arms' positions. Levels are renumbered from 0 in each family, without gaps, so that a student begins
+ * where the run does. `given`: levels by arm id that replace those of the environments.
  */
 export function placesOf(
   { arms }: RunConfig<TaskSpec>,

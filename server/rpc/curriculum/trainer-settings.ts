@@ -1,4 +1,4 @@
-/** The settings of a trainer, which a run keeps for it: each must lie in its range. */
+/** Checks the settings of a trainer, which a run keeps for it: each must be in its range. */
 import { create } from "@bufbuild/protobuf";
 import {
   type RunConfig,
@@ -12,7 +12,7 @@ const TEXT_BYTES_MAX = 256;
 const COUNT_MAX = 2 ** 24;
 const IMPORTANCE_LEVELS: readonly string[] = ["", "token", "sequence"];
 
-/** The least and the greatest value of a number, by the end of its field's name. Others are counts from 1. */
+/** Minimum and maximum of numbers, by the end of the field's name. Other numbers are counts of at least 1. */
 const RANGES: readonly (readonly [RegExp, number, number])[] = [
   [/learning_rate$/, 1e-12, 1],
   [/top_p$/, 1e-6, 1],
@@ -32,7 +32,7 @@ export function checkTrainer(settings: TrainerSettings, field: string): void {
     throw invalid(`${field}.importance_level`, `it is '${settings.importanceLevel}', and must be token or sequence`);
 }
 
-/** Refuses settings other than those that a run has; a configuration without any has no opinion. */
+/** Refuses settings that differ from those of a run. A configuration without settings fits any run. */
 export function checkSameTrainer(runId: string, kept: RunConfig, asked: RunConfig): void {
   if (asked.trainer === undefined) return;
   const [one, other] = [kept.trainer ?? create(TrainerSettingsSchema), asked.trainer];

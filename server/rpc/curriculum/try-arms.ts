@@ -1,6 +1,9 @@
-/** Tries the arms of a run before it is created: one that gives no tasks is refused, and not found out by a trainer. */
+/**
+ * Tries the arms of a run before its creation. An arm that gives no tasks is refused now, so that no trainer runs into
+ * it.
+ */
 import { type Arm, placeOf, type RunConfig } from "../../curriculum/types.ts";
-import type { Wanting } from "../../tasks/making/outside-tasks.ts";
+import type { Requester } from "../../tasks/making/outside-tasks.ts";
 import type { Maker } from "../../tasks/making/make.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
@@ -8,21 +11,24 @@ import { RpcError } from "../../base/rpc.ts";
 import { invalid, throwAll } from "../request-checks.ts";
 import { makeError } from "../refusals.ts";
 
-/** Tasks that are looked for in an arm, each with the budget of one. The first is there in all but odd arms. */
+/**
+ * Number of seeds that are tried in an arm, each with the full budget of a task. In nearly all arms the first one has a
+ * task.
+ */
 const TRIES = 3;
 
 type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source">;
 
-/** Makes the first task of each generated arm, all at once. Rows were counted when the arm was read. */
+/** Makes the first task of each generated arm, all at once. Rows of pools were counted when the arm was read. */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },
   { arms, seed }: { readonly arms: readonly TriedArm[] } & Pick<RunConfig, "seed">,
-  { caller, signal }: Wanting,
+  { caller, signal }: Requester,
   field = "config.arms",
 ): Promise<void> {
-  const wanting = { caller, signal };
+  const requester = { caller, signal };
   const tried = await Promise.allSettled(
-    arms.map((arm, i) => checkArm(maker, arm, seed, wanting, `${field}[${i}].spec`)),
+    arms.map((arm, i) => checkArm(maker, arm, seed, requester, `${field}[${i}].spec`)),
   );
   const failures = tried.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
   const refusals = failures.filter((failure) => failure instanceof RpcError);
@@ -34,12 +40,12 @@ async function checkArm(
   maker: Pick<Maker, "make">,
   arm: TriedArm,
   runSeed: bigint,
-  wanting: Wanting,
+  requester: Requester,
   field: string,
 ): Promise<void> {
   if (arm.spec.source !== "synthetic") return;
   for (let ordinal = 0; ordinal < TRIES; ordinal++) {
-    const [result] = await maker.make(arm.spec, [placeOf(arm, ordinal, runSeed).seed], wanting);
+    const [result] = await maker.make(arm.spec, [placeOf(arm, ordinal, runSeed).seed], requester);
     if (result === undefined) throw new Error("a seed gave no result");
     if (result.kind === "made") return;
     if (result.kind !== "exhausted") throw makeError(result);

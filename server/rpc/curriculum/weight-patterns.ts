@@ -1,10 +1,13 @@
-/** Patterns in the weights of a policy's parts: a key such as np/* gives its weight to each arm whose id it matches. */
+/** Patterns in the weights of a policy's parts. A key such as np/* gives its weight to each arm whose id matches. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { isOfParts } from "./arm-families.ts";
 import { invalid } from "../request-checks.ts";
 
-/** An arm that is named by itself has its own weight, and an arm that two patterns match is refused. */
+/**
+ * Expands the patterns of one part. An arm that is named by itself keeps its own weight. An arm that two patterns match
+ * is refused.
+ */
 function spelledOut(weights: JsonObject, armIds: readonly string[], field: string): JsonObject {
   const own = Object.entries(weights).filter(([name]) => !name.includes("*"));
   const matched = new Map<string, string>();
@@ -25,7 +28,7 @@ function spelledOut(weights: JsonObject, armIds: readonly string[], field: strin
 
 const PARTS: readonly string[] = ["stages", "tiers", "domains"];
 
-/** The parameters of a policy with arms in place of the patterns in the weights of its stages, tiers or domains. */
+/** Returns a policy's parameters with arms in place of patterns, in the weights of its stages, tiers or domains. */
 export function withoutPatterns(parameters: JsonObject, armIds: readonly string[], field: string): JsonObject {
   const entries = Object.entries(parameters).map(([name, parts]) => {
     if (!PARTS.includes(name) || !Array.isArray(parts)) return [name, parts] as const;

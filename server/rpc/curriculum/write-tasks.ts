@@ -1,4 +1,4 @@
-/** Tasks of a run in the contract's words: in its template, with their places in it. */
+/** Writes tasks of a run as messages: with the run's prompt template, and with their places in the run. */
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { EvaluationBatch } from "../../runs/next-evaluation.ts";
 import type { IssuedTask } from "../../curriculum/batches.ts";
@@ -12,7 +12,7 @@ import { inStretches } from "../../base/stretches.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../refusals.ts";
 
-/** Tasks that were drawn for training, in order. */
+/** Writes tasks that were drawn for training, in order. */
 export function issuedToWire(
   deps: ServiceDeps,
   runId: string,
@@ -31,7 +31,7 @@ export function issuedToWire(
   return shown(deps, places, config);
 }
 
-/** Tasks of an evaluation arm, in order. */
+/** Writes tasks of an evaluation arm, in order. */
 export function evaluationToWire(
   deps: ServiceDeps,
   runId: string,
@@ -49,7 +49,7 @@ export function evaluationToWire(
   );
 }
 
-/** Tasks that were given out before, as far as their ids tell of them; undefined: this server cannot make it. */
+/** Writes a task that was handed out before, from the contents of its id. Undefined: this server cannot make it. */
 export async function keptToWire(
   deps: ServiceDeps,
   taskId: string,
@@ -82,9 +82,9 @@ async function shown(
   });
 }
 
-/** A prompt with the text around it that the run gives. */
+/** Returns a prompt with the run's template around it. */
 function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate): MadeTask["prompt"] {
-  // Not by `replace`, to which "$&" in a prompt would mean something.
+  // The text is split and joined, because `replace` would interpret "$&" in a prompt.
   const around = user === "" ? undefined : user.split(PROMPT_MARK);
   const last = prompt.findLastIndex(({ role }) => role === "user");
   const messages = prompt.map((message, i) =>

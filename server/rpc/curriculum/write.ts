@@ -1,4 +1,4 @@
-/** Domain to contract: runs, their state and their history. */
+/** Writes runs, their state and their history as messages. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../../envs/origin.ts";
@@ -118,7 +118,7 @@ function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
   return policyVersion === undefined ? undefined : { policyVersion };
 }
 
-/** `task`: where it was asked for. */
+/** Writes a group. `shown` is its task, if it was requested. */
 export function groupToWire(
   runId: string,
   { task, closed, missing, samples, statistics, useful, selected, handedOutAtMs }: GroupView<TaskKey>,

@@ -1,4 +1,6 @@
-/** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
+/**
+ * Handlers of EnvironmentService. Each reads a request, calls the domain and writes the response. They keep no state.
+ */
 import { create } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../../envs/environment.ts";
@@ -48,23 +50,23 @@ import { environmentToWire } from "./write.ts";
 
 const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
-/** Further requests of a stream's message, and bytes of a message that has some. */
+/** Maximum number of further requests in a stream's message, and of bytes in a message that has some. */
 const MORE_MAX = 63;
 const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
 const LISTS_KEPT = 64;
 
-/** A space comes before all that an id may hold: "a" stands before "a-b". */
+/** Returns the sort key of an environment. A space sorts before all characters of an id, so "a" comes before "a-b". */
 function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
 }
 
-/** Which environments there are, and what each is. Both stay what they are but where a mount is mounted again. */
+/** Returns the handlers that describe environments. Descriptions are cached until a mount is mounted again. */
 function createDirectory(
   deps: ServiceDeps,
 ): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "listEnvironments" | "getEnvironment"> {
   let known: readonly Environment[] = [];
   let descriptions: readonly WireEnvironment[] = [];
-  /** All environments in their order, described once. */
+  /** Returns all environments in order. Each is described once. */
   const described = (): readonly WireEnvironment[] => {
     const { environments } = deps.registry;
     if (environments !== known) {
@@ -76,7 +78,7 @@ function createDirectory(
     }
     return descriptions;
   };
-  /** Lists that were asked for lately: what is frozen the transport writes only once, for which it takes 2 ms. */
+  /** Recently requested lists. They are frozen, so that the transport encodes each only once; encoding takes 2 ms. */
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
     getServerInfo: (_, context) => serverInfo(deps, context),
@@ -96,7 +98,7 @@ function createDirectory(
     getEnvironment(request) {
       const { id, version } = lookUpEnvironment(deps.registry, request.id, request.version, "id");
       const environment = described().find((each) => each.id === id && each.version === version);
-      if (environment === undefined) throw new Error(`${id} ${version} is served, and not described`);
+      if (environment === undefined) throw new Error(`${id} ${version} is served but has no description`);
       return create(GetEnvironmentResponseSchema, { environment });
     },
   };
@@ -141,7 +143,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       };
       checkGroups([group], limits);
       const task = deps.scorer.open(taskId);
-      // Of many tasks each is told so in its place (NoReward); here there is but one.
+      // A batch reports this for each task (NoReward). A Step has only one task, so the call fails.
       if (task.kind === "none" && task.reason === "failed_precondition")
         throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
       const scored = scoreAndFeed(deps, task, group, false, context);
@@ -165,14 +167,14 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   };
 }
 
-/** The further requests of a message. */
+/** Returns the further requests of a message. */
 function moreOf({ more }: StreamStepsRequest): readonly StreamStepsRequest[] {
   checkCount(more.length, MORE_MAX, "more");
   for (const [i, { more: within }] of more.entries()) checkCount(within.length, 0, `more[${i}].more`);
   return more;
 }
 
-/** Replies in as few messages as there may be, each of the outcomes that one group can have. */
+/** Joins replies into as few messages as possible. A message has at most as many outcomes as one group can have. */
 function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): Generator<StreamStepsResponse> {
   let message: StreamStepsResponse | undefined;
   let outcomes = 0;
@@ -209,14 +211,14 @@ async function streamStep(
     checkGroups(request.groups, deps.limits);
     response.groups = await scoreGroups(deps, request.groups, caller, stepAside);
   } catch (error) {
-    // A request that is wrong is answered; the stream goes on. Anything else is a bug, and ends the stream.
+    // A wrong request gets a failure, and the stream goes on. Any other error is a bug, and ends the stream.
     if (!(error instanceof RpcError)) throw error;
     response.failure = failureOf("gradus.v1.StreamStepsFailure", error);
   }
   return response;
 }
 
-/** `stepAside` is told when all that is left is waiting for resources, which have limits of their own. */
+/** Scores groups in order. Calls `stepAside` when only resources are awaited, which have limits of their own. */
 async function scoreGroups(
   deps: ServiceDeps,
   groups: readonly CompletionGroup[],
@@ -238,7 +240,9 @@ function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is Gro
   return !(outcome instanceof Promise);
 }
 
-/** At once where nothing is asked of a resource or a run: without a promise. */
+/**
+ * Scores a group and gives feedback to its run. If no resource and no run is involved, it returns without a promise.
+ */
 function scoreAndFeed(
   deps: ServiceDeps,
   task: OpenTask | NoReward,
@@ -275,7 +279,7 @@ function failureOf<Name extends string>($typeName: Name, error: RpcError) {
   return { $typeName, code: codes[error.code], message, retryDelayMs };
 }
 
-// What the samples of a group came to, for the metrics.
+// Counts of outcomes, for the metrics.
 
 const sourceOf = { generated: "synthetic", row: "real", inline: "teacher" } as const;
 const unknown = Object.freeze({ environment: "", level: "", source: "" });

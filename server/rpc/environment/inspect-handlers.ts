@@ -1,4 +1,4 @@
-/** What people ask of one task: what an answer would be worth, a picture, a right answer. No run is told of any of it. */
+/** Calls of people about one task: the score of an answer, a picture, a solution. No run records them. */
 import { create } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
@@ -46,7 +46,10 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       const task = openedTask(deps, taskId);
       const { environment, split } = task.token;
       if (split === "bench")
-        throw new RpcError("FAILED_PRECONDITION", "the task is of the split bench, whose answers nobody is given");
+        throw new RpcError(
+          "FAILED_PRECONDITION",
+          "the task is of the split bench, whose answers are kept secret: ask for one of another split",
+        );
       const drawBeside = draw ? textOf(deps, beside) : undefined;
       const job = { kind: "solve", task: asideTask(task), drawBeside } as const;
       const solved =
@@ -54,7 +57,7 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
           ? doneOr(await aside.run<"solve">(job, askingOf(context)))
           : await askedSolution(deps, task, draw, context);
       if (solved === undefined)
-        throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and the task no reference answer`);
+        throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and the task has no reference answer`);
       const { answer, completion, baseline, nodes, svg = "" } = solved;
       return create(SolveTaskResponseSchema, {
         answer,
@@ -67,7 +70,7 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** A task id that is not opened here is refused, for there is no outcome that could say so. */
+/** Opens a task id. Refuses one that cannot be opened, because these calls have no outcome that could report it. */
 function openedTask({ scorer }: ServiceDeps, taskId: string): OpenTask {
   const task = scorer.open(taskId);
   if (task.kind === "none") throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
@@ -79,7 +82,7 @@ function asideTask({ token, scoring: { instance, format, thinking = "required", 
   return { environment, version, instance, format, thinking, baseline };
 }
 
-/** The reference answer of something outside, drawn alone if it is to be drawn; undefined: it has none. */
+/** Returns the reference answer of a mounted environment, with a picture if `isDrawn`. Undefined: the task has none. */
 async function askedSolution(
   deps: ServiceDeps,
   task: OpenTask,
@@ -98,7 +101,7 @@ async function askedSolution(
   return { answer: text, completion: wrapAnswer(text, format, "", thinking), baseline, nodes: 0, svg };
 }
 
-/** A picture that something outside draws, of the answer that a completion marks, if it marks one. */
+/** Returns a picture that a mounted environment draws, with the answer that a completion marks, if any. */
 async function askedDrawing(
   { maker }: Pick<ServiceDeps, "maker">,
   { scoring: { environment, instance, format, thinking } }: OpenTask,
@@ -114,7 +117,7 @@ async function askedDrawing(
   throw makeError(drawing);
 }
 
-/** What a person wrote: a oneof of an answer and a completion. */
+/** Text that a person wrote: a oneof of an answer and a completion. */
 type WireText =
   | { readonly case: "answer" | "completion"; readonly value: string }
   | { readonly case: undefined; readonly value?: undefined };
@@ -135,16 +138,19 @@ export function askingOf({ caller, peer, signal }: CallContext): Asking {
   return { caller: callerName(caller, peer), signal };
 }
 
-/** The value, or why there is none as a gRPC status. */
+/** Returns the value, or throws the reason why there is none as a gRPC status. */
 export function doneOr<Value>(outcome: AsideOutcome<Value>): Value {
   switch (outcome.kind) {
     case "done":
       return outcome.value;
     case "timeout":
-      throw new RpcError("DEADLINE_EXCEEDED", `it takes longer than ${outcome.limitMs} ms, the limit here`);
+      throw new RpcError(
+        "DEADLINE_EXCEEDED",
+        `the request takes longer than ${outcome.limitMs} ms, the limit of this server`,
+      );
     case "overloaded": {
       const { waitingMax, retryDelayMs } = outcome;
-      const message = `pictures, solutions and simulations wait already: ${waitingMax} may in all, and a quarter of them of one caller`;
+      const message = `too many pictures, solutions and simulations wait (at most ${waitingMax}, a quarter of them for one caller): retry later`;
       throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
     }
     case "cancelled":

@@ -1,4 +1,4 @@
-/** What a server says of itself: what it is, what it can take and ask, what it is doing, and who asks. */
+/** Writes ServerInfo: the server's facts, limits, resources and load, and the caller. */
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { students } from "../../simulation/students.ts";

@@ -1,4 +1,4 @@
-/** Domain to contract: environments. */
+/** Writes environments as messages. */
 import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../../envs/environment.ts";
 import { groupCounts, type Pool, rowCounts } from "../../../envs/pool.ts";

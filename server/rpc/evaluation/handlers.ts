@@ -1,4 +1,4 @@
-/** EvaluationService: contract in, domain, contract out. */
+/** Handlers of EvaluationService. Each reads a request, calls the domain and writes the response. */
 import { create } from "@bufbuild/protobuf";
 import { once } from "node:events";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
@@ -54,7 +54,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
   return {
     async listSuites(request) {
       const suites = evaluations.suites().map(suiteToWire);
-      // A space comes before all that an id may hold: "a" stands before "a-b".
+      // A space sorts before all characters of an id, so "a" comes before "a-b".
       const keyOf = ({ id, version }: wire.Suite): string => `${id} ${1e9 - version}`;
       suites.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, PAGE_DEFAULT, PAGE_MAX));
@@ -147,7 +147,10 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Held until the caller leaves: it has no end of its own, so that a shutdown breaks it off. */
+/**
+ * Holds an evaluation until the caller leaves. A shutdown ends the stream with an error, because it would never end by
+ * itself.
+ */
 async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
   const lost = new AbortController();
   const release = okOrThrow(await evaluations.hold(id, () => lost.abort()));
@@ -159,7 +162,7 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
     release();
   }
   if (draining.aborted) throw shuttingDown();
-  // A client that asks again holds it again, or is told who does.
+  // A client that calls again holds the evaluation again, or learns who holds it.
   if (lost.signal.aborted)
     throw new RpcError("UNAVAILABLE", `evaluation "${id}" is no longer held: this server could not renew its hold`);
 }
@@ -168,7 +171,7 @@ function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
 }
 
-/** A batch has no window to step out of. */
+/** Does nothing, because a batch has no window of concurrent requests. */
 const nothing = (): void => undefined;
 
 const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
@@ -178,7 +181,10 @@ const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
 
-/** A completion that is wrong is answered, and harms no other. Anything else is a bug, and ends the call. */
+/**
+ * Submits one completion. A wrong one gets a failure and does not affect the others. Any other error is a bug, and ends
+ * the call.
+ */
 async function submitOne(
   { evaluations }: ServiceDeps,
   request: wire.SubmitCompletionsRequest,

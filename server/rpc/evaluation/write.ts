@@ -1,4 +1,4 @@
-/** Domain to contract: suites, evaluations, samples and reports. */
+/** Writes suites, evaluations, samples and reports as messages. */
 import { placeOfHash, type Pool } from "../../../envs/pool.ts";
 import { poolDigest } from "../../rows/digest.ts";
 import { create } from "@bufbuild/protobuf";
@@ -41,7 +41,7 @@ export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
   });
 }
 
-/** One of a list. */
+/** Writes an evaluation of a list. */
 export function listedToWire(item: ListedEvaluation): wire.Evaluation {
   if (item.kind === "evaluation") return evaluationToWire(item.evaluation);
   return create(wire.EvaluationSchema, { ...choiceToWire(item.id, item.choice), unreadable: item.message });
@@ -78,7 +78,7 @@ export function sampleToWire(
   });
 }
 
-/** The number that a row has in its pool now. */
+/** Returns the current number of a row in its pool. */
 function numbered(pool: Pool | undefined, hash: string) {
   const place = pool === undefined ? -1 : placeOfHash(pool, hash);
   return pool === undefined || place < 0 ? {} : { row: pool.columns.rows[place] ?? 0, poolDigest: poolDigest(pool) };

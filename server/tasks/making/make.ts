@@ -15,7 +15,7 @@ import type { TaskSpec } from "../spec.ts";
 import type { Teacher, WantedOfTeacher } from "../../outside/teacher/teacher.ts";
 import { teacher as teacherKind } from "../../outside/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../task.ts";
-import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Wanting } from "./outside-tasks.ts";
+import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Requester } from "./outside-tasks.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
@@ -57,15 +57,20 @@ export interface Kept {
 
 export interface Maker {
   /** One result for each seed, in order. */
-  make(spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
+  make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
   /** The ordinal-th row of a walk through the rows of a spec; `rankAt` gives the rank of the row at a place of its pool. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
   /** One result for each place, in order: see Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** A picture of an instance of an environment that is asked, and of an answer to it if there is one. */
-  draw(environment: Environment, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
+  draw(
+    environment: Environment,
+    instance: unknown,
+    answer: string | undefined,
+    requester: Requester,
+  ): Promise<DrawResult>;
   /** The reference answer of a task of an environment that is asked. */
-  reference(environment: Environment, key: TaskKey, wanting: Wanting): Promise<ReferenceResult>;
+  reference(environment: Environment, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
   /** Remembers a task that will be shown by its key, for a while. */
   keep(task: MadeTask): void;
   /** The tasks of keys, in order: kept, or rendered again. Refused only where something outside makes them. */
@@ -117,11 +122,11 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
 
   return {
     fromTeacher,
-    async make(spec, seeds, wanting) {
-      const { caller, signal, heuristic } = wanting;
+    async make(spec, seeds, requester) {
+      const { caller, signal, heuristic } = requester;
       const made = environmentOf(spec);
       const asking = made.asked && askingOf(made);
-      if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, wanting);
+      if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, requester);
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
       if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
@@ -152,17 +157,17 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
 /** Draws, and gives reference answers, if an environment is asked for them. */
 function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
   return {
-    draw: async (environment, instance, answer, wanting) => {
+    draw: async (environment, instance, answer, requester) => {
       const asking = askingOf(environment);
       if (asking === undefined || asker === undefined)
         return { kind: "undrawn", why: `${environment.id} is not asked for pictures here` };
-      return asker.draw(asking, instance, answer, wanting);
+      return asker.draw(asking, instance, answer, requester);
     },
-    reference: async (environment, key, wanting) => {
+    reference: async (environment, key, requester) => {
       const asking = askingOf(environment);
       if (asking === undefined || asker === undefined)
         return { kind: "exhausted", message: `${environment.id} is not asked for answers here` };
-      return asker.reference(asking, key, wanting);
+      return asker.reference(asking, key, requester);
     },
   };
 }

@@ -19,7 +19,7 @@ const DONE: Facts = { kind: "feasible" };
 type Asked = AskedResult | { readonly kind: "cancelled" };
 
 /** Who wants tasks. */
-export interface Wanting {
+export interface Requester {
   /** Whose share of the workers, or of what is asked, they come out of: runCaller and those beside it (make.ts) name it. */
   readonly caller: string;
   /** Aborted when nobody wants them any more. */
@@ -37,13 +37,13 @@ export type ReferenceResult =
 
 export interface Asker {
   /** Of an instance, and of an answer to it if there is one. */
-  draw(asking: Asking, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
+  draw(asking: Asking, instance: unknown, answer: string | undefined, requester: Requester): Promise<DrawResult>;
   /** One result for each seed, in order. */
-  make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
+  make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
   /** The task of a key, rendered again. */
   again(asking: Asking, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
   /** The reference answer of the task of a key. */
-  reference(asking: Asking, key: TaskKey, wanting: Wanting): Promise<ReferenceResult>;
+  reference(asking: Asking, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
 }
 
 export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker {
@@ -53,7 +53,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
   const turn = async (
     { environment, asked }: Asking,
     { digest }: Pick<TaskSpec, "digest">,
-    { caller, signal }: Wanting,
+    { caller, signal }: Requester,
     count: number,
     ask: (context: AskContext) => Promise<readonly AskedResult[]>,
   ): Promise<readonly Asked[]> => {
@@ -82,20 +82,20 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     asking: Asking,
     spec: Pick<TaskSpec, "digest">,
     key: TaskKey,
-    wanting: Wanting,
+    requester: Requester,
   ): Promise<Asked> => {
     const place = askedPlace(key);
     if (place === undefined) throw new Error(`bug: a task of ${asking.environment.id} was never asked for`);
-    const [result] = await turn(asking, spec, wanting, 1, async () => [await asking.asked.again(place)]);
+    const [result] = await turn(asking, spec, requester, 1, async () => [await asking.asked.again(place)]);
     return result ?? unavailable(asking.environment.id, "it gave nothing");
   };
 
   return {
-    draw: (asking, instance, answer, wanting) => draw(resources, asking, instance, answer, wanting),
-    async make(asking, spec, seeds, wanting) {
+    draw: (asking, instance, answer, requester) => draw(resources, asking, instance, answer, requester),
+    async make(asking, spec, seeds, requester) {
       const { parameters, split } = spec;
       const turns = slices(seeds, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
-        const results = await turn(asking, spec, wanting, of.length, ({ party, signal }) =>
+        const results = await turn(asking, spec, requester, of.length, ({ party, signal }) =>
           asking.asked.make({ parameters, split, seeds: of }, { party, signal, deadlineMs: Infinity }),
         );
         return results.map((result, i) =>
@@ -110,8 +110,8 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
       const result = await askAgain(asking, spec, key, { caller: `again ${spec.environment}` });
       return result.kind === "made" ? madeOf(asking, spec, key, result.instance) : unmade(result);
     },
-    async reference(asking, key, wanting) {
-      const result = await askAgain(asking, asking.asked, key, wanting);
+    async reference(asking, key, requester) {
+      const result = await askAgain(asking, asking.asked, key, requester);
       if (result.kind !== "made") return unmade(result);
       return { kind: "reference", answer: asking.environment.reference?.(result.instance) };
     },
@@ -123,7 +123,7 @@ async function draw(
   { environment: { id, resource }, asked }: Asking,
   instance: unknown,
   answer: string | undefined,
-  { caller, signal }: Wanting,
+  { caller, signal }: Requester,
 ): Promise<DrawResult> {
   if (asked.draw === undefined || resource === undefined) return { kind: "undrawn", why: `${id} draws no pictures` };
   let drawing: AskedDrawing | undefined;
