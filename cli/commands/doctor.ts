@@ -46,7 +46,10 @@ async function* allChecks(flags: Flags): AsyncGenerator<Check> {
 async function reached(flags: Flags, server: string): Promise<readonly Check[]> {
   const { serverCheck, serverRunsCheck } = await import("../doctor.ts");
   try {
-    return await withClient(flags, async (client) => [await serverCheck(client, server), await serverRunsCheck(client)]);
+    return await withClient(flags, async (client) => [
+      await serverCheck(client, server),
+      await serverRunsCheck(client),
+    ]);
   } catch (error) {
     const { kind, message } = describe(error);
     const remedy =

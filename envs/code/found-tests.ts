@@ -15,14 +15,14 @@ const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{M}\p{N}_]*)?$/u;
 
 /** Returns the tests, or a message that says what is wrong. */
 export function readFound(found: unknown): Truths | string {
-  if (!isFields(found)) return "are no tests that were found in Python";
+  if (!isFields(found)) return "holds no tests in the form of the sandbox's reader";
   const { refused, tests, unread } = found;
   if (typeof refused === "string") return refused;
-  if (!Array.isArray(tests) || !isNames(unread)) return "are no tests that were found in Python";
+  if (!Array.isArray(tests) || !isNames(unread)) return "holds no tests in the form of the sandbox's reader";
   const budget = { partsLeft: PARTS_MAX };
   const read = tests.slice(0, LIMITS.testsMax).map((test) => testOf(test, budget));
   const wrong = read.indexOf(undefined);
-  if (wrong >= 0) return `have a test, number ${wrong + 1}, that the reader of Python does not write`;
+  if (wrong >= 0) return `holds a test, number ${wrong + 1}, that is not in the form of the sandbox's reader`;
   return { tests: read as readonly CallTest[], unread };
 }
 

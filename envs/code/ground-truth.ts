@@ -83,7 +83,7 @@ function unreadPython(source: string): Truths | string {
 }
 
 function fromList(items: readonly unknown[], hints: Hints): Truths | string {
-  if (!items.every(isFields)) return "is a list of other things than tests";
+  if (!items.every(isFields)) return "is a list with items that are no tests";
   return collect(
     items.slice(0, LIMITS.testsMax).map((item) => {
       const { input, output, fn_name: given, type, testtype, metadata } = item;

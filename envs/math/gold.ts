@@ -32,7 +32,9 @@ export function goldOf(row: Row): Parsed<Gold> {
   const value = column === "reward_model" && isRow(whole) ? unpacked(whole["ground_truth"]) : whole;
   const [only, ...others] = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   if (others.length > 0)
-    return malformed(`column ${name} holds ${others.length + 1} answers, and does not say how they go together`);
+    return malformed(
+      `column ${name} holds ${others.length + 1} answers, and does not say whether they are alternatives or parts`,
+    );
   const text = numberText(only) ?? only;
   if (typeof text !== "string") return malformed(`column ${name} must be a text, and is ${shown(given)}`);
   if (text.trim() === "") return malformed(`column ${name} is empty`);

@@ -88,7 +88,7 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
   const column = firstWithValue(row, COLUMNS.problem);
   if (column === undefined) return malformed(`column problem (or ${COLUMNS.problem.slice(1).join(", ")}) is missing`);
   const text = askedIn(row[column]);
-  if (text === undefined) return malformed(`column ${column} must be a text, or chat messages with one of the user`);
+  if (text === undefined) return malformed(`column ${column} must be a text, or chat messages with one from the user`);
   const problem = withoutInstruction(text).trim();
   if (problem === "") return malformed(`column ${column} is empty`);
   if (problem.length > LIMITS.problemLengthMax)

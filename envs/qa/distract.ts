@@ -103,7 +103,7 @@ export function readRightPlaces(text: string, count: number): Parsed<ReadonlySet
   const places = read.answer.map((number) => (typeof number === "number" ? number - 1 : NaN));
   if (places.every((place) => Number.isInteger(place) && place >= 0 && place < count))
     return { kind: "answer", answer: new Set(places) };
-  return { kind: "malformed", reason: "its list holds something else than numbers of options" };
+  return { kind: "malformed", reason: "its list must hold only numbers of options" };
 }
 
 /**

@@ -140,7 +140,7 @@ function checked({ texts: given, from, ...rest }: Given): Parsed<Options> {
     if (typeof text !== "string" || text.length > OPTION_UNITS_MAX || normalized(text) === "")
       return malformed(`column ${from}: ${shown(option)} is no text of 1 to ${OPTION_UNITS_MAX} characters`);
     if (namesOthers(text))
-      return malformed(`column ${from}: ${shown(text)} names other options by letter, and their order is not kept`);
+      return malformed(`column ${from}: ${shown(text)} names other options by letter, but options are shuffled`);
     texts.push(collapsed(text));
   }
   return { kind: "answer", answer: { texts, from, areNumbers, ...rest } };

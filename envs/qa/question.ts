@@ -175,7 +175,7 @@ function distinct(options: readonly string[], right: string): Parsed<readonly st
   const alike = options.filter((option) => normalized(option) === rightKey);
   if (alike.length > 1)
     return malformed(
-      `column options: ${shown(alike[0])} and ${shown(alike[1])} are compared as the same, and are right`,
+      `column options: ${shown(alike[0])} and ${shown(alike[1])} are equal after normalization, and both are right`,
     );
   const byKey = new Map(options.map((option) => [normalized(option), option]));
   byKey.delete("N/A");

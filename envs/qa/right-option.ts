@@ -58,7 +58,7 @@ export function rightOf(row: Row, options: Options): Parsed<Right> {
   if ([...texts, label, index].includes(place)) return found({ place, from });
   const where = `column ${column} is ${shown(given)}, and ${from} says ${shown(options.texts[place])}`;
   if (text !== undefined && from === LETTER)
-    return malformed(`column ${LETTER} is ${shown(row[LETTER])}, which is not where the answer stands in options`);
+    return malformed(`column ${LETTER} is ${shown(row[LETTER])}, which is not the letter of the answer in options`);
   return malformed(
     text === undefined && from === LETTER ? `column answer must be one of the options: ${where}` : where,
   );
@@ -82,7 +82,7 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
   if (hasValue(row[LETTER])) {
     const place = letterPlace(row[LETTER], labels, texts.length);
     if (place === undefined)
-      return malformed(`column ${LETTER} is ${shown(row[LETTER])}, which is not where the answer stands in options`);
+      return malformed(`column ${LETTER} is ${shown(row[LETTER])}, which is not the letter of the answer in options`);
     places.push({ place, from: LETTER });
   }
   const [first, ...others] = places;

@@ -271,7 +271,7 @@ describe("rows that are no tasks", () => {
       { prompt: "P", tests: ["assert f(x) == 1"] },
       "tests: no test can be read: a call of the program where a constant is wanted",
     ],
-    [{ prompt: "P", tests: [7] }, "tests is a list of other things than tests"],
+    [{ prompt: "P", tests: [7] }, "tests is a list with items that are no tests"],
     [{ prompt: "P", reward_model: { ground_truth: "34" } }, "reward_model.ground_truth: no test can be read"],
     [{ prompt: "P", input_output: '{"inputs": ["1"], "outputs": []}' }, "input_output has 1 inputs and 0 outputs"],
     [{ prompt: "P", input_output: '{"inputs": "1"}' }, "input_output has neither inputs and outputs nor tests"],

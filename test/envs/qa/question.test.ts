@@ -85,11 +85,11 @@ describe("columns", () => {
     ["no answer", changed(SUPER_GPQA, { answer: 5 }), "column answer must be one of the options: column answer is 5"],
     ["another letter", changed(SUPER_GPQA, { answer_letter: "A" }), 'column answer_letter is "A"'],
     ["no letter", changed(SUPER_GPQA, { answer_letter: "Z" }), 'column answer_letter is "Z"'],
-    ["twice right", changed(SUPER_GPQA, { options: ["Paris", "$Paris$", "Nice"] }), "are compared as the same"],
+    ["twice right", changed(SUPER_GPQA, { options: ["Paris", "$Paris$", "Nice"] }), "are equal after normalization"],
     [
       "powers",
       changed(SUPER_GPQA, { options: ["x²", "x2"], answer: "x²", answer_letter: "A" }),
-      "compared as the same",
+      "equal after normalization",
     ],
     ["no wrong one", changed(SUPER_GPQA, { options: ["Paris", "N/A"], answer_letter: "A" }), "gradus pools distract"],
     [

@@ -196,7 +196,7 @@ describe("math", () => {
     [
       "messages as Python writes them",
       { prompt: "[{'content': 'P?', 'role': 'user'}]", answer: "3" },
-      "chat messages with one of the user",
+      "chat messages with one from the user",
     ],
     ["a truth value", { question: "P?", answer: true }, "must be a text"],
     ["a picture", { question: "P?", answer: "1", image: "a.png" }, "holds a picture"],
@@ -210,7 +210,7 @@ describe("math", () => {
         ],
         answer: "1",
       },
-      "chat messages with one of the user",
+      "chat messages with one from the user",
     ],
   ])("refuses %s, and names file and row", async (_, row, reason) => {
     const refused = await read([row]);
