@@ -116,7 +116,7 @@ const NAMES: readonly (readonly string[])[] = [
   ["u", "v", "w", "t"],
 ];
 
-/** Returns whether a solution is hard enough to guess, and has at most the given number of digits. */
+/** Returns whether a solution has at most the given digits, and is no small whole number, which is easily guessed. */
 function isFitting(value: Rational, digitsMax: number): boolean {
   if ([-2, -1, 0, 1, 2].some((small) => equalsInteger(value, small))) return false;
   return digitsOf(value.num) <= digitsMax && digitsOf(value.den) <= digitsMax;
