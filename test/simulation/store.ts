@@ -76,6 +76,9 @@ export function storeOf(
         };
         world.after(world.delayMs(0.5), `${process.name} store ${name}`, () => void execute().catch(fail));
       });
-  const operations = Object.entries(shared as Omit<Store, "listen"> as Operations).map(([name, operation]) => [name, far(name, operation)]);
+  const operations = Object.entries(shared as Omit<Store, "listen"> as Operations).map(([name, operation]) => [
+    name,
+    far(name, operation),
+  ]);
   return Object.fromEntries(operations) as Store;
 }

@@ -5089,17 +5089,17 @@ export enum CloseCause {
   TOO_MANY_OPEN = 1,
 
   /**
-   * A pool has the groups' rows no longer.
+   * The pool no longer has the rows of the groups.
    *
    * @generated from enum value: CLOSE_CAUSE_ROW_GONE = 2;
    */
   ROW_GONE = 2,
 
   /**
-   * No server has the sources any more that the groups' tasks were made by: the file was
-   * changed, so that its mount has another digest or version, or no such environment. The
-   * groups waited for these sources for the grace period of the server, 60 s unless its
-   * option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
+   * No server has the sources any more from which the groups' tasks were made: the mounted
+   * file changed, so that its digest or version differs, or it lacks the environment. The
+   * server waits for the old sources before it closes the groups, by default 60 s
+   * (--replaced-grace-ms). ReopenGroups opens them again.
    *
    * @generated from enum value: CLOSE_CAUSE_REPLACED = 3;
    */

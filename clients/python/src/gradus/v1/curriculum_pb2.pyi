@@ -262,12 +262,12 @@ class _CloseCauseEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     CLOSE_CAUSE_TOO_MANY_OPEN: _CloseCause.ValueType  # 1
     """More groups were open than a run without a bound on the lag may have."""
     CLOSE_CAUSE_ROW_GONE: _CloseCause.ValueType  # 2
-    """A pool has the groups' rows no longer."""
+    """The pool no longer has the rows of the groups."""
     CLOSE_CAUSE_REPLACED: _CloseCause.ValueType  # 3
-    """No server has the sources any more that the groups' tasks were made by: the file was
-    changed, so that its mount has another digest or version, or no such environment. The
-    groups waited for these sources for the grace period of the server, 60 s unless its
-    option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
+    """No server has the sources any more from which the groups' tasks were made: the mounted
+    file changed, so that its digest or version differs, or it lacks the environment. The
+    server waits for the old sources before it closes the groups, by default 60 s
+    (--replaced-grace-ms). ReopenGroups opens them again.
     """
 
 class CloseCause(_CloseCause, metaclass=_CloseCauseEnumTypeWrapper):
@@ -280,12 +280,12 @@ the record is no "close_groups", or an older server wrote it.
 CLOSE_CAUSE_TOO_MANY_OPEN: CloseCause.ValueType  # 1
 """More groups were open than a run without a bound on the lag may have."""
 CLOSE_CAUSE_ROW_GONE: CloseCause.ValueType  # 2
-"""A pool has the groups' rows no longer."""
+"""The pool no longer has the rows of the groups."""
 CLOSE_CAUSE_REPLACED: CloseCause.ValueType  # 3
-"""No server has the sources any more that the groups' tasks were made by: the file was
-changed, so that its mount has another digest or version, or no such environment. The
-groups waited for these sources for the grace period of the server, 60 s unless its
-option --replaced-grace-ms says otherwise. ReopenGroups opens them again.
+"""No server has the sources any more from which the groups' tasks were made: the mounted
+file changed, so that its digest or version differs, or it lacks the environment. The
+server waits for the old sources before it closes the groups, by default 60 s
+(--replaced-grace-ms). ReopenGroups opens them again.
 """
 global___CloseCause = CloseCause
 
