@@ -1,4 +1,4 @@
-/** The keys that authenticate task ids, and the file they live in. */
+/** Keys that authenticate task ids, and the file that holds them. */
 import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
@@ -6,15 +6,15 @@ import { readOwnedFile } from "../runtime/files.ts";
 import { makeFile } from "../stores/folder.ts";
 
 interface SigningKey {
-  /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */
+  /** First 4 bytes of the SHA-256 of the secret. It identifies a key without revealing it. */
   readonly id: Buffer;
-  /** 32 bytes. */
+  /** Secret of 32 bytes. */
   readonly secret: Buffer;
-  /** The secret as OpenSSL holds it: made once, for making it costs more than a MAC. */
+  /** OpenSSL's form of the secret. It is made once, because making it takes longer than a MAC. */
   readonly handle: KeyObject;
 }
 
-/** The first key signs; all of them are accepted. Never empty. */
+/** Keys of a server. The first one signs, and all are accepted. Never empty. */
 export type Keyring = readonly [SigningKey, ...SigningKey[]];
 
 export const SECRET_BYTES = 32;
@@ -25,7 +25,7 @@ export type KeyringResult =
       readonly kind: "ok";
       readonly keyring: Keyring;
       readonly created: boolean;
-      /** What the operator should mend, though the keys can be used. */
+      /** Problem that the operator should fix, although the keys can be used. */
       readonly warning?: string | undefined;
     }
   | { readonly kind: "invalid"; readonly message: string };
@@ -35,7 +35,7 @@ export function signingKey(secret: Buffer): SigningKey {
   return { id, secret, handle: createSecretKey(secret) };
 }
 
-/** Where the keys are: in the key file, or without one in the data directory. */
+/** Location of the keys: the key file, or else the data directory. */
 export interface KeyPlace {
   readonly keyFile: string | undefined;
   readonly dataDir: string;
@@ -45,7 +45,7 @@ export function keyFileOf({ keyFile, dataDir }: KeyPlace): string {
   return keyFile ?? join(dataDir, "task-keys");
 }
 
-/** One key made of a hex line each; lines that are empty or start with # are passed over. */
+/** Parses keys, one line of hex digits each. Empty lines and lines that start with # are skipped. */
 export function parseKeyring(text: string): KeyringResult {
   const lines = text.split("\n").map((line) => line.trim());
   const secrets = lines.filter((line) => line !== "" && !line.startsWith("#"));
@@ -58,17 +58,17 @@ export function parseKeyring(text: string): KeyringResult {
   return { kind: "ok", keyring: [first, ...others], created: false };
 }
 
-/** Readable by its group or by all. */
+/** Mode bits of a file that its group or all users can read. */
 const OTHERS_MAY_READ = 0o044;
 
 /**
- * Reads the key file. That of the data directory is made with one new key, mode 0600, if it is not there; one that was
- * named must be there, for a new key would refuse all ids of the right one.
+ * Reads the key file. If the file in the data directory is missing, it is created with one new key, mode 0600. A file
+ * that was named must exist, because a new key would refuse all ids of the right one.
  */
 export function loadKeyring(place: KeyPlace): KeyringResult {
   const { keyFile } = place;
   const file = keyFileOf(place);
-  // The disk's errors do not name the file, or name the draft.
+  // Errors of the disk do not name the file, or name its draft.
   const invalid = ({ message }: { readonly message: string }): KeyringResult => {
     const others = keyFile === undefined ? "--data-dir or --key-file" : "--key-file";
     return { kind: "invalid", message: `key file ${file}: ${message}; mend it, or give another ${others}` };
@@ -78,7 +78,7 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
     const { text, mode } = readOwnedFile(file);
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return invalid(parsed);
-    // A warning only: secrets that an orchestrator mounts are often 0644.
+    // Only a warning, because orchestrators often mount secrets with mode 0644.
     const shown = `0${mode.toString(8)}`;
     const warning = `others can read the key file ${file} (its mode is ${shown}), and with its keys make task ids: chmod 600 ${file}`;
     return { ...parsed, created, warning: (mode & OTHERS_MAY_READ) === 0 ? undefined : warning };
@@ -87,24 +87,24 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
   }
 }
 
-/** With one new key. */
+/** Returns the text of a key file with one new key. */
 export function newKeyFile(): string {
   const key = randomBytes(SECRET_BYTES).toString("hex");
   return `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`;
 }
 
-/** How often keys are looked at, and how long a key is known before it signs. */
+/** Interval between readings of the keys, and delay before a new key signs. */
 const KEYS_POLL_MS = 1_000;
 const KEYS_SETTLE_MS = 5_000;
 
-/** Puts keys in the place of others, for all who hold the keyring. */
+/** Replaces the keys of a keyring in place, for all who hold it. */
 export function replaceKeys(keyring: Keyring, keys: Keyring): void {
   (keyring as [SigningKey, ...SigningKey[]]).splice(0, keyring.length, ...keys);
 }
 
 /**
- * Keeps a keyring as it is read, in place, for all who hold it. A new key is accepted at once and signs some seconds later:
- * by then every server that shares the keys knows it.
+ * Returns a keeper that updates a keyring in place, for all who hold it. A new key is accepted at once and signs some
+ * seconds later, when every server that shares the keys knows it.
  */
 function keeper(keyring: Keyring, tell: (result: KeyringResult) => void, settleMs: number) {
   let settling: NodeJS.Timeout | undefined;
@@ -126,7 +126,7 @@ function isSameKeyring(one: Keyring, other: Keyring): boolean {
   return one.length === other.length && one.every(({ id }, i) => other[i]?.id.equals(id));
 }
 
-/** Keeps a keyring as its file is (`keeper`). Gives what ends this. */
+/** Keeps a keyring equal to its file (`keeper`). Returns a function that ends this. */
 export function followKeyring(
   place: KeyPlace,
   keyring: Keyring,
@@ -142,7 +142,8 @@ export function followKeyring(
     take(read());
   };
   watchFile(file, { interval: pollMs, persistent: false }, look);
-  // Before it was watched it may have changed since it was read: in between a server loads its pools, for minutes perhaps.
+  // The file may have changed after it was read and before it was watched. A server may load its pools for minutes in
+  // between.
   const first = setTimeout(() => {
     const found = read();
     const isAsItWas = found.kind === "ok" && isSameKeyring(found.keyring, keyring);
@@ -156,8 +157,8 @@ export function followKeyring(
 }
 
 /**
- * The same for keys that a store has, as the text of a key file; `read` gives undefined where the store is away. While they
- * cannot be read they stay as they are.
+ * Keeps a keyring equal to the keys in a store, which are the text of a key file. `read` returns undefined if the store
+ * cannot be reached; the keys then stay as they are. Returns a function that ends this.
  */
 export function followStoredKeys(
   { text, read }: { readonly text: string; readonly read: () => Promise<string | undefined> },
@@ -187,11 +188,11 @@ export function followStoredKeys(
   };
 }
 
-// Bytes that clients carry and cannot forge: base64url of version, key id, MAC and payload.
+// Sealed bytes, which clients carry and cannot forge: base64url of version, key id, MAC and payload.
 
 const VERSION = 1;
 const KEY_ID_END = 5;
-/** 128 bits of an HMAC-SHA256. */
+/** Bytes of a MAC: 128 bits of an HMAC-SHA256. */
 const MAC_BYTES = 16;
 const HEADER_BYTES = KEY_ID_END + MAC_BYTES;
 
@@ -199,7 +200,7 @@ export type Opened =
   | { readonly kind: "ok"; readonly payload: Uint8Array; readonly mac: Uint8Array }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** What the bytes are for. It is part of the MAC, so that one kind never passes for another. */
+/** Use of the bytes. The MAC covers it, so that bytes for one use are never accepted for another. */
 export type Purpose = "task" | "run";
 
 function macOf(key: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
@@ -213,7 +214,7 @@ export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): B
   return Buffer.concat([Buffer.from([VERSION]), key.id, macOf(key, purpose, payload), payload]);
 }
 
-/** Opens what seal made; says what is wrong with anything else. */
+/** Opens bytes that `seal` made. Returns the problem of any others. */
 export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): Opened {
   if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short to be one" };
   if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it is not of a version that this server knows" };

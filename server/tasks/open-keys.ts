@@ -1,4 +1,4 @@
-/** The keys that sign a server's task ids: those of the key file, or those that its store has, which the file's seal. */
+/** Keys that sign a server's task ids: those of the key file, or those in its store, which the file's keys seal. */
 import type { Config } from "../runtime/config.ts";
 import type { Log } from "../runtime/logging.ts";
 import type { StoredTaskKeys } from "../stores/postgres/task-keys.ts";
@@ -14,10 +14,13 @@ import {
 
 type SealBy = (keys: Keyring) => Promise<void>;
 
-/** Between attempts to seal, while the store is away. */
+/** Delay between attempts to seal while the store cannot be reached, in milliseconds. */
 const SEAL_AGAIN_MS = 1_000;
 
-/** Seals what is secret in a store by new keys, until that is done: the old ones may be retired after that. */
+/**
+ * Seals the secrets of a store with new keys, and retries until it succeeds. The old keys may be retired only after
+ * that.
+ */
 function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   let ended = false;
   const seal = async (keys: Keyring): Promise<void> => {
@@ -25,42 +28,52 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
     const key = keyName(keys[0]);
     try {
       await sealBy(keys);
-      log.info({ key }, "what is secret in the store is sealed by this key too");
+      log.info({ key }, "the store's secrets are now sealed by this key too");
     } catch (err) {
-      log.error({ err, key }, "what is secret in the store is not sealed by this key yet: retire no other");
+      log.error(
+        { err, key },
+        "cannot seal the store's secrets by this key: trying again; retire no other key before that",
+      );
       setTimeout(() => void seal(keys), SEAL_AGAIN_MS).unref();
     }
   };
   return { seal: (keys: Keyring): void => void seal(keys), end: (): void => void (ended = true) };
 }
 
-/** `sealing`: the file's as they were read. */
+/** Returns the keys of a server. `sealing`: the key file's keys as they were read. */
 export function taskKeysOf(config: Config, sealing: Keyring) {
   const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   let stored: StoredTaskKeys | undefined;
   let sealBy: SealBy | undefined;
   return {
-    /** The file's keys, which seal what is secret in a store. */
+    /** Keys of the file, which seal the secrets of a store. */
     sealing,
-    /** The keys that sign, and are kept as they are where they stand, in place. */
+    /** Keys that sign. They are updated in place. */
     keyring,
-    /** Takes those of the store, if it has some; `by`: seals what is secret in it by the first of some keys too. */
+    /**
+     * Adopts the keys of the store, if it has some. `by` also seals the store's secrets with the first of the given
+     * keys.
+     */
     adopt: (given: StoredTaskKeys | undefined, by: SealBy | undefined): void => {
       [stored, sealBy] = [given, by];
       const parsed = given && parseKeyring(given.text);
       if (parsed?.kind === "ok") replaceKeys(keyring, parsed.keyring);
     },
-    /** Keeps them all as they are where they stand. Gives what ends this. */
+    /** Keeps all keys up to date with their sources. Returns a function that ends this. */
     follow: (log: Log["log"], onChange: () => void): (() => void) => {
       const tell = (read: KeyringResult): void => {
-        if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
+        if (read.kind === "invalid")
+          log.error(
+            { problem: read.message },
+            "cannot read the task keys: the earlier ones stay in use; correct the file or the store",
+          );
         else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
         onChange();
       };
       const { seal, end } = sealer(sealBy, log);
       const tellFile = (read: KeyringResult): void => {
         tell(read);
-        // With those that it had, for by them it is sealed now.
+        // The old keys are passed too, because the store is still sealed with them.
         if (read.kind === "ok") seal([...read.keyring, ...sealing]);
       };
       const ends = [end, followKeyring(config, sealing, tellFile)];

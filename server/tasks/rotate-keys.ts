@@ -1,4 +1,6 @@
-/** Changes of the task keys: a new one, and the end of an old one. Servers that have them read them again by themselves. */
+/**
+ * Changes the task keys: adds a new one, or retires an old one. Running servers read the changed keys by themselves.
+ */
 import { randomBytes } from "node:crypto";
 import { closeSync, fchownSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
@@ -7,19 +9,19 @@ import { readTextFile } from "../runtime/files.ts";
 export type Changed =
   | { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring }
   | Refusal
-  /** The key file cannot be read, or holds something else than keys. */
+  /** The key file cannot be read, or does not hold keys. */
   | { readonly kind: "invalid"; readonly message: string };
 
 export type Refusal =
-  /** There are no such keys, or no such key among them. */
+  /** There are no keys here, or none of that name. */
   { readonly kind: "missing"; readonly message: string } | { readonly kind: "refused"; readonly message: string };
 
-/** The id of a key as people name it: 8 hex digits. */
+/** Returns the name of a key: its id as 8 hex digits. */
 export function keyName({ id }: Keyring[number]): string {
   return id.toString("hex");
 }
 
-/** Says what a keyring's text, as of a key file, becomes. */
+/** Returns the changed text of a key file. */
 export type Change = (text: string) => string | Refusal;
 
 /** Puts a new key before the others, which stay valid. */
@@ -28,7 +30,7 @@ export const rotate: Change = (text) => {
   return lines.toSpliced(lines.findIndex(isKey), 0, randomBytes(SECRET_BYTES).toString("hex")).join("\n");
 };
 
-/** Takes a key out, so that what it signed is refused from then on. The one that signs stays. */
+/** Removes a key. What it signed is refused from then on. The key that signs cannot be removed. */
 export function retire(name: string): Change {
   return (text) => {
     const parsed = parseKeyring(text);
@@ -60,7 +62,7 @@ export function changeKeyFile(place: KeyPlace, change: Change): Changed {
     message: `key file ${named}: ${refusal.message}`,
   });
   try {
-    // What a link leads to is replaced, and not the link.
+    // If the file is a link, its target is replaced and the link stays.
     const result = replaced(realpathSync(named), change);
     return result.kind === "changed" ? result : said(result);
   } catch (error) {
@@ -68,7 +70,10 @@ export function changeKeyFile(place: KeyPlace, change: Change): Changed {
   }
 }
 
-/** The draft is the lock too: of two commands at once the second is refused, for it would undo what the first did. */
+/**
+ * Replaces the file with its changed text. The draft is also the lock: of two simultaneous commands the second is
+ * refused, because it would undo the first.
+ */
 function replaced(file: string, change: Change): Changed {
   const draft = `${file}.new`;
   let descriptor: number;
@@ -83,7 +88,7 @@ function replaced(file: string, change: Change): Changed {
     if (typeof text !== "string") return text;
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
-    // Where the superuser changes it the server's account must still be able to read it.
+    // If the superuser changes the file, the server's account must still be able to read it.
     const { uid, gid } = statSync(file);
     if (process.getuid?.() === 0) fchownSync(descriptor, uid, gid);
     writeFileSync(descriptor, text, { flush: true });

@@ -1,4 +1,4 @@
-/** What is asked for: everything that fixes a task but its seed, checked and complete. Plain JSON. */
+/** Specification of tasks: everything that fixes a task except its seed, checked and complete. Plain JSON. */
 import { isDeepStrictEqual } from "node:util";
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Parameters, Split } from "../../envs/environment.ts";
@@ -9,7 +9,7 @@ import type { Source } from "../curriculum/types.ts";
 export interface TaskSpec {
   readonly environment: string;
   readonly version: number;
-  /** Empty if parameters were given. */
+  /** Level. Empty if parameters were given. */
   readonly level: string;
   readonly parameters: Parameters;
   readonly split: Split;
@@ -18,13 +18,16 @@ export interface TaskSpec {
   readonly pool: string;
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;
-  /** Of what the task was asked of (AskedGenerator); left out: it is made here. */
+  /** Digest of the mounted sources that make the task (AskedGenerator). Unset: this process makes it. */
   readonly digest?: string;
   readonly rewardScheme: string;
   readonly rewardParameters: Readonly<Record<string, number>>;
 }
 
-/** Returns whether two specs stand for the same tasks: they may differ in a version whose tasks the environment's newer one has. */
+/**
+ * Returns a function that tells whether two specifications describe the same tasks. They may differ in a version if the
+ * environment's newer version has the tasks of the older one.
+ */
 export function haveSameTasks({ find }: Registry): (one: TaskSpec, other: TaskSpec) => boolean {
   const judgeOf = ({ environment, version }: TaskSpec): unknown => {
     const found = find(environment, version);

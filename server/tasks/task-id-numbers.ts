@@ -1,11 +1,11 @@
-/** The words by which a task is asked for, and the numbers that stand for them in ids: given out, they never change. */
+/** Numbers that stand for the words of a specification in task ids. Ids are in use, so the numbers never change. */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 
 interface Numbered<Word extends string, Given extends number> {
   readonly toWire: Readonly<Record<Word, Given>>;
-  /** Undefined for 0, which is no word's, and for numbers that are not known. */
+  /** Returns the word of a number. Undefined for 0, which no word has, and for unknown numbers. */
   fromWire(wire: number): Word | undefined;
 }
 
@@ -16,7 +16,7 @@ export function numbered<Word extends string, Given extends number>(
   return { toWire, fromWire: (wire) => words.get(wire) };
 }
 
-/** The words and numbers of an enumeration of the contract: each word is the name of its value in lower case. */
+/** Returns the words and numbers of an enum of the contract. Each word is the name of its value in lower case. */
 export function enumerated<Given extends number, Name extends string>(values: {
   readonly [Each in Name | "UNSPECIFIED"]: Given;
 }): Numbered<Lowercase<Exclude<Name, "UNSPECIFIED">>, Given> {

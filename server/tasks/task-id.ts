@@ -14,42 +14,42 @@ import { type Keyring, open, seal } from "./keyring.ts";
 import type { TaskSpec } from "./spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
-// What a task id says, in the domain's words, and its encoding.
+// Contents of a task id in the domain's types, and their encoding.
 
-/** The place of a task in a run. */
+/** Place of a task in a run. */
 export interface RunPlace {
   readonly runId: string;
-  /** The run's, when the task was given out. */
+  /** Incarnation of the run when the task was handed out. */
   readonly incarnation: string;
-  /** The arm's index in the run's configuration. */
+  /** Index of the arm in the run's configuration. */
   readonly arm: number;
   readonly cursor: number;
   readonly numGenerations: number;
   /** Whether scores are feedback. */
   readonly feedback: boolean;
   /**
-   * Of a task of an evaluation arm, its round: then `arm` is the index among the evaluation arms, and `cursor` the ordinal
+   * Round of a task of an evaluation arm. `arm` is then the index among the evaluation arms, and `cursor` the ordinal
    * in the arm's set.
    */
   readonly evaluationRound?: number;
 }
 
-/** What a task id says: which task it is, what was asked for, and its place in a run. All that scoring needs. */
+/** Contents of a task id: the task, its settings, and its place in a run. Scoring needs nothing else. */
 export interface TaskToken extends Pick<
   TaskSpec,
   "environment" | "version" | "split" | "answerFormat" | "thinking" | "rewardScheme" | "digest"
 > {
   readonly key: TaskKey;
-  /** The level that the parameters of a generated origin are of; empty if they were given. */
+  /** Level of a generated origin's parameters. Empty if the parameters were given. */
   readonly level: string;
-  /** Those that are not the scheme's defaults. */
+  /** Reward parameters that differ from the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
   readonly run?: RunPlace;
-  /** The instance in the environment's own encoding, where it is small. */
+  /** Instance in the environment's own encoding, if it is small. */
   readonly inline?: Uint8Array;
 }
 
-/** Names in one order, so that equal tokens have equal bytes. */
+/** Sorts names, so that equal tokens have equal bytes. */
 function sorted(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -94,14 +94,14 @@ function originFromWire(registry: Registry, { environment, version, origin: wire
   }
 }
 
-/** Undefined: this server has no such level. */
+/** Returns the parameters of a level. Undefined: this server has no such level. */
 function parametersOf(registry: Registry, environment: string, version: number, level: string): Parameters | undefined {
   const found = registry.find(environment, version);
   if (found.kind !== "found") return undefined;
   return found.environment.levels.find(({ name }) => name === level)?.parameters;
 }
 
-/** A plain literal, for `create` costs as much as the rest. */
+/** Encodes a token. The message is a plain literal, because `create` takes as long as all the rest. */
 function encodeToken(token: TaskToken): Uint8Array {
   const { environment, version, level, rewardScheme, run } = token;
   const { origin, hash, baseline } = token.key;
@@ -136,8 +136,8 @@ function encodeToken(token: TaskToken): Uint8Array {
 const NO_BYTES = new Uint8Array();
 
 /**
- * Undefined: the bytes are no token of an environment that this server has. They are authenticated before, so that is
- * a token of another version of the server.
+ * Decodes a token. Undefined: it is not a token of an environment that this server has. The bytes are authenticated, so
+ * it comes from another version of the server.
  */
 function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefined {
   const wire = fromBinary(TaskTokenSchema, bytes);
@@ -176,7 +176,7 @@ function placeOf({ cursor, evaluationRound, ...wire }: WirePlace): RunPlace {
   return evaluationRound === undefined ? place : { ...place, evaluationRound: Number(evaluationRound) };
 }
 
-/** Longer ids are none of ours. */
+/** Maximum length of a task id. Longer ids are not ours. */
 export const TASK_ID_BYTES_MAX = 4096;
 const MAC_START = 5;
 const MAC_END = 21;
@@ -185,7 +185,7 @@ export type OpenedTask =
   | { readonly kind: "ok"; readonly token: TaskToken; readonly groupId: string }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** The group of a task of a run: its place, which its feedback goes to. */
+/** Returns the group id of a run's task: its place, to which its feedback belongs. */
 export function runGroupId(
   place: Pick<RunPlace, "runId" | "incarnation" | "arm" | "cursor" | "evaluationRound">,
 ): string {
@@ -198,7 +198,7 @@ function groupIdOf(token: TaskToken, mac: Uint8Array): string {
   return token.run === undefined ? Buffer.from(mac).toString("base64url") : runGroupId(token.run);
 }
 
-/** A pure function of the token and the signing key. */
+/** Returns the id of a task. It is a pure function of the token and the signing key. */
 export function mintTaskId(keyring: Keyring, token: TaskToken) {
   const sealed = seal(keyring, "task", encodeToken(token));
   return { taskId: sealed.toString("base64url"), groupId: groupIdOf(token, sealed.subarray(MAC_START, MAC_END)) };
@@ -209,10 +209,10 @@ export function openTaskId(keyring: Keyring, registry: Registry, taskId: string)
   if (taskId.length > TASK_ID_BYTES_MAX)
     return {
       kind: "invalid",
-      detail: `task_id has ${taskId.length} characters, and none of ours has over ${TASK_ID_BYTES_MAX}`,
+      detail: `task_id has ${taskId.length} characters, and the limit is ${TASK_ID_BYTES_MAX}`,
     };
   const bytes = Buffer.from(taskId, "base64url");
-  // Node's decoder passes over characters that are not base64url: such an id was changed too.
+  // Node's decoder skips characters that are not base64url, so an id with such characters was changed too.
   if (bytes.toString("base64url") !== taskId) return { kind: "invalid", detail: "task_id is not base64url" };
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };

@@ -1,4 +1,4 @@
-/** A task as it was made: what is kept of it, and what a trainer is shown. */
+/** A made task: the part that is stored, and the part that a trainer sees. */
 import type { Environment } from "../../envs/environment.ts";
 import type { AnswerFormat, ChatMessage } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -6,32 +6,34 @@ import type { TaskKey } from "../../envs/origin.ts";
 export interface MadeTask {
   readonly key: TaskKey;
   readonly prompt: readonly ChatMessage[];
-  /** Facts for the trainer that give no answer away. */
+  /** Facts for the trainer that do not reveal the answer. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** The instance, where it is small: a character for each byte, for threads hand these on at a third of the cost. */
+  /** Instance, if it is small: one character for each byte, because threads pass these on at a third of the cost. */
   readonly inline?: string;
-  /** There are so few instances like it that they lie in every split; left out: it lies in one. */
+  /** Whether there are so few similar instances that they lie in every split. Unset: the instance lies in one split. */
   readonly inEverySplit?: true;
-  /** Objective of the heuristic's answer, where that was asked for and there is one. */
+  /** Objective of the heuristic's answer, if it was requested and there is one. */
   readonly heuristic?: number;
 }
 
-/** What a seed has. */
+/** Result of a seed. */
 export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
-  /** There is no such instance, and asking again will not help. */
+  /** There is no such instance, and a retry will not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
-/** What making one task came to. */
+/** Result of making one task. */
 export type MakeResult =
   | MadeResult
   | { readonly kind: "overloaded"; readonly retryDelayMs: number }
   | { readonly kind: "timeout"; readonly message: string }
-  /** A teacher gives none now. */
+  /** A teacher gives no task now. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
-/** Rendered where its instance is at hand, so that nobody needs it again before an answer comes. */
+/**
+ * Renders a task where its instance is available, so that the instance is not needed again before an answer arrives.
+ */
 export function renderTask<Instance>(
   environment: Environment<Instance>,
   format: AnswerFormat,
@@ -40,7 +42,7 @@ export function renderTask<Instance>(
 ): MadeTask {
   const prompt = environment.render(instance, format);
   const metadata = environment.metadata(instance);
-  // What is inline stands in its origin.
+  // An inline instance is already in its origin.
   const isWhole = key.origin.kind === "inline";
   const bytes = isWhole ? undefined : (environment.asked?.carry(instance) ?? environment.inline?.encode(instance));
   const isShared = environment.inEverySplit?.(instance) === true;
@@ -48,7 +50,10 @@ export function renderTask<Instance>(
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
 }
 
-/** The task with what its environment's heuristic attains; as it is where there is no heuristic, or it finds no answer. */
+/**
+ * Returns the task with the objective of its environment's heuristic. It is unchanged if there is no heuristic, or if
+ * it finds no answer.
+ */
 export function withHeuristic<Instance>(
   environment: Environment<Instance>,
   task: MadeTask,

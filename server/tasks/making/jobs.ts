@@ -1,40 +1,43 @@
-/** The work of worker threads, apart from the threads: the command line does it in its own. */
+/** Work of worker threads, without the threads. The command line runs it in its own thread. */
 import type { Environment } from "../../../envs/environment.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../../envs/instances.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, renderTask, withHeuristic } from "../task.ts";
 
-/** What the tasks of a job have in common. */
+/** Properties that all tasks of a job share. */
 export interface JobSpec extends Pick<TaskSpec, "environment" | "version" | "parameters" | "split" | "answerFormat"> {
-  /** Whether to say what the environment's heuristic attains. Left out: no. */
+  /** Whether to return the objective of the environment's heuristic. Defaults to no. */
   readonly heuristic?: true;
 }
 
-/** A turn of a worker. */
+/** A slice of work for one turn of a worker. */
 export interface Slice {
   readonly spec: JobSpec;
   readonly seeds: readonly bigint[];
-  /** How far an earlier slice came with the first of the seeds. */
+  /** State of the search for the first seed, if an earlier slice began it. */
   readonly progress: SearchProgress | undefined;
-  /** After so long, milliseconds, the slice ends between two attempts. What is found does not depend on it. */
+  /** Time, in milliseconds, after which the slice ends between two attempts. Its results do not depend on it. */
   readonly sliceMs: number;
 }
 
-/** What a slice came to. */
+/** Result of a slice. */
 export interface SliceDone {
-  /** Of as many seeds as were finished, from the first on. */
+  /** Results of the finished seeds, from the first on. */
   readonly results: readonly MadeResult[];
-  /** How far the next seed is, where its search was broken off. */
+  /** State of the search for the next seed, if the slice ended within it. */
   readonly paused: SearchProgress | undefined;
-  /** CPU that the thread used. */
+  /** CPU time that the thread used, in milliseconds. */
   readonly cpuMs: number;
 }
 
-/** Tasks per level that a new worker makes first, so that no caller pays for cold code. */
+/**
+ * Number of tasks of each level that a new worker makes first, so that no caller waits for code that is not compiled
+ * yet.
+ */
 const WARM_UP_TASKS = 2;
 
-/** Generates, solves and renders tasks until the slice is over; at least one attempt is made. */
+/** Generates, solves and renders tasks until the slice ends. It makes at least one attempt. */
 export function runSlice(registry: Registry, slice: Slice): SliceDone {
   const before = threadCpuMs();
   const environment = environmentOf(registry, slice.spec);
@@ -67,19 +70,19 @@ function environmentOf(registry: Registry, { environment: id, version }: JobSpec
   return found.environment;
 }
 
-/** Of this thread alone: a machine that is busy elsewhere does not make work look dear. */
+/** Returns the CPU time of this thread alone, so that other load on the machine does not raise the cost of a task. */
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** What a task of each level costs, so that the first caller's are known for what they are. */
+/** Cost of a task of each level, so that the cost of the first caller's tasks is known. */
 export interface LevelCost extends Pick<TaskSpec, "environment" | "version" | "parameters"> {
   readonly cpuMs: number;
 }
 
 /**
- * Makes tasks of every level that is usually trained on, forgets them, and says what the last of each cost. The other
+ * Makes and drops tasks of every level that is usually trained on. Returns the cost of the last one of each. Other
  * levels share their code.
  */
 export function makeFirstTasks({ environments }: Registry): readonly LevelCost[] {

@@ -1,4 +1,4 @@
-/** The environments of a process: those of Gradus, and those of modules that the operator names with --environment-file. */
+/** Loads the environments of a process: those of Gradus, and those of modules named by --environment-file. */
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, environments as own, type Registry } from "../../../envs/registry.ts";
 import { loadItems } from "./load-modules.ts";
@@ -7,8 +7,9 @@ export type RegistryResult =
   { readonly kind: "ok"; readonly registry: Registry } | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Loads modules whose default export is a list of environments. The modules run in this process with all its rights: they
- * are the operator's code. The main thread and each worker thread load them anew, for functions cannot be sent to a thread.
+ * Loads modules whose default export is a list of environments. The modules are the operator's code, and run in this
+ * process with all its rights. The main thread and each worker thread load them, because functions cannot be sent to a
+ * thread.
  */
 export async function loadEnvironments(paths: readonly string[]): Promise<RegistryResult> {
   const [flag, another] = ["--environment-file", "id or version"];
@@ -20,7 +21,7 @@ function nameOf({ id, version }: Environment): string {
   return `${id} version ${version}`;
 }
 
-/** The environments of a module's default export, or what is wrong with it. */
+/** Returns the environments of a module's default export, or the problem with it. */
 function read(list: unknown): readonly Environment[] | string {
   if (Array.isArray(list) && list.every(isEnvironment)) return list;
   return 'its default export must be a list of environments, each made by defineEnvironment (envs/define.ts), with an id such as "np/tsp" and a version from 1';

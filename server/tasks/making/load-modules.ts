@@ -1,22 +1,22 @@
-/** Modules of the operator's own code. They run in this process with all its rights. */
+/** Loads modules of the operator's own code. They run in this process with all its rights. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readTextFile } from "../../runtime/files.ts";
 
-/** Items of modules that a flag names, and what each module's default export must be. */
+/** Items of modules that a flag names, with the rules for each default export. */
 export interface ModuleItems<Item> {
   readonly flag: string;
-  /** Names that Gradus itself has taken. */
+  /** Names of Gradus's own items. */
   readonly taken: readonly string[];
-  /** The items in a default export, or what is wrong with it. */
+  /** Returns the items in a default export, or the problem with it. */
   readonly read: (value: unknown) => readonly Item[] | string;
-  /** Names an item in messages. No two items have one name. */
+  /** Returns the name of an item for messages. Names are unique. */
   readonly nameOf: (item: Item) => string;
-  /** The key by which two items are the same. */
+  /** Word for the part of an item that makes its name unique. */
   readonly another: string;
 }
 
-/** Loads modules whose default exports are lists; gives all their items. */
+/** Loads modules whose default exports are lists. Returns all their items. */
 export async function loadItems<Item>(
   paths: readonly string[],
   { flag, taken, read, nameOf, another }: ModuleItems<Item>,
@@ -42,10 +42,10 @@ export async function loadItems<Item>(
   return { kind: "ok", items };
 }
 
-/** A module's default export, or why it cannot be loaded. */
+/** Returns a module's default export, or the reason why it cannot be loaded. */
 async function defaultExportOf(path: string): Promise<{ readonly value: unknown } | string> {
   try {
-    // To import a FIFO would wait for ever.
+    // Importing a FIFO would wait for ever, so the file is read first.
     readTextFile(resolve(path));
     const { default: value } = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
     return { value };

@@ -1,12 +1,15 @@
-/** Policies of the operator's own, of modules that --policies names. */
+/** Loads the operator's own policies, from modules named by --policies. */
 import type { Json } from "../../curriculum/json.ts";
 import type { PolicyDefinition } from "../../curriculum/policies/policy.ts";
 import { ownKinds, registerPolicy } from "../../curriculum/policies/registry.ts";
 import { loadItems } from "./load-modules.ts";
 
-/** A policy of a module: a definition as ours are, with parameters that it is to be tried with. */
+/** A policy of a module: a definition like those of Gradus, with parameters to try it with. */
 export type OwnPolicy = PolicyDefinition & {
-  /** Of `gradus policies check`, whose runs have the arms real/T0 to real/T3 and synthetic/T0 to synthetic/T3. Left out: the defaults. */
+  /**
+   * Parameters for `gradus policies check`, whose runs have the arms real/T0 to real/T3 and synthetic/T0 to
+   * synthetic/T3. Unset: the defaults.
+   */
   readonly examples?: readonly Json[];
 };
 
@@ -21,15 +24,15 @@ const OPTIONAL = [
   ...(["values", "accepts", "ranked", "advance", "place"] as const),
 ];
 
-/** What is wrong with one item of a module's list; undefined: nothing. */
+/** Returns the problem with one item of a module's list. Undefined: there is none. */
 function problemOf(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return "is no object";
+  if (typeof value !== "object" || value === null) return "is not an object";
   const of = value as Partial<Record<keyof OwnPolicy, unknown>>;
   if (typeof of.kind !== "string" || !KIND.test(of.kind)) return `has a kind that is not of the form ${KIND.source}`;
   const missing = FUNCTIONS.find((name) => typeof of[name] !== "function");
   if (missing !== undefined) return `("${of.kind}") has no function ${missing}`;
   const wrong = OPTIONAL.find((name) => of[name] !== undefined && typeof of[name] !== "function");
-  if (wrong !== undefined) return `("${of.kind}") has a ${wrong} that is no function`;
+  if (wrong !== undefined) return `("${of.kind}") has a ${wrong} that is not a function`;
   if (of.advance !== undefined && of.place === undefined)
     return `("${of.kind}") has advance and no place: an import needs it to keep what advance reached`;
   const { encode, decode } = (of.state ?? {}) as Record<string, unknown>;
@@ -37,10 +40,10 @@ function problemOf(value: unknown): string | undefined {
   if (typeof of.takesFeedback !== "boolean") return `("${of.kind}") does not say whether it takesFeedback`;
   return of.examples === undefined || Array.isArray(of.examples)
     ? undefined
-    : `("${of.kind}") has examples that are no list`;
+    : `("${of.kind}") has examples that are not a list`;
 }
 
-/** The policies of a module's default export, or what is wrong with it. */
+/** Returns the policies of a module's default export, or the problem with it. */
 function read(list: unknown): readonly OwnPolicy[] | string {
   if (!Array.isArray(list) || list.length === 0)
     return "its default export must be a list of policies' definitions (server/curriculum/policies/policy.ts)";
@@ -51,7 +54,7 @@ function read(list: unknown): readonly OwnPolicy[] | string {
   return list as readonly OwnPolicy[];
 }
 
-/** Loads modules, and registers their policies for all of this process. */
+/** Loads modules, and registers their policies in this process. */
 export async function loadPolicies(paths: readonly string[]): Promise<PoliciesResult> {
   const nameOf = ({ kind }: Pick<OwnPolicy, "kind">): string => `policy "${kind}"`;
   const taken = ownKinds.map((kind) => nameOf({ kind }));

@@ -1,4 +1,4 @@
-/** Makes tasks: rows here and now, generated ones in the workers; each once. */
+/** Makes tasks: reads rows at once, and lets workers generate the others. Each task is made once. */
 import { LRUCache } from "lru-cache";
 import { askingOf } from "../../../envs/asked.ts";
 import type { Environment } from "../../../envs/environment.ts";
@@ -18,13 +18,16 @@ import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../
 import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Requester } from "./outside-tasks.ts";
 import type { WorkerPool } from "./workers.ts";
 
-/** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
+/**
+ * Maximum number of characters of cached tasks, which will be shown soon. That is more than a thousand tasks, which are
+ * made ahead.
+ */
 const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
-/** About what a task takes beside its prompt. */
+/** Approximate size of a task beside its prompt. */
 const TASK_CHARACTERS = 2048;
 
-// Names of shares of the workers, beside a token's and an address's (callerName). A run has a share of its own, and so has
-// the making of a suite. If one piece of work takes long, a share is shared once more, by run or by connection.
+// Names of shares of the workers, beside those of tokens and addresses (callerName). Each run has its own share, and so
+// has the making of a suite. If work takes long, a share is divided again, by run or by connection.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;
@@ -34,7 +37,10 @@ export function suiteCaller(digest: string): string {
   return `suite ${digest}`;
 }
 
-/** The party of a run's sample that a call brought: its token's, so that nobody has a share for each of many runs. */
+/**
+ * Returns the party of a run's sample. It belongs to the caller's token, so that a caller does not get a share for each
+ * of many runs.
+ */
 export function runParty(runId: string, token: string): Party {
   const run = runCaller(runId);
   return { caller: token === "" ? run : callerName(token, ""), connection: run };
@@ -43,37 +49,40 @@ export function runParty(runId: string, token: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
-  /** The row that a run has there, whatever the file's order is by now; left out: the walk says it. */
+  /** Row that the run has at this place, whatever the file's current order. Unset: the walk decides. */
   readonly listed?: ListedRow;
-  /** Left out: it has none. */
+  /** Returns the rank of the row at a place of its pool. Unset: rows have no ranks. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
 
-/** What is kept of a task: enough to have it again. */
+/** The part of a task from which it can be made again. */
 export interface Kept {
   readonly spec: TaskSpec;
   readonly key: TaskKey;
 }
 
 export interface Maker {
-  /** One result for each seed, in order. */
+  /** Makes tasks. Returns one result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
-  /** The ordinal-th row of a walk through the rows of a spec; `rankAt` gives the rank of the row at a place of its pool. */
+  /** Returns the ordinal-th row of a walk through the rows of a specification. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
-  /** One result for each place, in order: see Teacher. */
+  /** Returns one task of a teacher for each place, in order. See Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
-  /** A picture of an instance of an environment that is asked, and of an answer to it if there is one. */
+  /** Draws an instance of a mounted environment, with an answer if there is one. */
   draw(
     environment: Environment,
     instance: unknown,
     answer: string | undefined,
     requester: Requester,
   ): Promise<DrawResult>;
-  /** The reference answer of a task of an environment that is asked. */
+  /** Returns the reference answer of a task of a mounted environment. */
   reference(environment: Environment, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
-  /** Remembers a task that will be shown by its key, for a while. */
+  /** Caches a task, which will be shown by its key. */
   keep(task: MadeTask): void;
-  /** The tasks of keys, in order: kept, or rendered again. Refused only where something outside makes them. */
+  /**
+   * Returns the tasks of keys, in order, from the cache or rendered again. Only tasks of mounted environments and
+   * missing rows can fail.
+   */
   again(wanted: readonly Kept[]): Promise<Result<readonly MadeTask[]>>;
 }
 
@@ -81,9 +90,9 @@ export interface MakerDeps {
   readonly workers: WorkerPool;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** What environments that are not in this process are asked through; left out: there are none. */
+  /** Resources of mounted environments. Unset: there are none. */
   readonly resources?: Pick<Resources, "run" | "retire">;
-  /** Undefined: the server has none. */
+  /** Undefined: the server has no teacher. */
   readonly teacher?: Teacher | undefined;
 }
 
@@ -106,7 +115,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
   };
   const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
-    // A run of a server that had one: its arm is masked, and the others go on.
+    // The run was made by a server with a teacher. Its arm is masked, and the other arms go on.
     teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
 
   const againOne = ({ spec, key }: Kept): MakeResult | Promise<MakeResult> => {
@@ -136,7 +145,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     makeRow(spec, { seed, ordinal, rankAt, listed }) {
       const { level, split, pool: name } = spec;
       const pool = pools.get(name);
-      // The run may be of a server that had it.
+      // The run may have been made by a server with that pool.
       if (pool === undefined)
         return { kind: "unavailable", message: missingPool(name), retryDelayMs: TIMEOUT_RETRY_MS };
       const walked = (): Instantiated => rowAt(pool, level, split, seed, ordinal, rankAt);
@@ -154,32 +163,32 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
   };
 }
 
-/** Draws, and gives reference answers, if an environment is asked for them. */
+/** Returns the operations that ask a mounted environment for pictures and reference answers. */
 function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
   return {
     draw: async (environment, instance, answer, requester) => {
       const asking = askingOf(environment);
       if (asking === undefined || asker === undefined)
-        return { kind: "undrawn", why: `${environment.id} is not asked for pictures here` };
+        return { kind: "undrawn", why: `${environment.id} draws no pictures on this server` };
       return asker.draw(asking, instance, answer, requester);
     },
     reference: async (environment, key, requester) => {
       const asking = askingOf(environment);
       if (asking === undefined || asker === undefined)
-        return { kind: "exhausted", message: `${environment.id} is not asked for answers here` };
+        return { kind: "exhausted", message: `${environment.id} gives no reference answers on this server` };
       return asker.reference(asking, key, requester);
     },
   };
 }
 
-/** How long a client waits before it asks again for tasks that took too long, or whose pool is missing. */
+/** Delay after which a client may ask again for tasks that took too long, or whose pool is missing. */
 const TIMEOUT_RETRY_MS = 1000;
 
 function missingPool(name: string): string {
   return `this server has no pool '${name}', which the run draws from: start it with --pool ${name}=FILE`;
 }
 
-/** Why there is no task, as a caller is told. */
+/** Returns the refusal for a task that was not made. */
 export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>): Refusal {
   switch (result.kind) {
     case "exhausted":

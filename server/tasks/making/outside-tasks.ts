@@ -1,4 +1,4 @@
-/** Tasks whose instances something outside makes: asked for through the gate of its resource, as its verifications are. */
+/** Tasks of mounted environments. They are requested through the gate of their resource, like verifications. */
 import { LRUCache } from "lru-cache";
 import { askedKey, askedPlace, type Asking, changedSources } from "../../../envs/asked.ts";
 import type { AskedDrawing, AskedResult, Resource } from "../../../envs/environment.ts";
@@ -10,46 +10,49 @@ import type { Resources } from "../../outside/gate/resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, type MakeResult, renderTask } from "../task.ts";
 
-/** Seeds of one turn at the gate: so few that others come in between. */
+/** Number of seeds in one turn at the gate. Other callers get their turns in between. */
 const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
 
-/** The result of asking for a task, or that its caller is gone. */
+/** Result of asking for a task, or "cancelled" if its caller left. */
 type Asked = AskedResult | { readonly kind: "cancelled" };
 
-/** Who wants tasks. */
+/** Caller of a request for tasks. */
 export interface Requester {
-  /** Whose share of the workers, or of what is asked, they come out of: runCaller and those beside it (make.ts) name it. */
+  /**
+   * Name of the share of the workers, or of the resource, that the work counts for. runCaller and similar functions
+   * (make.ts) make it.
+   */
   readonly caller: string;
-  /** Aborted when nobody wants them any more. */
+  /** Aborts when the tasks are no longer needed. */
   readonly signal?: AbortSignal | undefined;
-  /** What the heuristics of environments of this process attain is wanted too. Left out: no. */
+  /** Whether to return the objectives of heuristics, for environments of this process. Defaults to no. */
   readonly heuristic?: true | undefined;
 }
 
-/** What became of a picture. */
+/** Result of drawing a picture. */
 export type DrawResult = AskedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
 
-/** A task's reference answer, as a model would write it; undefined: the task has none. */
+/** Reference answer of a task, as a model would write it. Undefined: the task has none. */
 export type ReferenceResult =
   { readonly kind: "reference"; readonly answer: string | undefined } | Exclude<MakeResult, { readonly kind: "made" }>;
 
 export interface Asker {
-  /** Of an instance, and of an answer to it if there is one. */
+  /** Draws an instance, with an answer if there is one. */
   draw(asking: Asking, instance: unknown, answer: string | undefined, requester: Requester): Promise<DrawResult>;
-  /** One result for each seed, in order. */
+  /** Makes tasks. Returns one result for each seed, in order. */
   make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
-  /** The task of a key, rendered again. */
+  /** Returns the task of a key, rendered again. */
   again(asking: Asking, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
-  /** The reference answer of the task of a key. */
+  /** Returns the reference answer of the task of a key. */
   reference(asking: Asking, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
 }
 
 export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker {
   const lost = createLost(resources);
 
-  /** The results of one turn; what kept it from being taken stands for each. */
+  /** Returns the results of one turn. If the turn failed, each result is its failure. */
   const turn = async (
     { environment, asked }: Asking,
     { digest }: Pick<TaskSpec, "digest">,
@@ -60,7 +63,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     let results: readonly AskedResult[] = [];
     const isOther = digest !== asked.digest;
     const resource = isOther ? lost(environment, digest) : environment.resource;
-    if (resource === undefined) throw new Error(`bug: ${environment.id} is asked, and has no resource`);
+    if (resource === undefined) throw new Error(`bug: ${environment.id} is mounted, but has no resource`);
     const outcome = await resources.run(resource, {
       party: { caller, connection: caller },
       bytes: 0,
@@ -69,7 +72,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
       verify: async (context) => {
         if (isOther) return changed(resource, environment, digest);
         results = await ask(context);
-        // That it fails at one and not at others says that it answers.
+        // If only some requests fail, the resource works, so the turn counts as done.
         return results.every(({ kind }) => kind === "failed") ? (results[0] as Failed) : DONE;
       },
     });
@@ -85,9 +88,9 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     requester: Requester,
   ): Promise<Asked> => {
     const place = askedPlace(key);
-    if (place === undefined) throw new Error(`bug: a task of ${asking.environment.id} was never asked for`);
+    if (place === undefined) throw new Error(`bug: a task of ${asking.environment.id} was not made by its mount`);
     const [result] = await turn(asking, spec, requester, 1, async () => [await asking.asked.again(place)]);
-    return result ?? unavailable(asking.environment.id, "it gave nothing");
+    return result ?? unavailable(asking.environment.id, "it returned nothing");
   };
 
   return {
@@ -141,7 +144,7 @@ async function draw(
   });
   if (drawing !== undefined) return drawing;
   if (outcome.kind === "cancelled") return outcome;
-  return toldOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it gave nothing"));
+  return toldOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it returned nothing"));
 }
 
 function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKey, instance: unknown): MadeResult {
@@ -156,12 +159,15 @@ function toldOf({ detail, retryDelayMs = RETRY_DELAY_MS }: Failed): Extract<Make
   return { kind: "unavailable", message: escaped(detail), retryDelayMs: Math.max(1, Math.ceil(retryDelayMs)) };
 }
 
-/** Lost digests whose failures are counted at once; an older one is forgotten, and counted anew when it is asked for. */
+/**
+ * Maximum number of lost digests whose failures are counted. An older one is dropped, and its count restarts at its
+ * next request.
+ */
 const LOST_MAX = 64;
 
 /**
- * Gives the resource that stands for a digest which this server does not have. Its failures are told to who asks for its
- * tasks, and mask its arms after some times, until a server has it again.
+ * Returns a function that gives the resource for a digest which this server lacks. Requests for its tasks fail. After
+ * some failures the gate masks its arms, until a server has the digest again.
  */
 function createLost({
   retire,

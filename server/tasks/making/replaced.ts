@@ -10,7 +10,7 @@ import { openGroups, type RunState } from "../../curriculum/state.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { RunEvent } from "../../curriculum/events.ts";
 
-/** Sources that are missed at once; the grace period of an older one begins again. */
+/** Maximum number of missing sources that are remembered. The grace period of an older one restarts. */
 const MISSED_MAX = 4096;
 
 export interface Replaced {
@@ -25,9 +25,9 @@ export interface Replaced {
 type Closed = Extract<RunEvent, { readonly kind: "closed" }>;
 
 export function createReplaced(registry: Registry, graceMs: number): Replaced {
-  /** By digest: when it was first missed, of performance.now(). */
+  /** Time at which each digest was first missed, from performance.now(). */
   const missed = new LRUCache<string, number>({ max: MISSED_MAX });
-  /** Arms whose sources are not here, by the environments that are. */
+  /** Arms without their sources, with the environments for which they were found. */
   const found = new WeakMap<object, { readonly of: Registry["environments"]; readonly arms: readonly number[] }>();
   const why: Replaced["why"] = (spec) => {
     const name = `${spec.environment} ${spec.version} ${spec.digest}`;

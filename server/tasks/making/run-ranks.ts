@@ -1,6 +1,6 @@
 /**
- * Where the rows of a run stand among each other, from easy to hard: each of all the rows that the run's arms have, or
- * those of a group of arms, by the difficulties that their pools keep. Rows that are alike are told apart by their hashes.
+ * Ranks of a run's rows from easy to hard: each row among all rows of the run's arms, or of a group of arms. The order
+ * is by the difficulties in their pools. Hashes decide between equal ones.
  */
 import { LRUCache } from "lru-cache";
 import type { Split } from "../../../envs/environment.ts";
@@ -9,28 +9,31 @@ import { isWithin } from "../../curriculum/policies/ranks.ts";
 import type { Arm, RankRange } from "../../curriculum/types.ts";
 import type { TaskSpec } from "../spec.ts";
 
-/** Orders of rows that are kept: four bytes a row each. */
+/** Maximum number of cached orders. An order takes four bytes for each row. */
 const ORDERS_MAX = 32;
 
-/** Ranks are kept in journals: six digits tell a million rows apart. */
+/** Ranks are stored in journals, so they have six digits. These distinguish a million rows. */
 const DIGITS = 1e6;
 
 type RankedArm = Pick<Arm<TaskSpec>, "spec" | "rankGroup"> & { readonly removed?: boolean };
 
-/** The rows of one arm, in the order of the run. */
+/** Ranks of one arm's rows. */
 export interface ArmRanks {
-  /** Of the row at a place of the arm's pool: the share of rows that are easier, in [0, 1). */
+  /** Returns, for the row at a place of the arm's pool, the share of rows that are easier, in [0, 1). */
   readonly at: (place: number) => number;
-  /** How many of the arm's rows a slice has. */
+  /** Returns the number of the arm's rows in a range of ranks. */
   readonly within: (range: RankRange) => number;
 }
 
 export interface RunRanks {
-  /** Undefined: the arm draws no rows, or from a pool whose rows have no ranks. `among`: all arms of its run. */
+  /**
+   * Returns the ranks of an arm. Undefined: the arm draws no rows, or its pool's rows have no ranks. `among`: all arms
+   * of its run.
+   */
   of(arm: RankedArm, among: readonly RankedArm[]): ArmRanks | undefined;
 }
 
-/** Rows that an arm draws from. */
+/** Rows from which an arm draws. */
 interface Part {
   readonly name: string;
   readonly pool: Pool;
@@ -38,10 +41,10 @@ interface Part {
   readonly split: Split;
 }
 
-/** The rows of some parts together. */
+/** Order of the rows of several parts together. */
 interface Order {
   readonly total: number;
-  /** By a part's name: how many of all rows are easier than its own, which come from the easiest to the hardest. */
+  /** For each part, by name: the numbers of all rows that are easier than each of its own, from the easiest on. */
   readonly easier: ReadonlyMap<string, Uint32Array>;
 }
 
@@ -53,7 +56,7 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
     const { level, split } = spec;
     return { name: JSON.stringify([pool.name, level, split]), pool, level, split };
   };
-  /** The parts of the arms that an arm is ranked among, each once: what another measure ranks is in no order with it. */
+  /** Returns the parts with which an arm is ranked, each once. Parts ranked by another measure are left out. */
   const partsAmong = ({ rankGroup }: RankedArm, own: Part, among: readonly RankedArm[]): readonly Part[] => {
     const group = among.filter((arm) => arm.rankGroup === rankGroup && arm.removed !== true);
     const parts = group.flatMap((arm) => partOf(arm) ?? []);
@@ -76,7 +79,7 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
 function ranksIn({ total, easier }: Order, { name, pool }: Part): ArmRanks {
   const own = easier.get(name) ?? new Uint32Array(0);
   const rankOf = (before: number): number => Math.floor((DIGITS * before) / total) / DIGITS;
-  /** How many of the arm's rows have a rank below a limit: ranks go up. */
+  /** Returns how many of the arm's rows have a rank below a limit. Ranks increase, so it searches by halving. */
   const below = (isBelow: (rank: number) => boolean): number => {
     let [from, to] = [0, own.length];
     while (from < to) {
@@ -92,7 +95,7 @@ function ranksIn({ total, easier }: Order, { name, pool }: Part): ArmRanks {
   };
 }
 
-/** Places of a part's rows, from the easiest: its pool has ranked them. */
+/** Returns the places of a part's rows, from the easiest. The pool has ranked them. */
 function sortedPlaces({ pool, level, split }: Part): Uint32Array {
   const places = placesOf(pool, level, split);
   const sorted = new Uint32Array(places.length);
@@ -100,7 +103,7 @@ function sortedPlaces({ pool, level, split }: Part): Uint32Array {
   return sorted;
 }
 
-/** Merges the parts, each of which is in order: a comparison with the head of each for every row. */
+/** Merges the sorted parts. For each row it compares the heads of all parts. */
 function orderOf(parts: readonly Part[]): Order {
   const heads = parts.map((part) => {
     const sorted = sortedPlaces(part);

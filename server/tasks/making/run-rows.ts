@@ -1,7 +1,6 @@
 /**
- * Holds what a run knows of the rows of its pools against the pools of this server. Where they differ, the pools that were
- * read last count: the run takes over the rows of a server that read them after the one that told of the run's, and a
- * server whose pools are older refuses the run.
+ * Compares the rows that a run knows with the pools of this server. If they differ, the pools that were read last
+ * count. A run adopts the rows of a server that read them later, and a server with older pools refuses the run.
  */
 import { placeOfHalves, placeOfHash, placesOf, type Pool } from "../../../envs/pool.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
@@ -18,7 +17,7 @@ import type { RunRanks } from "./run-ranks.ts";
 
 type State = RunState<TaskSpec, TaskKey>;
 
-/** The rows of a level and split, and the ids of the arms that draw from them. */
+/** Rows of a level and split, with the ids of the arms that draw from them. */
 interface Part {
   readonly pool: Pool;
   readonly level: string;
@@ -29,14 +28,14 @@ interface Part {
 export interface RunRowsDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly ranks: RunRanks;
-  /** Left out: sources are never replaced. */
+  /** Unset: sources are never replaced. */
   readonly replaced?: Replaced;
-  /** When the pools were read, by the store's clock. */
+  /** Time at which the pools were read, by the store's clock. */
   readonly loadedAtMs: number;
 }
 
 export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
-  /** Lists that are as this server has the rows, with the arms that they were looked at for. */
+  /** Lists that equal this server's rows, with the arms for which they were compared. */
   const same = new WeakMap<State["lists"], State["config"]["arms"]>();
   const lookAtRows = (state: State): RowsLook => {
     const { lists, config } = state;
@@ -77,7 +76,7 @@ export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDep
   };
 }
 
-/** Why a group is closed whose row the pool has no longer; documented in ControlRecord.reason. */
+/** Reason for closing a group whose row the pool no longer has. Documented in ControlRecord.reason. */
 const ROW_GONE = "row_gone: the pool has the group's row no longer";
 
 function closing(cursors: readonly number[]): readonly RunEvent<never, never>[] {
@@ -92,7 +91,10 @@ function staleText(runId: string, { pool, digest }: RowList, own: string): strin
   return `run "${runId}" draws from pool "${pool}" with the digest ${digest}, and this server read an older one with the digest ${own}: start this server again with the newer file; to go back to the older one, start it again as it is`;
 }
 
-/** The parts that the arms of a run draw from. A pool that this server lacks is told of when a task of it is made. */
+/**
+ * Returns the parts from which the arms of a run draw. Pools that this server lacks are left out; making a task of them
+ * reports it.
+ */
 function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly Part[] {
   const parts = new Map<string, Part>();
   for (const { id, spec, ...arm } of [...config.arms, ...config.evaluationArms]) {
@@ -105,7 +107,7 @@ function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly Part[
   return [...parts.values()];
 }
 
-/** The rows of a part in the file's order, 8 bytes each; `places`: which of them, by their places in the pool. */
+/** Returns the hashes of a part's rows, 8 bytes each. `places` holds the rows' places in the pool. */
 function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.length): Uint8Array {
   const bytes = new Uint8Array(8 * rows);
   const view = new DataView(bytes.buffer);
@@ -116,14 +118,14 @@ function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.le
   return bytes;
 }
 
-/** How a list differs from the rows of this server; undefined: it does not. */
+/** Returns how a list differs from the rows of this server. Undefined: they are equal. */
 function changedPart({ lists, config }: State, { pool, level, split, arms }: Part): RowsChanged | undefined {
   const name = { environment: pool.environment, level, split };
   const list = lists.find((each) => isList(each, name, pool.name));
   const members = placesOf(pool, level, split);
   const fresh = arms.filter((id) => list?.walks.has(id) !== true);
   if (list === undefined) {
-    // A table of an older server may have more rows than there are by now: their places stay, and nothing is drawn there.
+    // A table of an older server may have more rows than the pool has now. Their places stay and count as gone.
     const tables = config.arms.flatMap(({ id, rows }) => (arms.includes(id) ? (rows?.rows ?? 0) : 0));
     const rows = Math.max(members.length, ...tables);
     const gone: readonly Range[] = rows > members.length ? [[members.length, rows - 1]] : [];
@@ -158,7 +160,10 @@ function changeText({ pool, digest: before }: RowList, digest: string, lists: re
   return `pool "${pool}" changed from the digest ${before} to ${digest}: of the rows that the run draws from ${counts.join(", ")}; the others keep their places`;
 }
 
-/** What is to be said where the run was made by a server that recorded no rows: nothing, if those it drew are where they were. */
+/**
+ * Returns the warning when a run first records rows, because an older server created it. Empty if its drawn rows are at
+ * their places.
+ */
 function adopted({ batches, config, arms }: State, pool: Pool, digest: string): string {
   const drawn = batches.flatMap(({ groups }) => groups.map(({ task }) => task.key.origin));
   const rows = drawn.flatMap((origin) => (origin.kind === "row" && origin.pool === pool.name ? [origin] : []));
@@ -174,7 +179,7 @@ function adopted({ batches, config, arms }: State, pool: Pool, digest: string): 
   return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other places, so what it knows of rows may be of others`;
 }
 
-/** The run's policy with the rows of its ranges of ranks counted again; null: it is as it was. */
+/** Returns the run's policy with the rows of its rank ranges counted again. Null: nothing changed. */
 function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
   const staying = config.arms.filter(({ removed }) => !removed);
   const uses = rankUsesOf(policy);
@@ -187,7 +192,7 @@ function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
   return isSame ? null : withRankRanges(policy, ranges);
 }
 
-/** Open groups whose rows the pools have no longer: nobody can be given their tasks. */
+/** Returns the cursors of open groups whose rows the pools no longer have. Their tasks cannot be handed out. */
 function goneGroups(state: State, pools: RunRowsDeps["pools"]): readonly number[] {
   return openGroups(state).flatMap(({ group: { task } }) => (hasRow(pools, task.key) ? [] : [task.cursor]));
 }
@@ -197,7 +202,7 @@ function hasRow(pools: RunRowsDeps["pools"], { origin, hash }: TaskKey): boolean
   return pool === undefined || placeOfHash(pool, hash) >= 0;
 }
 
-/** A reserve may let out tasks of rows that were gone before. */
+/** Closes groups of tasks whose rows were already gone when the reserve released them. */
 function lateGone(state: State, pools: RunRowsDeps["pools"]): RowsLook {
   const mayBe = state.config.dynamicSampling !== undefined && state.lists.some(({ gone }) => gone.size > 0);
   const cursors = mayBe ? goneGroups(state, pools) : [];

@@ -1,4 +1,4 @@
-/** Where runs get their tasks from, and how an arm's spec and a task's key are written in their journals. */
+/** Source of a run's tasks, and the codecs of arms' specifications and of task keys in journals. */
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import type { Baseline } from "../../../envs/environment.ts";
@@ -53,10 +53,11 @@ const specs: Codec<TaskSpec> = {
   },
 };
 
-// A key is [hash, n]: n the attempt of a generated task, the row of a real one; [row, rank, epoch] where these are known,
-// the epoch only after the first; of a teacher's task the instance's bytes, for nothing else has it. With a baseline: its value, and if that is not proven, its bound.
+// A key is [hash, n]. For a generated task n is the attempt; for a row its number, or [row, rank, epoch] if these are
+// known, the epoch only after the first; for a teacher's task the bytes of the instance, which nothing else has. With a
+// baseline its value follows, and its bound if the value is not proven.
 
-/** A key as JSON. */
+/** Returns a key as JSON. */
 export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {
   const short = Buffer.from(hash, "hex").toString("base64url");
   const key: Json[] = [short, encodeOrigin(origin, rank, epoch)];
@@ -92,7 +93,7 @@ function decodeRow(json: Json | undefined): { readonly row: number } & Pick<Task
   };
 }
 
-/** Reads what encodeKey wrote of the task that a spec has for a seed. */
+/** Reads a key that encodeKey wrote. `spec` and `seed` are those of its task. */
 export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint): TaskKey {
   const [short, n, value, bound] = readList(json);
   const hash = Buffer.from(readText(short), "base64url").toString("hex");
@@ -117,15 +118,15 @@ function decodeBaseline(value: Json | undefined, bound: Json | undefined): Basel
     : { value: known, bound: readNumber(bound), proven: false };
 }
 
-/** How long a draw waits before it tries again what took too long. */
+/** Delay after which a draw tries again to make tasks that took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-/** Without `ranks` no row has one. */
+/** Returns the source of a run's tasks. Without `ranks` no row has a rank. */
 export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<TaskSpec, TaskKey> {
   const madeOf = (result: MakeResult): Made<TaskKey> => {
     switch (result.kind) {
       case "made":
-        // It is shown when the run hands it out: soon, and by its key.
+        // The task is cached, because the run hands it out soon and finds it by its key.
         maker.keep(result.task);
         return { kind: "task", key: result.task.key };
       case "exhausted":
@@ -154,16 +155,16 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
       const { spec } = arm;
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
-        // Rows that are chosen by their pass rates are not told their ranks.
+        // Rows that are chosen by their pass rates get no ranks.
         const rankAt = first.row === undefined ? ranks?.of(arm, among)?.at : undefined;
         return places.map(({ ordinal, listed }) => {
           if (listed !== undefined && listed.row === undefined)
-            return { kind: "none", message: `pool "${spec.pool}" has the row no longer` };
+            return { kind: "none", message: `pool "${spec.pool}" no longer has the row` };
           return madeOf(maker.makeRow(spec, { seed, ordinal, rankAt, listed: listed?.row }));
         });
       }
       if (spec.source === "teacher") {
-        // Not the seeds: of these a run that is changed has the same again.
+        // Places are named by ordinals and not by seeds, because a run that is changed has the same seeds again.
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }

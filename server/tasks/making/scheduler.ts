@@ -1,7 +1,7 @@
 /**
- * Shares worker threads between callers. Work is done in slices of a few milliseconds, or of one task where that takes
- * longer; who has more to do waits for a turn again, behind others. Tasks that are dear never have all of the threads, so
- * that cheap ones do not wait for them. None of this changes which task a seed has.
+ * Shares worker threads between callers. Work runs in slices of a few milliseconds, or of one task if that takes
+ * longer. A caller with more work waits for another turn, behind others. Expensive tasks never get all threads, so that
+ * cheap ones do not wait for them. Scheduling never changes the task of a seed.
  */
 import { type FairQueue, fairQueue } from "../../base/fair-queue.ts";
 import type { Slice } from "./jobs.ts";
@@ -17,7 +17,7 @@ import {
   type Work,
 } from "./work.ts";
 
-/** A slice that a thread is on. */
+/** A slice that a thread is running. */
 export interface Running {
   readonly outcome: Promise<SliceOutcome>;
   /** Resolves when the thread can take another slice. Never rejects. */
@@ -26,40 +26,46 @@ export interface Running {
 
 export interface SchedulerOptions {
   readonly threads: number;
-  /** Tasks that may wait; of one caller a quarter of them, of the dear and of the cheap ones each. */
+  /**
+   * Maximum number of tasks that may wait. One caller may have a quarter of them, separately for expensive and cheap
+   * ones.
+   */
   readonly queueMax: number;
   readonly costs: Costs;
   readonly begin: (slice: Slice) => Running;
 }
 
 export interface Scheduler {
-  /** One result for each seed, in order. Rejects for a bug of the environment. */
+  /** Makes one result for each seed, in order. Rejects if the environment has a bug. */
   run(job: MakeJob, signal?: AbortSignal): Promise<readonly MakeResult[]>;
   /** Keeps one thread from work until a promise has settled. */
   occupy(until: Promise<unknown>): void;
-  /** Tasks that wait, and slices that run. */
+  /** Returns the number of waiting tasks and of running slices. */
   load(): { readonly waiting: number; readonly running: number };
-  /** Cancels what waits. */
+  /** Cancels all waiting tasks. */
   clear(): void;
 }
 
-/** A slice whose tasks are dearer than those before ends after so long, milliseconds. */
+/** Maximum length of a slice in milliseconds. It ends a slice whose tasks are more expensive than earlier ones. */
 const SLICE_MS_MAX = 20;
-/** A task is dear if others would wait longer than this for one to be made, milliseconds of CPU. */
+/** Maximum CPU time, in milliseconds, of a cheap task. A longer one would make other callers wait too long. */
 const CHEAP_MS_MAX = 25;
-/** The part of the queue that one caller may fill. */
+/** Share of the queue that one caller may fill. */
 const CALLER_SHARE = 1 / 4;
-/** What a waiting task costs that none is known of, milliseconds. */
+/** Assumed cost, in milliseconds, of a waiting task whose cost is not known. */
 const UNKNOWN_MS = 20;
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 30_000;
 
-/** One is dear until it is known to be cheap: a set of parameters may be anything. */
+/**
+ * Returns whether a kind of task is expensive. An unknown kind counts as expensive, because its parameters may be
+ * anything.
+ */
 function isDear({ leastMs, recentMs }: Kind): boolean {
   return leastMs === undefined || recentMs > CHEAP_MS_MAX;
 }
 
-/** Work that waits, the dear apart from the cheap. */
+/** Returns the queues of waiting work, with expensive work apart from cheap work. */
 function createLanes() {
   const cheap = fairQueue<Work>();
   const dear = fairQueue<Work>();
@@ -86,7 +92,7 @@ function createLanes() {
       for (const lane of both) lane.remove(work.job.caller, work);
       work.isQueued = false;
     },
-    /** A kind has become dear, or cheap. */
+    /** Moves the work of a kind that has become expensive, or cheap, to the other queue. */
     move(kind: Kind): void {
       for (const work of takeWhere((each) => each.kind === kind)) add(work);
     },
@@ -95,7 +101,10 @@ function createLanes() {
 
 type Lanes = ReturnType<typeof createLanes>;
 
-/** Which thread is on what. One is kept for cheap tasks, where there are several; where there is one, both take turns. */
+/**
+ * Returns the threads and their use. If there are several, one is kept for cheap tasks. If there is one, expensive and
+ * cheap work take turns.
+ */
 function createThreads(count: number, { cheap, dear }: Lanes) {
   const dearMax = Math.max(1, count - 1);
   let free = count;
@@ -105,13 +114,16 @@ function createThreads(count: number, { cheap, dear }: Lanes) {
   return {
     free: () => free,
     running: () => running,
-    /** What a free thread does next. */
+    /** Returns the next work for a free thread. Undefined: no thread is free, or no work may start. */
     next(): Work | undefined {
       if (free === 0) return undefined;
       const mustWait = dearRunning >= dearMax || (count === 1 && lastWasDear && cheap.waiting() > 0);
       return dear.waiting() > 0 && !mustWait ? dear.next() : cheap.next();
     },
-    /** Takes a thread, without work or for some; what it returns gives the thread back, once. */
+    /**
+     * Takes a thread, for work or to occupy it. Returns a function that gives the thread back; only its first call
+     * counts.
+     */
     take(work?: { readonly wasDear: boolean }): () => void {
       const isDearWork = work?.wasDear === true;
       const change = (by: 1 | -1): void => {
@@ -152,12 +164,12 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     const release = threads.take({ wasDear });
     const going = begin({ spec: job.spec, seeds, progress: turn.begun?.progress, sliceMs: SLICE_MS_MAX });
     const finish = (outcome: SliceOutcome): void => {
-      // After a time-out the thread is replaced first. It was taken from others for all of that time.
+      // After a timeout the thread is replaced first. Until then it counts as taken.
       if (outcome.kind === "done") release();
       const tookMs = outcome.kind === "done" ? outcome.cpuMs : outcome.limitMs;
       lane.charge(job.caller, tookMs - expectedMs);
       takeIn(work, costs, turn, outcome);
-      // It is queued anew at its size.
+      // The work is queued again with its new size.
       lanes.leave(work);
       if (work.left === 0) work.settle();
       lanes.add(work);
@@ -171,7 +183,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     void going.free.then(release).then(dispatch);
   };
 
-  /** How many more tasks of a caller are taken: those that may wait, and a slice for a thread that is free. */
+  /** Returns how many more tasks of a caller are accepted: those that may wait, and a slice if a thread is free. */
   const roomFor = (work: Work): number => {
     const left = Math.min(callerMax - lanes.of(work).waiting(work.job.caller), queueMax - lanes.waiting());
     return Math.max(0, left) + (threads.free() > 0 ? sliceSize(work) : 0);
@@ -204,7 +216,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
 
 const CANCELLED: MakeResult = { kind: "cancelled" };
 
-/** A call's work, of which nothing is pending yet, and its answer. */
+/** Returns the work of a call, without pending tasks yet, and the promise of its results. */
 function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, leave: (work: Work) => void) {
   const { promise, resolve, reject } = Promise.withResolvers<readonly MakeResult[]>();
   const close = (): boolean => {
@@ -238,7 +250,7 @@ function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, l
   return { work, promise };
 }
 
-/** Takes as many of the seeds as there is room for. */
+/** Accepts as many of the seeds as there is room for. */
 function admit(work: Work, room: number, waiting: number): void {
   const retry = overloaded(work.kind, waiting);
   for (let i = 0; i < work.job.seeds.length; i++)
@@ -248,7 +260,9 @@ function admit(work: Work, room: number, waiting: number): void {
   if (work.left === 0) work.settle();
 }
 
-/** When there may be room again: when about what waits of the caller is made. */
+/**
+ * Returns the result of a refused task. Its retry delay is about the time until the caller's waiting tasks are made.
+ */
 function overloaded({ leastMs = UNKNOWN_MS }: Kind, waiting: number): MakeResult {
   const retryDelayMs = Math.ceil(Math.max(RETRY_MS_MIN, Math.min(RETRY_MS_MAX, waiting * leastMs)));
   return { kind: "overloaded", retryDelayMs };

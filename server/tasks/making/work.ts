@@ -1,6 +1,6 @@
 /**
- * The tasks that one call wants, while they are made: which are done, which wait, how far their searches are, and what
- * tasks of their kind cost.
+ * Tasks of one call while they are made: the finished and the waiting ones, the state of their searches, and the cost
+ * of their kind.
  */
 import { LRUCache } from "lru-cache";
 import type { Parameters } from "../../../envs/environment.ts";
@@ -11,21 +11,21 @@ import type { MakeResult } from "../task.ts";
 export interface MakeJob {
   readonly spec: JobSpec;
   readonly seeds: readonly bigint[];
-  /** Whose share of the workers it comes out of. */
+  /** Name of the caller whose share of the workers the job uses. */
   readonly caller: string;
 }
 
-/** What a thread made of a slice. "timeout": it ran into the thread's limit, and the thread was replaced. */
+/** Result of a slice. "timeout": it reached the thread's time limit, and the thread was replaced. */
 export type SliceOutcome =
   ({ readonly kind: "done" } & SliceDone) | { readonly kind: "timeout"; readonly limitMs: number };
 
-/** A search that was broken off, and what it has cost. */
+/** A search that was interrupted, and its cost so far. */
 interface Begun {
   readonly progress: SearchProgress;
   readonly cpuMs: number;
 }
 
-/** Places of seeds that a thread makes the tasks of, in order, and the search that the first of them goes on with. */
+/** A slice of a call's work: the places of its seeds, in order, and the search that its first seed continues. */
 export interface Turn {
   readonly places: readonly number[];
   readonly seeds: readonly bigint[];
@@ -35,37 +35,37 @@ export interface Turn {
 export interface Work {
   readonly job: MakeJob;
   readonly kind: Kind;
-  /** By seed; undefined: not yet made. */
+  /** Results by place of the seed. Undefined: not made yet. */
   readonly results: (MakeResult | undefined)[];
-  /** Places of seeds that no thread is on, the first to be made next. */
+  /** Places of the seeds that no thread is working on, the next one first. */
   readonly pending: number[];
-  /** By place. */
+  /** Interrupted searches by place. */
   readonly begun: Map<number, Begun>;
-  /** One of its slices ran into the limit: from then on each task has a slice, so that it is known which one does. */
+  /** Whether a slice has reached the time limit. Each task then gets its own slice, so that the slow one is found. */
   alone: boolean;
-  /** Seeds without a result. */
+  /** Number of seeds without a result. */
   left: number;
   isQueued: boolean;
   settled: boolean;
-  /** Answers the call; what has no result is cancelled. */
+  /** Resolves the call. Tasks without a result are cancelled. */
   readonly settle: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** How long a slice should take, milliseconds: long beside its messages, short beside what others may wait. */
+/** Intended length of a slice, in milliseconds: long compared with its messages, and short compared with waits. */
 const SLICE_MS = 10;
 const SLICE_TASKS_MAX = 256;
 
-/** Tasks for a slice of the usual length. */
+/** Returns the number of tasks in a slice of the intended length. */
 export function sliceSize({ kind, alone }: Pick<Work, "kind" | "alone">): number {
   if (alone || kind.leastMs === undefined) return 1;
   return Math.max(1, Math.min(SLICE_TASKS_MAX, Math.floor(SLICE_MS / kind.leastMs)));
 }
 
-/** Takes out what is to be made next. */
+/** Removes the next slice from the work. */
 export function takeTurn({ job, kind, alone, pending, begun }: Work): Turn {
   const size = sliceSize({ kind, alone });
-  // Only the first of a slice can be gone on with.
+  // Only the first seed of a slice can continue a search.
   const next = begun.size === 0 ? -1 : pending.findIndex((place, i) => i > 0 && i < size && begun.has(place));
   const places = pending.splice(0, next < 0 ? size : next);
   const [first = -1] = places;
@@ -74,7 +74,7 @@ export function takeTurn({ job, kind, alone, pending, begun }: Work): Turn {
   return { places, seeds: places.map((place) => job.seeds[place]!), begun: from };
 }
 
-/** Puts down what came of a turn; the rest of it is to be made next. */
+/** Records the outcome of a turn. Its unfinished seeds come next. */
 export function takeIn(work: Work, costs: Costs, turn: Turn, outcome: SliceOutcome): void {
   const done = outcome.kind === "done" ? takeResults(work, costs, turn, outcome) : takeTimeout(work, turn, outcome);
   work.left -= done;
@@ -86,7 +86,7 @@ function takeResults(work: Work, costs: Costs, { places, begun }: Turn, outcome:
   const done = results.length;
   for (const [i, result] of results.entries()) work.results[places[i]!] = result;
   const cpuMs = outcome.cpuMs + (begun?.cpuMs ?? 0);
-  // A search that was broken off costs what it has so far, at least.
+  // An interrupted search costs at least the time it took so far.
   costs.took(work.kind, cpuMs, Math.max(1, done));
   const progress = outcome.paused;
   if (progress !== undefined) work.begun.set(places[done]!, { progress, cpuMs: done === 0 ? cpuMs : 0 });
@@ -100,27 +100,27 @@ function takeTimeout(work: Work, { places }: Turn, { limitMs }: { readonly limit
   return 1;
 }
 
-// What tasks cost to make, by what those before of their kind did.
+// Costs of tasks, measured by kind.
 
 /** Tasks of one environment and one set of parameters. */
 export interface Kind {
-  /** CPU of one once its code is warm, milliseconds; undefined: none was made yet. */
+  /** CPU time of one task with compiled code, in milliseconds. Undefined: none was made yet. */
   leastMs: number | undefined;
-  /** CPU of one lately, milliseconds. */
+  /** Recent CPU time of one task, in milliseconds. */
   recentMs: number;
 }
 
 export interface Costs {
   of(spec: Pick<JobSpec, "environment" | "version" | "parameters">): Kind;
-  /** What so many tasks of a kind cost together. */
+  /** Records the CPU time of several tasks of a kind together. */
   took(kind: Kind, cpuMs: number, tasks: number): void;
 }
 
-/** Kinds that are remembered. */
+/** Maximum number of kinds that are remembered. */
 const KINDS_MAX = 4096;
-/** How much slower tasks than those before count: the first of a thread run cold code. */
+/** Weight of tasks that are slower than earlier ones. The first tasks of a thread run code that is not compiled yet. */
 const SLOWER_SHARE = 0.1;
-/** How much the newest count in what tasks cost lately: one that met a busy machine makes no kind dear. */
+/** Weight of the newest task in the recent cost. A single task on a busy machine does not make its kind expensive. */
 const RECENT_SHARE = 0.2;
 
 export function createCosts(): Costs {

@@ -1,15 +1,15 @@
-/** A worker thread: loads the environments, then generates and solves. */
+/** Entry point of a worker thread: loads the environments, then generates and solves tasks. */
 import { workerData } from "piscina";
 import { loadEnvironments } from "./load-environments.ts";
 import { type LevelCost, makeFirstTasks, runSlice, type Slice, type SliceDone } from "./jobs.ts";
 import type { WorkerData } from "./workers.ts";
 
 const loaded = await loadEnvironments((workerData as WorkerData).environmentFiles);
-// The main thread has loaded the same files: one that fails here alone was changed meanwhile.
+// The main thread has loaded the same files. If loading fails only here, a file was changed meanwhile.
 if (loaded.kind === "invalid") throw new Error(loaded.message);
 const { registry } = loaded;
 
-/** Answers once the thread has booted. */
+/** Returns once the thread has started. */
 export function ready(): null {
   return null;
 }

@@ -1,4 +1,4 @@
-/** Keeps work that takes longer than about 0.3 ms off the event loop: threads, and who may use them when. */
+/** Runs work of more than about 0.3 ms in threads, off the event loop, and schedules it. */
 import { Piscina } from "piscina";
 import type { LevelCost, Slice, SliceDone } from "./jobs.ts";
 import { createScheduler, type Running, type Scheduler } from "./scheduler.ts";
@@ -6,30 +6,30 @@ import { createCosts, type SliceOutcome } from "./work.ts";
 
 export interface WorkerOptions {
   readonly threads: number;
-  /** Tasks that may wait for a thread, of all callers together. */
+  /** Maximum number of tasks that may wait for a thread, over all callers. */
   readonly queueMax: number;
-  /** How long a task may take, milliseconds, counted from when it begins. Its worker is then replaced. */
+  /** Maximum time of a task, in milliseconds, from its beginning. After that its worker is replaced. */
   readonly timeLimitMs: number;
-  /** Modules of environments beside Gradus's own. */
+  /** Modules of environments that are not Gradus's own. */
   readonly environmentFiles: readonly string[];
   /** Whether new workers make some tasks of each environment first. */
   readonly warmUp: boolean;
-  /** Told what goes wrong in a worker outside of any slice that is waited for, e.g. an answer that came after its limit. */
+  /** Called with errors of a worker outside of an awaited slice, e.g. with a result after the time limit. */
   readonly onError: (error: Error) => void;
 }
 
 export interface WorkerPool extends Pick<Scheduler, "run" | "load"> {
-  /** Resolves when every thread has booted. Warming up goes on behind it, before any work that comes meanwhile. */
+  /** Resolves when every thread has started. Threads then warm up before they take work. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
-/** A worker that is being started may take its time: threads boot and warm up outside any task's limit. */
+/** Threads never stop when idle. Starting and warming up do not count towards a task's limit. */
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * Where cores are few, calls are answered before tasks are made: the event loop has some three times a worker's share of a
- * core that both want.
+ * Nice value of the workers. On few cores it lets calls be answered before tasks are made: the event loop gets about
+ * three times a worker's share of a contested core.
  */
 const WORKERS_NICE = 5;
 
@@ -59,7 +59,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
       clearTimeout(timer);
     }
   };
-  // The scheduler begins as many slices as there are threads, so each begins at once.
+  // The scheduler begins as many slices as there are threads, so each slice starts at once.
   const begin = (slice: Slice): Running => {
     const outcome = within(slice);
     const replaced = async (): Promise<void> => {
@@ -74,10 +74,10 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const warmUp = async (): Promise<void> => {
     for (const level of (await onThread("warmUp")) as readonly LevelCost[]) costs.took(costs.of(level), level.cpuMs, 1);
   };
-  // Work that comes while a thread warms up waits in the queue, where no limit counts.
+  // While a thread warms up, work waits in the queue, where no limit counts.
   const warm = options.warmUp ? each(warmUp) : [];
   for (const warming of warm) scheduler.occupy(warming);
-  // A pool that is closed before it has booted or warmed up is nobody's failure.
+  // Closing a pool before it has started or warmed up is not a failure.
   for (const starting of [ready, ...warm]) starting.catch(() => undefined);
 
   return {
@@ -91,7 +91,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   };
 }
 
-/** What a thread is started with. */
+/** Data with which a thread is started. */
 export interface WorkerData {
   readonly environmentFiles: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
- * Scores completions whose verification waits for a resource. A sample of a run is scored once, however often it is
- * asked for and whoever still waits, and its result is recorded: a slow judge and an impatient trainer must not try for
- * ever. Outside of a run, a caller that leaves takes its completion along.
+ * Scores completions whose verification waits for a resource. A sample of a run is scored once and recorded, however
+ * often it is requested, even if all callers have left. Otherwise a slow judge and an impatient trainer would retry for
+ * ever. Outside of a run, a completion is dropped when its caller leaves.
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../../envs/facts.ts";
@@ -22,58 +22,58 @@ import {
 } from "./scorer.ts";
 import { bug } from "../../../envs/facts.ts";
 
-/** Who asks. */
+/** Caller of a Step. */
 export interface Caller {
-  /** Its name, where it has a token; its address, with the port. */
+  /** Name of its token, if it has one, and its address with the port. */
   readonly caller: string;
   readonly peer: string;
-  /** Aborted when the caller is gone, or its deadline has passed. */
+  /** Aborts when the caller has left, or its deadline has passed. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch; undefined: never. */
+  /** Deadline in milliseconds since the epoch. Undefined: none. */
   readonly deadlineMs: number | undefined;
 }
 
-/** A sample of a run, and how its result is put down there. */
+/** A sample of a run, with the function that makes its feedback. */
 export interface RunSample {
   readonly runId: string;
-  /** Tells samples, and completions of one sample, apart. */
+  /** Key of the sample and of its completion. */
   readonly key: string;
-  /** Undefined: there is nothing to record yet. */
+  /** Returns the feedback for a result. Undefined: there is nothing to record yet. */
   itemOf(result: SampleResult): FeedbackItem | undefined;
 }
 
-/** What became of a sample, and what that did to its run; undefined: nothing. */
+/** Result of a sample, and the status of its feedback. Undefined: nothing was recorded. */
 export interface ScoredSample {
   readonly result: SampleResult;
   readonly status?: FeedbackStatus | undefined;
 }
 
 export interface AsyncScorer {
-  /** Without a `sample`, the completion is of no run's. Never rejects. */
+  /** Scores a completion. Without a `sample` it belongs to no run. Never rejects. */
   score(task: AsyncTask, completion: string, caller: Caller, sample?: RunSample): Promise<ScoredSample>;
-  /** Samples of runs that are being scored, for metrics. */
+  /** Returns the number of samples of runs that are being scored, for metrics. */
   inFlight(): number;
 }
 
 export interface AsyncScorerOptions {
   readonly resources: Resources;
-  /** UTF-8 bytes. */
+  /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
-  /** Puts a result down in a run; what the run or its store cannot take is a status. */
+  /** Records a result in a run. If the run or its store cannot take it, the status says so. */
   readonly record: (runId: string, item: FeedbackItem) => Promise<FeedbackStatus>;
   readonly onFailure: (error: unknown, token: OpenToken) => void;
 }
 
-/** Results of runs' samples that are kept, for those who ask again after they left. */
+/** Maximum number of cached results of runs' samples, for callers that left and ask again. */
 const RECENT_MAX = 16_384;
-/** Callers that may wait for samples which others asked for first. */
+/** Maximum number of callers that wait for samples requested earlier by others. */
 export const JOINED_MAX = 16_384;
 
 /** A sample that is being scored. */
 interface Flight {
   readonly going: Promise<ScoredSample>;
-  /** Whether a call was told what was recorded. */
-  isTold: boolean;
+  /** Whether a call has received the status of the recording. */
+  isReported: boolean;
 }
 
 const GONE: Failed = {
@@ -122,11 +122,14 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
     return scored ?? { result: failedSample(GONE) };
   };
 
-  /** The first call that still waits is told what was recorded. Each other call records again: its run says DUPLICATE. */
+  /**
+   * Waits for a sample in progress. The first call to get its result receives the status of the recording. Each further
+   * call records again, and its run answers DUPLICATE.
+   */
   const joinFlight = async (flight: Flight, caller: Caller, sample: RunSample): Promise<ScoredSample> => {
     const scored = await join(flight.going, caller);
-    if (scored.status === undefined || !flight.isTold) {
-      flight.isTold ||= scored.status !== undefined;
+    if (scored.status === undefined || !flight.isReported) {
+      flight.isReported ||= scored.status !== undefined;
       return scored;
     }
     return put(sample, scored.result);
@@ -139,7 +142,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
         return { result: tooLarge ?? (await verified(options, task, completion, partyOf(caller), caller)) };
       const known = tooLarge ?? recent.get(sample.key);
       if (known !== undefined) return put(sample, known);
-      const flight = inFlight.get(sample.key) ?? { going: begin(task, completion, caller, sample), isTold: false };
+      const flight = inFlight.get(sample.key) ?? { going: begin(task, completion, caller, sample), isReported: false };
       inFlight.set(sample.key, flight);
       return joinFlight(flight, caller, sample);
     },
@@ -147,7 +150,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 }
 
-/** Without a caller it goes on to its end. Never rejects. */
+/** Verifies a completion. Without a caller it is never cancelled. Never rejects. */
 async function verified(
   { resources, onFailure }: AsyncScorerOptions,
   { scoring, token }: AsyncTask,

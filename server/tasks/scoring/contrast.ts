@@ -1,9 +1,12 @@
-/** Contrast pairs of a whole group: commits over what lost them, or never had one (Curriculum RLOO 3.3). */
+/**
+ * Contrast pairs of a complete group: completions that commit to a right answer, over those that lost it or never had
+ * one (Curriculum RLOO 3.3).
+ */
 import type { ScoredScan } from "../../../envs/score.ts";
 import type { SampleScan } from "../../curriculum/batches.ts";
 import type { SampleResult } from "./scorer.ts";
 
-/** A completion to be preferred to another one of its group. The ends are UTF-16 units of their texts. */
+/** A completion that is preferred to another one of its group. The ends count UTF-16 units of their texts. */
 export interface ContrastPair {
   readonly preferredSampleIndex: number;
   readonly preferredEnd: number;
@@ -11,7 +14,7 @@ export interface ContrastPair {
   readonly rejectedEnd: number;
 }
 
-/** What became of a completion of the group. */
+/** Result of a completion of the group. */
 export interface ScoredCompletion {
   readonly sampleIndex: number;
   readonly result: SampleResult;
@@ -22,15 +25,16 @@ interface Sample extends SampleScan {
   readonly index: number;
 }
 
-/** What is kept of a completion's scan; undefined: not every answer was verified, so that nothing is known. */
+/** Returns the recorded part of a completion's scan. Undefined: not every answer was verified, so nothing is known. */
 export function scanned({ length, commit, complete }: ScoredScan): SampleScan | undefined {
   if (commit !== undefined) return { length, commitEnd: commit.end, goesOn: commit.goesOn };
   return complete ? { length, commitEnd: null, goesOn: false } : undefined;
 }
 
 /**
- * Empty where the scheme does not scan for commits. A sample without a score is in no pair, for nothing is known of it; nor
- * is one of which not every answer was verified. In the order of sample_index, so that no pair depends on who came first.
+ * Returns the contrast pairs of a group. Empty if its scheme does not scan for commits. Samples without a score, or
+ * with unverified answers, are in no pair. Samples are taken in order of sample_index, so that pairs do not depend on
+ * the order of arrival.
  */
 export function contrastPairs(scored: readonly ScoredCompletion[]): readonly ContrastPair[] {
   const samples: Sample[] = [];
@@ -47,7 +51,7 @@ export function contrastPairs(scored: readonly ScoredCompletion[]): readonly Con
   return pairsOf(samples, pairsMax);
 }
 
-/** Of samples in the order of sample_index. */
+/** Returns the pairs of samples that are in order of sample_index. */
 export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastPair[] {
   const pairs: ContrastPair[] = [];
   const add = (preferred: Sample, rejected: Sample): void => {
@@ -62,7 +66,7 @@ export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastP
   const commits = samples.filter(({ commitEnd }) => commitEnd !== null);
   const without = samples.filter(({ commitEnd }) => commitEnd === null);
   for (const each of commits) if (each.goesOn) add(each, each);
-  // Round by round, each commit against another completion, so that a few pairs are not all of the same one.
+  // In each round every commit is paired with another completion, so that a few pairs are not all with the same one.
   for (let round = 0; round < without.length && pairs.length < pairsMax; round++)
     for (const [i, each] of commits.entries()) add(each, without[(i + round) % without.length] as Sample);
   return pairs;

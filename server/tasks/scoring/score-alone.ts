@@ -1,9 +1,9 @@
-/** Scores one completion that is no run's. */
+/** Scores one completion that belongs to no run. */
 import type { AsyncScorer, Caller } from "./async-scorer.ts";
 import type { OpenTask, SampleResult, Scorer } from "./scorer.ts";
 import { nextTurn } from "../../base/stretches.ts";
 
-/** UTF-16 units of a completion that is scored without waiting for a turn. */
+/** Maximum number of UTF-16 units of a completion that is scored without waiting for a turn. */
 const UNITS_AT_ONCE_MAX = 16 * 1024;
 
 export interface Scorers {
@@ -11,7 +11,7 @@ export interface Scorers {
   readonly asyncScorer: AsyncScorer;
 }
 
-/** `stepAside` is told when all that is left is waiting for a resource. */
+/** Scores a completion. Calls `stepAside` when only a resource is awaited. */
 export async function scoreAlone(
   { scorer, asyncScorer }: Scorers,
   task: OpenTask,
@@ -20,7 +20,7 @@ export async function scoreAlone(
   stepAside?: () => void,
 ): Promise<SampleResult> {
   if (task.kind === "sync") {
-    // Those of a batch come here together.
+    // Completions of a batch arrive together, so long ones wait for a turn.
     if (completion.length > UNITS_AT_ONCE_MAX) await nextTurn();
     return scorer.score(task, completion);
   }

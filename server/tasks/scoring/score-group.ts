@@ -1,4 +1,6 @@
-/** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
+/**
+ * Scores one group of completions. Feedback for its run is returned, or recorded by the scorer of asynchronous samples.
+ */
 import { reasonWords } from "../../../envs/facts.ts";
 import { factsOf } from "../../../envs/score.ts";
 import { hash } from "node:crypto";
@@ -19,53 +21,53 @@ import {
 import { inStretches } from "../../base/stretches.ts";
 
 /**
- * Tells texts that a caller sends for one sample apart, by 48 bits in hex. It guards against a mistake, not against the
- * caller, who could leave the second text unsent.
+ * Returns a digest that distinguishes texts sent for one sample: 48 bits in hex. It guards against mistakes, not
+ * against the caller, who could simply not send the second text.
  */
 function completionDigest(text: string): string {
   return hash("sha256", text, "hex").slice(0, 12);
 }
 
-/** A completion as it is asked about. */
+/** A completion to score. */
 interface Completion {
-  /** Its place among the group's samples. */
+  /** Index of the sample in its group. */
   readonly sampleIndex: number;
-  /** Read once for each score: a long one is made of its bytes each time. */
+  /** Text of the completion. It is read once for each score, because a long text is decoded at each reading. */
   readonly text: string;
-  /** The policy that wrote it, where the trainer says so. */
+  /** Version of the policy that wrote it, if the trainer gives it. */
   readonly policyVersion?: number | undefined;
 }
 
-/** Completions of one task. The contract's messages are such groups as they are, so that none is copied. */
+/** Completions of one task. The contract's messages have this type, so nothing is copied. */
 export interface CompletionGroup {
   readonly groupId: string;
-  /** Samples of the whole group; 0: as many as its run has, or as are here. */
+  /** Number of samples in the whole group. 0: as many as its run has, or as are in this request. */
   readonly numGenerations: number;
   readonly completions: readonly Completion[];
 }
 
-/** What a group's scores mean to the run that issued its task. */
+/** Feedback of a group's scores for the run that issued its task. */
 export type RunFeedback =
-  /** No run issued it. */
+  /** No run issued the task. */
   | { readonly kind: "none" }
-  /** They are not to be recorded, and why. */
+  /** The scores are not recorded, for the reason in `detail`. */
   | { readonly kind: "refused"; readonly detail: string }
-  /** Results to record; samples that are not among them have none yet. */
+  /** Results to record. Other samples have no result yet. */
   | { readonly kind: "items"; readonly runId: string; readonly items: readonly FeedbackItem[] }
-  /** They were recorded one by one; undefined: there was nothing to record. */
+  /** Results were recorded one by one. Undefined: there was nothing to record. */
   | { readonly kind: "recorded"; readonly statuses: readonly (FeedbackStatus | undefined)[] };
 
 export interface ScoredGroup {
-  /** In the order of the group's completions. */
+  /** Results in the order of the group's completions. */
   readonly samples: readonly ScoredCompletion[];
-  /** Undefined: not asked for, or the group is not here as a whole. */
+  /** Undefined: not requested, or some samples of the group are not in this request. */
   readonly whole: WholeGroup | undefined;
   readonly feedback: RunFeedback;
 }
 
-/** What is known of a group that is here as a whole. */
+/** Figures of a complete group. */
 export interface WholeGroup {
-  /** Of the samples with a score; undefined: there is none. */
+  /** Statistics of the samples with a score. Undefined: none has a score. */
   readonly statistics: GroupStatistics | undefined;
   readonly contrastPairs: readonly ContrastPair[];
 }
@@ -74,34 +76,37 @@ export interface GroupStatistics {
   readonly count: number;
   readonly mean: number;
   readonly std: number;
-  /** In the order of the samples; undefined for one without a score. */
+  /** Advantages in the order of the samples. Undefined for a sample without a score. */
   readonly rloo: readonly (number | undefined)[];
   readonly grpo: readonly (number | undefined)[];
 }
 
 export interface GroupOptions {
-  /** The group's statistics come with it where it is here as a whole. */
+  /** Whether to return the statistics of a complete group. */
   readonly statistics: boolean;
-  /** Whether the trainer says of the completion at this place that it reached its greatest length. */
+  /** Returns whether the trainer says that the completion at this index reached its maximum length. */
   readonly isCut: (place: number) => boolean;
 }
 
-/** UTF-16 units of a group's completions that are scored at a stretch; what is dearest to read takes some milliseconds. */
+/**
+ * Maximum number of UTF-16 units of a group that is scored in one stretch. The most expensive texts then take some
+ * milliseconds.
+ */
 const UNITS_AT_ONCE_MAX = 256 * 1024;
 
-/** Whether it is to be scored in stretches: the event loop is others' too. */
+/** Returns whether a group is scored in stretches, so that other work can run in between. */
 export function isLarge({ completions }: CompletionGroup): boolean {
   if (completions.length === 1) return false;
   let units = 0;
   for (const { text } of completions) {
     units += text.length;
-    // No further: long texts are made of their bytes when they are looked at.
+    // The loop stops early, because long texts are decoded when their length is read.
     if (units > UNITS_AT_ONCE_MAX) return true;
   }
   return false;
 }
 
-/** At once. Never throws for what the completions or the task_id hold. */
+/** Scores a group at once. Never throws because of the contents of completions or of the task_id. */
 export function scoreGroup(
   scorer: Scorer,
   task: SyncTask | NoReward,
@@ -113,7 +118,7 @@ export function scoreGroup(
   return toScoredGroup(task, group, options, run, scored);
 }
 
-/** The same in stretches. */
+/** Scores a large group in stretches. */
 export async function scoreLargeGroup(
   scorer: Scorer,
   task: SyncTask | NoReward,
@@ -128,7 +133,7 @@ export async function scoreLargeGroup(
 }
 
 interface ToldSample extends ScoredCompletion {
-  /** What its run is told, if anything. */
+  /** Feedback for its run, if any. */
   readonly item: FeedbackItem | undefined;
 }
 
@@ -161,7 +166,7 @@ function toScoredGroup(
   return { samples, whole, feedback: { kind: "items", runId: run.runId, items } };
 }
 
-/** The same for a task whose completions wait for a resource. */
+/** Scores a group whose completions wait for a resource. */
 export async function scoreGroupAsync(
   scorer: AsyncScorer,
   task: AsyncTask,
@@ -190,7 +195,7 @@ export async function scoreGroupAsync(
   return { samples, whole, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
 }
 
-/** Undefined: some of its samples are not here. */
+/** Returns the figures of a group. Undefined: some of its samples are not in this request. */
 function wholeGroup(
   group: CompletionGroup,
   samples: readonly ScoredCompletion[],
@@ -212,7 +217,7 @@ function statisticsOf(
     result.kind === "score" ? [{ sampleIndex, place, reward: result.score.reward }] : [],
   );
   if (scored.length === 0) return undefined;
-  // By sampleIndex, so that sums are the same to the bit however the samples were ordered.
+  // Samples are sorted by sampleIndex, so that sums are identical for every order of the request.
   scored.sort((a, b) => a.sampleIndex - b.sampleIndex);
   const rewards = scored.map(({ reward }) => reward);
   const { rloo, grpo, mean, std } = advantagesOf(rewards, scheme.scheme.range(scheme.parameters));
@@ -224,15 +229,15 @@ function statisticsOf(
   return { count: rewards.length, mean, std, rloo: inPlace(rloo), grpo: inPlace(grpo) };
 }
 
-/** The run that a group's results are to be recorded in, or why they are not. */
+/** Run in which a group's results are recorded, or the reason why they are not. */
 type GroupRun =
   | Extract<RunFeedback, { readonly kind: "none" | "refused" }>
   | {
       readonly kind: "run";
       readonly runId: string;
-      /** Of the instance. */
+      /** Hash of the instance. */
       readonly hash: string;
-      /** Undefined: the sample has no result yet. */
+      /** Returns the feedback for a result. Undefined: the sample has no final result yet. */
       itemOf(completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined;
     };
 
@@ -265,7 +270,7 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   return { kind: "run", runId, hash, itemOf };
 }
 
-/** What of a score a policy of the run may read beside; most read none. */
+/** Returns the facts of a score that a run's policy may read. Most policies read none. */
 function factsIn({ scoring }: OpenTask, result: SampleResult): Pick<FeedbackItem, "facts"> {
   return result.kind === "score" ? { facts: () => factsOf(scoring, result.score) } : {};
 }

@@ -1,4 +1,4 @@
-/** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what comes of them. */
+/** Scores completions: opens the task id, restores the instance, and calls the environment. */
 import { bug } from "../../../envs/facts.ts";
 import { roughBytes } from "../../base/rough-bytes.ts";
 import { LRUCache } from "lru-cache";
@@ -23,23 +23,23 @@ import { clipUtf8 } from "../../../envs/lib/text.ts";
 import type { Keyring } from "../keyring.ts";
 import { openTaskId, type TaskToken } from "../task-id.ts";
 
-// What became of one completion: a score, or the reason why there is none.
+// Result of one completion: a score, or the reason why there is none.
 
 export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" | "failed_precondition";
 
 export interface NoReward {
   readonly kind: "none";
   readonly reason: NoRewardReason;
-  /** What failed, where that is a resource. */
+  /** Resource that failed, if any. */
   readonly resource?: string | undefined;
   readonly detail: string;
-  /** 0: trying again is of no use. */
+  /** Delay before a retry, in milliseconds. 0: a retry is useless. */
   readonly retryDelayMs: number;
 }
 
 export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
 
-/** Whether no later attempt changes it: the sample counts as done, with its reward or without one. */
+/** Returns whether the result is final: no later attempt changes it, with a reward or without. */
 export function isFinal(result: SampleResult): boolean {
   return result.kind === "score" || result.retryDelayMs === 0;
 }
@@ -48,7 +48,7 @@ function invalidTask(detail: string): NoReward {
   return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
 }
 
-/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
+/** Checks the length of a completion. A UTF-16 unit takes at most 3 bytes of UTF-8, so most texts need no counting. */
 export function checkLength(completion: string, bytesMax: number): NoReward | undefined {
   if (completion.length * 3 <= bytesMax) return undefined;
   const bytes = Buffer.byteLength(completion);
@@ -57,7 +57,7 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
   return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
 }
 
-/** How long a client waits before it sends again what we failed at, where nothing says how long. */
+/** Default delay before a client retries after an internal failure, in milliseconds. */
 const RETRY_DELAY_MS = 1000;
 
 export function failedSample(failed: Failed): NoReward {
@@ -71,23 +71,26 @@ export function failedSample(failed: Failed): NoReward {
   };
 }
 
-// A violation of a missed answer names the settings of the run that would have read it.
+// Remedies: the violation of an answer that was not found names the settings of the run that would find it.
 
 const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
 
 /**
- * The score with its remedy. An answer that was found and cannot be read has none, nor has a completion that was cut: no
- * setting finds the answer in it.
+ * Returns the score with its remedy. There is none for an answer that was found but cannot be read, or for a completion
+ * that was cut: no setting finds an answer there.
  */
 export function withRemedy(task: AnyScoreTask, completion: string, score: Score): Score {
   if (score.verdict !== "malformed" || task.wasCut === true) return score;
   const { problem } = locateAnswers(completion, task.format, task.thinking);
-  // Some problems name their remedy themselves.
+  // Some problems name their own remedy.
   if (problem === undefined || problem.includes("thinking: ")) return score;
   return { ...score, violation: clipUtf8(`${score.violation}${remedyOf(task, completion)}`, VIOLATION_BYTES_MAX) };
 }
 
-/** At most two settings that would read an answer of the completion, by the names of run files; empty: none is known to. */
+/**
+ * Returns at most two settings that would find an answer in the completion, by their names in run files. Empty: no such
+ * setting is known.
+ */
 function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, completion: string): string {
   const others = environment.answerFormats.filter((other) => other !== format);
   const candidates = [
@@ -102,9 +105,12 @@ function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, 
   return `; a model that writes no thinking needs thinking: stripped${plain}`;
 }
 
-// Sizes of plain data, for caches that are bounded by memory.
+// Sizes of plain data, for caches with limited memory.
 
-/** Without the bytes of the instance: they are views of buffers of Node's that have 64 KiB, and would keep them. */
+/**
+ * Token without the bytes of the instance. The bytes are views of 64 KiB buffers of Node and would keep these in
+ * memory.
+ */
 export type OpenToken = Omit<TaskToken, "inline">;
 
 interface OpenParts {
@@ -112,13 +118,13 @@ interface OpenParts {
   readonly groupId: string;
 }
 
-/** A task that completions can be scored against at once. */
+/** A task whose completions are scored at once. */
 export interface SyncTask extends OpenParts {
   readonly kind: "sync";
   readonly scoring: ScoreTask;
 }
 
-/** One whose completions wait for a resource. */
+/** A task whose completions wait for a resource. */
 export interface AsyncTask extends OpenParts {
   readonly kind: "async";
   readonly scoring: AsyncScoreTask;
@@ -126,16 +132,16 @@ export interface AsyncTask extends OpenParts {
 
 export type OpenTask = SyncTask | AsyncTask;
 
-/** A task as it is scored for a completion of which its author says that it reached its greatest length. */
+/** Returns a task for scoring a completion that reached its maximum length, as its author says. */
 export function asCut<Task extends OpenTask>(task: Task): Task {
   return { ...task, scoring: { ...task.scoring, wasCut: true } };
 }
 
 export interface Scorer {
-  /** Tells of a task whose completions will come, so that its id need not be read. */
+  /** Caches a task whose completions will arrive, so that its id need not be decoded. */
   expect(taskId: string, groupId: string, token: TaskToken): void;
   open(taskId: string): OpenTask | NoReward;
-  /** Has every id read again, for its key may be gone. */
+  /** Drops all opened tasks, so that every id is checked again. Its key may have been retired. */
   forget(): void;
   score(task: SyncTask, completion: string): SampleResult;
 }
@@ -144,18 +150,20 @@ export interface ScorerOptions {
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** UTF-8 bytes. */
+  /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
-  /** Told of each failure of ours, which the client sees as "internal". */
+  /** Called with each internal failure, which the client sees as "internal". */
   readonly onFailure: (error: unknown, token: OpenToken) => void;
 }
 
-/** The opened forms of tasks are kept in about this much memory: a thousand TSPs, some thousand others. Results never. */
+/**
+ * Maximum size of the cache of opened tasks: about a thousand TSPs, or some thousand others. Results are never cached.
+ */
 const RECENT_BYTES_MAX = 8 * 1024 ** 2;
-/** Of a task beside its instance: its id, token and place in the cache. */
+/** Size of a task without its instance: its id, token and place in the cache. */
 const TASK_BYTES = 2048;
 
-/** A task that was made and not yet asked for: its instance is had when the first completion comes. */
+/** A task that was made and not requested yet. Its instance is restored when the first completion arrives. */
 interface Expected {
   readonly kind: "expected";
   readonly token: TaskToken;
@@ -164,7 +172,7 @@ interface Expected {
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, registry, completionBytesMax } = options;
-  // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
+  // A trainer that uses Step sends the completions of a group one by one, mostly to the server that made the task.
   const recent = new LRUCache<string, OpenTask | Expected>({
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
@@ -227,7 +235,7 @@ function openToken(
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
 }
 
-/** The instance that came with the id, or that its origin gives again. */
+/** Returns the instance in the task id, or restores it from its origin. */
 function restoredOf(
   environment: Environment,
   { key }: OpenToken,
@@ -241,7 +249,7 @@ function restoredOf(
   return { kind: "ok", instance: inline.decode(bytes) };
 }
 
-/** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
+/** Cache of schemes with default parameters, by environment and name. Most tasks use them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
 
 function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenToken) {
@@ -249,7 +257,7 @@ function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: 
   const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
   defaultSchemes.set(environment, known);
   const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {});
-  // Only names that exist are kept, so that the map stays as small as the environment's list.
+  // Only existing names are cached, so that the map stays as small as the environment's list.
   if (resolved.kind === "ok") known.set(rewardScheme, resolved);
   return resolved;
 }

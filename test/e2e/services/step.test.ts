@@ -120,7 +120,7 @@ describe("Step", () => {
       "an id that is far too long",
       ({ taskId }) => [taskId.repeat(60), ""],
       NoRewardReason.INVALID_TASK_ID,
-      /^task_id has \d+ characters, and none of ours has over 4096/,
+      /^task_id has \d+ characters, and the limit is 4096/,
     ],
     [
       "a completion above the limit",
