@@ -4,9 +4,21 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { changeBetween } from "../../server/outside/mounted/described.ts";
+import { openLocal } from "../../server/outside/mounted/local-provider.ts";
+import type { Provider } from "../../server/outside/mounted/provider.ts";
+import { readAllowed } from "../../server/outside/mounted/settings.ts";
 import { findPython, withoutPackage } from "../../server/outside/sandbox/python.ts";
+import { createBar } from "../bar.ts";
+import { fail, type Tried } from "../conformance/clause.ts";
+import { conformProvider, isChosen, levelWords, type ProviderChoice } from "../conformance/conform.ts";
+import { tryVerifier } from "../conformance/verifier-rules.ts";
+import { note } from "../notes.ts";
 import { CliProblem } from "../problem.ts";
+import { wholeNumber } from "../task-options.ts";
+import { report } from "./conformance.ts";
 
 interface Flags {
   readonly python: string;
@@ -14,11 +26,15 @@ interface Flags {
 
 interface CheckFlags extends Flags {
   readonly level?: readonly string[];
-  readonly seeds?: string;
-  readonly workers?: string;
+  readonly seeds: number;
+  readonly timeLimit: number;
   readonly allow?: readonly string[];
   readonly json?: boolean;
 }
+
+/** A note says what is waited for after so long. */
+const QUIET_MS = 2000;
+const MEMORY_MIB = 1024;
 
 const pythonOption = (): Option =>
   new Option("--python <file>", "the Python that has Gradus's package and the environment's dependencies")
@@ -32,7 +48,7 @@ export function addEnv(program: Command): void {
     .description("write a first environment as a starting point")
     .argument("<file>", "e.g. my_env.py")
     .addOption(pythonOption())
-    .action((file: string, { python }: Flags) => ask(python, ["new", file]));
+    .action((file: string, { python }: Flags) => write(python, file));
   env
     .command("check")
     .description(
@@ -40,32 +56,110 @@ export function addEnv(program: Command): void {
     )
     .argument("<target>", "a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address")
     .option("--level <name...>", "only these levels")
-    .option("--seeds <count>", "how many tasks of each level are made")
-    .option("--workers <count>", "processes that make and verify")
+    .option("--seeds <count>", "how many tasks of each level are made", wholeNumber(1, 256), 8)
+    .option("--time-limit <seconds>", "leave out the levels that are not tried by then", wholeNumber(1, 1_000_000), 600)
     .option("--allow <what...>", "what it may access besides its own folder and packages: read=PATH, net=HOST")
     .option("--json", "print JSON")
     .addOption(pythonOption())
-    .action((target: string, flags: CheckFlags) => ask(flags.python, ["check", target, ...argumentsOf(flags)]));
+    .action((target: string, flags: CheckFlags) => check(target, flags));
 }
 
-function argumentsOf({ level = [], seeds, workers, allow = [], json = false }: CheckFlags): readonly string[] {
-  return [
-    ...level.flatMap((name) => ["--level", name]),
-    ...(seeds === undefined ? [] : ["--seeds", seeds]),
-    ...(workers === undefined ? [] : ["--workers", workers]),
-    ...allow.flatMap((what) => ["--allow", what]),
-    ...(json ? ["--json"] : []),
-  ];
+/** Tries every rule on the environments of a target by two hosts, and prints what came of it. */
+async function check(target: string, flags: CheckFlags): Promise<void> {
+  const { level: levels = [], seeds, timeLimit, json = false } = flags;
+  const signal = AbortSignal.timeout(timeLimit * 1000);
+  const loading = setTimeout(() => note(`loading ${target}, and trying its levels …`), QUIET_MS);
+  const hosts = await openHosts(target, flags).finally(() => clearTimeout(loading));
+  try {
+    const late = `the time limit of ${timeLimit} s (--time-limit) was reached`;
+    await report(tried(hosts, { levels, seeds, signal }, late), json, (count) => `${target} breaks ${count} rules`);
+  } finally {
+    await Promise.all(hosts.map((host) => host.close()));
+  }
 }
 
-/** Runs gradus.serve, which prints its own output. Its exit code becomes the command's. */
-async function ask(name: string, args: readonly string[]): Promise<void> {
+type Hosts = readonly [first: Provider, second: Provider];
+
+async function openHosts(target: string, { python, allow = [] }: CheckFlags): Promise<Hosts> {
+  const found = await findPython(python);
+  if (found.kind === "missing") throw new CliProblem("failure", found.why);
+  const allowed = allow.flatMap((each) => {
+    const read = readAllowed(each);
+    if (read.kind === "refused") throw new CliProblem("usage", `--allow must be ${read.expected}; got '${each}'`);
+    return read.value;
+  });
+  const what = (kind: "read" | "net") => allowed.filter((each) => each.kind === kind).map((each) => each.what);
+  const options = {
+    python,
+    target: target.endsWith(".py") ? resolve(target) : target,
+    // One worker: a verifier that remembers is given all answers by turns in one process.
+    workers: 1,
+    memoryMib: MEMORY_MIB,
+    allow: { read: what("read"), net: what("net") },
+    onFault: () => undefined,
+  };
+  const [first, second] = await Promise.all([openLocal(options), openLocal(options)]);
+  if (first.kind === "opened" && second.kind === "opened") return [first.provider, second.provider];
+  for (const each of [first, second]) if (each.kind === "opened") await each.provider.close();
+  const why = first.kind === "failed" ? first.why : second.kind === "failed" ? second.why : "";
+  throw new CliProblem("failure", why.includes("No module named 'gradus'") ? withoutPackage(python) : why);
+}
+
+/** Tries rules by the first host, and by the second where a fresh process is asked. What is left out is a failure. */
+async function* tried(
+  [first, second]: Hosts,
+  choice: Omit<ProviderChoice, "environments">,
+  late: string,
+): AsyncGenerator<Tried> {
+  const { described } = first;
+  const provider: Provider = {
+    ...first,
+    probe: async () => changeBetween(described, second.described),
+    generate: (asked, seeds, options) => (options.fresh === true ? second : first).generate(asked, seeds, options),
+    verify: (asked, answer, options) => (options.fresh === true ? second : first).verify(asked, answer, options),
+  };
+  const left = new Set(
+    described.environments.flatMap(({ id, levels }) =>
+      levels.filter(({ name }) => isChosen(name, choice)).map(({ name }) => levelWords(id, name)),
+    ),
+  );
+  if (left.size === 0) throw new CliProblem("missing", `--level: there is no level '${choice.levels?.join("', '")}'`);
+  const bar = createBar({
+    done: 0,
+    total: left.size,
+    format: "{bar} {value} of {total} levels, {what}, {left}",
+    payload: { what: "" },
+  });
+  const found: Tried[] = [];
+  const onLevel = (name: string): void => {
+    left.delete(name);
+    bar.update(1);
+  };
+  for await (const each of conformProvider(provider, { ...choice, environments: [], onLevel, more: tryVerifier })) {
+    found.push(each);
+    bar.update(0, { what: each.part });
+  }
+  bar.stop();
+  yield* found;
+  const leftOut = (of: string, reason: string): Tried => ({
+    part: "Left out",
+    of,
+    says: "It is served.",
+    ms: 0,
+    finding: fail(reason),
+  });
+  yield* described.leftOut.map(({ name, reason }) => leftOut(name, reason));
+  yield* [...left].map((name) => leftOut(name, late));
+}
+
+/** Has gradus.serve write a file. Its exit code is the command's. */
+async function write(name: string, file: string): Promise<void> {
   const python = await findPython(name);
   if (python.kind === "missing") throw new CliProblem("failure", python.why);
   const found = spawn(python.path, ["-c", "import gradus.serve"], { stdio: "ignore" });
   const [without] = (await once(found, "close")) as [number | null];
   if (without !== 0) throw new CliProblem("failure", withoutPackage(name));
-  const child = spawn(python.path, ["-m", "gradus.serve", ...args], { stdio: "inherit" });
+  const child = spawn(python.path, ["-m", "gradus.serve", "new", file], { stdio: "inherit" });
   const [code] = (await once(child, "close")) as [number | null];
   process.exitCode = code ?? 1;
 }

@@ -71,13 +71,20 @@ export interface ProviderChoice extends Pick<Subject, "seeds"> {
   readonly levels?: readonly string[];
   /** Aborted when no further rule is to be tried. Left out: never. */
   readonly signal?: AbortSignal;
+  /** Told of each level that was tried. */
+  readonly onLevel?: (level: string) => void;
   /** Tries further rules on each level. Left out: none. */
   readonly more?: Parameters<typeof examine>[1];
 }
 
+export const levelWords = (id: string, level: string): string => `${id}, level ${level}`;
+
+export const isChosen = (level: string, { levels = [] }: Pick<ProviderChoice, "levels">): boolean =>
+  levels.length === 0 || levels.includes(level);
+
 /** Tries the rules that a server holds a provider to before it serves a level. */
 export async function* conformProvider(provider: Provider, choice: ProviderChoice): AsyncGenerator<Tried> {
-  const { environments: wanted, levels = [], signal = new AbortController().signal, more, ...seeds } = choice;
+  const { environments: wanted, signal = new AbortController().signal, more, seeds } = choice;
   const { described } = provider;
   yield* partOf("", { part: "DescribeResponse", tried: tryRules(ON_PROVIDER, described), ms: 0 });
   refuseUnknown(wanted, described.environments);
@@ -91,11 +98,14 @@ export async function* conformProvider(provider: Provider, choice: ProviderChoic
   const read = readDescribed({ ...described, environments });
   for (const each of read.kind === "ok" ? read.environments : [])
     for (const level of each.levels) {
-      if (levels.length > 0 && !levels.includes(level.name)) continue;
-      for await (const examined of examine({ provider, described: each, level, signal, ...seeds }, more)) {
+      if (!isChosen(level.name, choice)) continue;
+      const subject = { provider, described: each, level, signal, ...(seeds !== undefined && { seeds }) };
+      const of = levelWords(each.asked.id, level.name);
+      for await (const examined of examine(subject, more)) {
         if (signal.aborted) return;
-        yield* partOf(`${each.asked.id}, level ${level.name}`, examined);
+        yield* partOf(of, examined);
       }
+      choice.onLevel?.(of);
     }
 }
 

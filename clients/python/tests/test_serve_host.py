@@ -12,8 +12,7 @@ import grpc
 import pytest
 import trustme
 
-from gradus.serve import _check
-from gradus.serve._laws import Asked, words
+from gradus.serve._level import Asked, words
 from gradus.serve._link import Host, HostError, Terms
 from gradus.serve._new import new
 from gradus.serve._remote import Access, OptionError, open_server
@@ -177,16 +176,12 @@ def test_a_file_that_does_not_import_is_refused(tmp_path: Path) -> None:
         asyncio.run(Host.start(str(tmp_path / "broken.py"), TERMS))
 
 
-def test_new_writes_what_keeps_every_law(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_new_writes_a_file_once(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     assert new("my_env.py") == 0
     assert new("my_env.py") == 1
     assert new("my-env.py") == new("my_env.txt") == 2
     assert "is there already" in capsys.readouterr().err
-    assert _check.check("my_env.py", TERMS, levels=["short"], seeds=3, as_json=False) == 0
-    told = capsys.readouterr().out
-    assert "travels in the task's id" in told
-    assert "1 levels, 0 of them break a law" in told
 
 
 def over_grpc(access: Access, ask: Callable[[str], Awaitable[T]]) -> T:

@@ -14,7 +14,7 @@ import pytest
 
 from gradus.serve import UnavailableError
 from gradus.serve._catalogue import TargetError
-from gradus.serve._laws import Asked, words
+from gradus.serve._level import Asked, words
 from gradus.serve._link import Host, Terms
 from gradus.serve.adapters import nemo_gym
 from gradus.v1 import provider_pb2 as pb

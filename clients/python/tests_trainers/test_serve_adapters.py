@@ -16,7 +16,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from gradus.serve._catalogue import load
-from gradus.serve._laws import Asked, plain, words
+from gradus.serve._level import Asked, plain, words
 from gradus.serve._link import Host, HostError, Terms
 from gradus.serve.adapters import reasoning_gym
 

@@ -35,6 +35,7 @@ export interface Described {
   readonly components: readonly ComponentInfo[];
   readonly verbatim: boolean;
   readonly draws: boolean;
+  readonly runsAnswers: boolean;
   /** Of UTF-8. */
   readonly answerBytesMax: number;
   readonly remarks: readonly string[];
@@ -108,6 +109,7 @@ function describedOf(wire: ProvidedEnvironment): Described {
     components: wire.components.map(({ name, description, weight }) => ({ name, description, weight })),
     verbatim: wire.verbatim,
     draws: wire.draws,
+    runsAnswers: wire.runsAnswers,
     answerBytesMax: atMost(limits?.answerBytes, ANSWER_BYTES_MAX),
     remarks: wire.remarks.map(onOneLine),
   };

@@ -75,8 +75,8 @@ interface Allowed {
   readonly what: string;
 }
 
-/** One, or several between commas, each with its name. */
-function readAllowed(given: string): Parsed<readonly Allowed[]> {
+/** Reads what a host may use: one, or several between commas, each with its name. */
+export function readAllowed(given: string): Parsed<readonly Allowed[]> {
   const parts = given.split(/,(?=(?:read|net)=)/);
   const read = parts.flatMap((each): Allowed[] => {
     const [, kind = "", what = ""] = /^(read|net)=([^\0]{1,4096})$/.exec(each) ?? [];

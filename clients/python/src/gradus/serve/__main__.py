@@ -1,4 +1,4 @@
-"""python -m gradus.serve: an environment over gRPC; with `new` or `check` before its file, what `gradus env` does."""
+"""python -m gradus.serve: an environment over gRPC; with `new` before a file, it writes a first one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gradus.serve import _check, _new, _remote
-from gradus.serve._laws import SEEDS
+from gradus.serve import _new, _remote
 from gradus.serve._link import HostError, Terms
 
 
@@ -19,9 +18,6 @@ def main(arguments: Sequence[str]) -> int:
     """The exit status."""
     if arguments and arguments[0] == "new":
         return _new.new(_parser_of_new().parse_args(arguments[1:]).file)
-    if arguments and arguments[0] == "check":
-        asked = _parser_of_check().parse_args(arguments[1:])
-        return _check.check(asked.target, terms_of(asked), levels=asked.level, seeds=asked.seeds, as_json=asked.json)
     asked = _parser_of_serve().parse_args(arguments)
     access = _remote.Access(
         asked.address, token_of(asked), asked.tls_cert, asked.tls_key, asked.tls_client_ca, asked.insecure
@@ -37,17 +33,6 @@ def main(arguments: Sequence[str]) -> int:
 def _parser_of_new() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("gradus env new", description="Write a first environment.")
     parser.add_argument("file", help="e.g. my_env.py")
-    return parser
-
-
-def _parser_of_check() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "gradus env check", description="Say what holds of an environment, level by level."
-    )
-    _add_target(parser)
-    parser.add_argument("--level", action="append", default=[], help="only this level; may be given several times")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"how many tasks of each level are made ({SEEDS})")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""A host as it is asked from Python: by `check`, and by the server of `python -m gradus.serve --address`.
+"""A host as it is asked from Python, by the server of `python -m gradus.serve --address`.
 
 The server of Gradus asks hosts in the same way, in TypeScript.
 """

@@ -1,0 +1,145 @@
+/** Rules on verifiers that take many answers to try. Only `gradus env check` tries them, by a second host of the environment. */
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Instances,
+  type Made,
+  NONSENSE,
+  type Subject,
+  verify,
+  worth,
+} from "../../server/outside/mounted/call-rules.ts";
+import { type Examined, timed } from "../../server/outside/mounted/examine.ts";
+import { isRight } from "../../server/outside/mounted/findings.ts";
+import { NOTHING, type Verified } from "../../server/outside/mounted/provider.ts";
+import { firstOf, type Rule, rule } from "../../server/outside/mounted/rules.ts";
+
+/** Instances of which answers are tried. */
+const INSTANCES_MAX = 2;
+/** Times that each of a few answers is verified by one process, fewer if that takes more than 20 s. */
+const REPEATS = 12;
+const REPEATED_MS_MAX = 20_000;
+const GUESSES = [NONSENSE, "0", "1", "yes", "a"];
+/** Status with which a process ends that ran an answer. */
+const STATUS = 73;
+
+const EXIT = `__import__('os')._exit(${STATUS})`;
+
+export async function* tryVerifier(subject: Subject, made: Instances): AsyncGenerator<Examined> {
+  yield timed("Remembering", ON_REMEMBERING, remember(subject, made));
+  yield timed("Containing", ON_CONTAINING, contain(subject, made));
+  if (!subject.described.runsAnswers) yield timed("Running", ON_RUNNING, run(subject, made));
+}
+
+const quoted = (text: string): string => `'${text.slice(0, 60)}'`;
+const referencesOf = (made: readonly Made[]): readonly string[] =>
+  made.flatMap(({ instance: { reference } }) => reference ?? []);
+
+// Remembering.
+
+/** What came of an answer each time that it was verified: by one process after others, and last by a fresh one. */
+interface Repeated {
+  readonly text: string;
+  readonly found: readonly Verified[];
+}
+
+async function remember(subject: Subject, made: Instances): Promise<readonly Repeated[]> {
+  const texts = [...new Set([...GUESSES, ...referencesOf(made.slice(0, 4))])];
+  const repeated: Repeated[] = [];
+  for (const each of made.slice(0, INSTANCES_MAX)) {
+    const beganMs = performance.now();
+    const found = texts.map((): Verified[] => []);
+    for (let round = 0; round < REPEATS; round++) {
+      if (round > 1 && performance.now() - beganMs > (REPEATED_MS_MAX / REPEATS) * round) break;
+      const order = round % 2 === 0 ? texts : texts.toReversed();
+      for (const [i, verified] of (await verify(subject, each, order)).entries())
+        found[texts.indexOf(order[i] ?? "")]?.push(verified);
+    }
+    const fresh = await verify(subject, each, texts, { fresh: true });
+    repeated.push(...texts.map((text, i) => ({ text, found: [...(found[i] ?? []), fresh[i] ?? NOTHING] })));
+  }
+  return repeated;
+}
+
+function difference({ text, found }: Repeated): string | undefined {
+  const told = found.filter((each) => each.kind === "facts" || each.failure !== "unavailable");
+  const [first] = told;
+  const other = told.find((each) => !isDeepStrictEqual(each, first));
+  if (first === undefined || other === undefined) return undefined;
+  const where = other === found.at(-1) ? " by a fresh process" : "";
+  return `${wordsOf(first)}, and ${wordsOf(other)}${where}, for ${quoted(text)}`;
+}
+
+const wordsOf = (verified: Verified): string =>
+  verified.kind === "facts" && verified.facts.violation !== ""
+    ? `${worth(verified)} (${verified.facts.violation})`
+    : worth(verified);
+
+const ON_REMEMBERING: readonly Rule<readonly Repeated[]>[] = [
+  rule("EnvironmentProvider.Verify", "must find the same of an answer, whatever the process found before", (repeated) =>
+    firstOf(repeated.map(difference)),
+  ),
+];
+
+// Containing.
+
+/** Texts in which the reference stands between wrong answers. */
+const LISTS: readonly ((wrong: readonly string[], right: string) => string)[] = [
+  ([one = "", two = "", ...rest], right) => [one, two, right, ...rest, one].join(", "),
+  ([one = "", two = ""], right) => [one, right, two].join("\n"),
+  ([one = "", two = ""], right) => `It may be ${one} or ${right} or ${two}.`,
+];
+
+/** Returns texts that are taken for right, and are not. */
+async function contain(subject: Subject, made: Instances): Promise<readonly string[]> {
+  const { described } = subject;
+  const taken: string[] = [];
+  for (const each of made.slice(0, INSTANCES_MAX)) {
+    const { reference } = each.instance;
+    if (reference === undefined) continue;
+    const guesses = [...new Set([...referencesOf(made), ...GUESSES])].filter((text) => !text.includes(reference));
+    const verdicts = await verify(subject, each, guesses);
+    const wrong = guesses.filter((_, i) => !isRight(described, verdicts[i] ?? NOTHING)).slice(0, 4);
+    if (wrong.length < 2) continue;
+    const lists = LISTS.map((list) => list(wrong, reference));
+    const found = await verify(subject, each, lists);
+    taken.push(...lists.filter((_, i) => isRight(described, found[i] ?? NOTHING)));
+  }
+  return taken;
+}
+
+const ON_CONTAINING: readonly Rule<readonly string[]>[] = [
+  rule(
+    "ProvidedFacts.verdict",
+    "must not be that of a right answer for a list of answers with the right one in it",
+    (taken) => firstOf(taken.map(quoted)),
+  ),
+];
+
+// Running.
+
+/** Returns answers that were run, each with what shows it. */
+async function run(subject: Subject, made: Instances): Promise<readonly string[]> {
+  const one = made.find(({ instance: { reference } }) => reference !== undefined) ?? made[0];
+  const { reference = "0" } = one.instance;
+  const found: string[] = [];
+  for (const value of [reference, JSON.stringify(reference)]) {
+    // The second is the same text to whoever looks for the value in it, and no expression.
+    const [expression, text] = [`(lambda: ${value})()`, `(lambda: ${value})(`];
+    const [run = NOTHING, read = NOTHING] = await verify(subject, one, [expression, text]);
+    if (isRight(subject.described, run) && !isRight(subject.described, read))
+      found.push(`${quoted(expression)}, which is right`);
+  }
+  for (const text of [EXIT, `${reference}\n${EXIT}`]) {
+    const [verified = NOTHING] = await verify(subject, one, [text]);
+    if (verified.kind === "failure" && verified.detail.includes(`status ${STATUS}`))
+      found.push(`${quoted(text)}, which ended its process`);
+  }
+  const [verified = NOTHING] = await verify(subject, one, [`${reference}\nwhile True:\n    pass`]);
+  if (verified.kind === "failure" && verified.failure === "timeout")
+    found.push("a loop without end, which did not end");
+  return found;
+}
+
+const ON_RUNNING: readonly Rule<readonly string[]>[] = [
+  rule("ProvidedEnvironment.runs_answers", "must be set if answers are run as code", (found) => firstOf(found)),
+];
