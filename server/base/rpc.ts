@@ -14,6 +14,21 @@ import type { Logger } from "pino";
 /** From so many bytes on the long texts of a message are read when they are wanted, and it may have no requests within it. */
 export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
+/** Of such a message, by its list of groups: the bytes of the message, if nothing else has a part in them. */
+export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
+
+/** Of such a message, by group: how long its texts are together, so that nobody has to read them for that. */
+export const textSizes = new WeakMap<object, number>();
+
+/**
+ * Frees the bytes of the long texts of these groups, which the collector would keep until its next full collection. A handler
+ * calls it once it reads none of the texts any more.
+ */
+export function freeTexts(groups: readonly unknown[]): void {
+  bytesOfTexts.get(groups)?.transfer(0);
+  bytesOfTexts.delete(groups);
+}
+
 /** One call, as its handler sees it. */
 export interface CallContext {
   /** Aborted when the caller is gone, its deadline has passed, or a shutdown has run out of patience. */

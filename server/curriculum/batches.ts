@@ -203,6 +203,33 @@ function isInOrder(indices: readonly number[]): boolean {
   return true;
 }
 
+/** Kinds of results that a group's are compared with. */
+const SHARED_MAX = 8;
+
+/** Equal results as one object: a run keeps those of closed groups for long, and the samples of a group have few kinds. */
+export function shared(results: TaskSamples["results"]): TaskSamples["results"] {
+  const kinds: SampleResult[] = [];
+  return results.map((result) => {
+    if (result === null) return null;
+    const known = kinds.find((kind) => isEqual(kind, result));
+    if (known === undefined && kinds.length < SHARED_MAX) kinds.push(result);
+    return known ?? result;
+  });
+}
+
+/** Results with facts or a scan are seldom equal, and are not compared. */
+function isEqual(a: SampleResult, b: SampleResult): boolean {
+  if (a.kind !== "reward" || b.kind !== "reward" || a.facts !== b.facts || a.scan !== b.scan) return false;
+  // Object.is tells 0 from -0, which a journal keeps apart.
+  return (
+    Object.is(a.reward, b.reward) &&
+    Object.is(a.quality, b.quality) &&
+    a.solved === b.solved &&
+    a.policyVersion === b.policyVersion &&
+    a.malformed === b.malformed
+  );
+}
+
 export function recordedOf({ results, digests }: TaskSamples): Omit<GroupResults, "cursor"> {
   const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
   if (digests === blanks.get(digests.length)?.digests) return columns;

@@ -14,6 +14,7 @@ import {
   type GroupResults,
   isUseless,
   type OpenGroup,
+  shared,
   withSamples,
 } from "./batches.ts";
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
@@ -52,7 +53,7 @@ export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRan
 /** Closes a group with the outcome of its results or of its report. */
 export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: GroupOutcome): ClosedGroup<Key> {
   const { task, handedOutAtMs, digests, results } = group;
-  return { kind: "closed", task, handedOutAtMs, digests, results, outcome, folded: false };
+  return { kind: "closed", task, handedOutAtMs, digests, results: shared(results), outcome, folded: false };
 }
 
 /** Records results of one group. The last missing result closes the group. */

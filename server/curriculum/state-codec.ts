@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../proto/gen/gradus/internal/v1/run_pb.js";
-import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
+import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, shared, withSamples } from "./batches.ts";
 import { pagesOf, withLeftOut, withResults } from "./evaluation-rounds.ts";
 import { addHash, addPacked, HASH_BYTES, hashLog, issuedHashes, packedHashes } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
@@ -136,7 +136,7 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   const { facts: all, ...sums } = sumsFrom(outcome);
   const facts = factsFrom(all);
   const cameTo = { ...sums, deviation, advantage, quality, ...(facts && { facts }) };
-  return { kind: "closed", ...base, outcome: cameTo, folded };
+  return { kind: "closed", ...base, results: shared(known.results), outcome: cameTo, folded };
 }
 
 /** Returns the fields of a batch. `previous` is the batch before it in the state. */

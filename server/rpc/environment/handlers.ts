@@ -35,7 +35,7 @@ import type { NoReward, OpenTask } from "../../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { inStretches } from "../../base/stretches.ts";
 import type { MakeResult } from "../../tasks/task.ts";
-import { codes, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
+import { codes, freeTexts, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers, textSizes } from "../../base/rpc.ts";
 import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "../request-checks.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -232,8 +232,10 @@ async function scoreGroups(
     return scoreAndFeed(deps, task, group, true, caller);
   });
   if (waits) stepAside?.();
-  if (outcomes.every(isAtOnce)) return outcomes;
-  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
+  const isDone = outcomes.every(isAtOnce);
+  const all = isDone ? outcomes : await Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
+  freeTexts(groups);
+  return all;
 }
 
 function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is GroupOutcome {
@@ -258,7 +260,7 @@ function scoreAndFeed(
   const isCut = (place: number): boolean => group.completions[place]?.finishReason === FinishReason.LENGTH;
   const options = { statistics, isCut };
   if (task.kind === "async") return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then(done);
-  if (isLarge(group)) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
+  if (isLarge(group, textSizes.get(group))) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
   return done(scoreGroup(deps.scorer, task, group, options));
 }
 

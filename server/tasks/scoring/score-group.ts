@@ -94,16 +94,13 @@ export interface GroupOptions {
  */
 const UNITS_AT_ONCE_MAX = 256 * 1024;
 
-/** Returns whether a group is scored in stretches, so that other work can run in between. */
-export function isLarge({ completions }: CompletionGroup): boolean {
+/**
+ * Returns whether a group is scored in stretches, so that other work can run in between. `length` is that of its texts
+ * together; undefined: they are in memory, and counted here.
+ */
+export function isLarge({ completions }: CompletionGroup, length: number | undefined): boolean {
   if (completions.length === 1) return false;
-  let units = 0;
-  for (const { text } of completions) {
-    units += text.length;
-    // The loop stops early, because long texts are decoded when their length is read.
-    if (units > UNITS_AT_ONCE_MAX) return true;
-  }
-  return false;
+  return (length ?? completions.reduce((units, { text }) => units + text.length, 0)) > UNITS_AT_ONCE_MAX;
 }
 
 /** Scores a group at once. Never throws because of the contents of completions or of the task_id. */

@@ -12,6 +12,7 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Method, methodAt, type TransportContext } from "../call-context.ts";
 import { callerName } from "../../base/fair-turns.ts";
+import { nextTurn } from "../../base/stretches.ts";
 import type { Account, OpenCall } from "../admission.ts";
 import { type JsonLimits, jsonWithin } from "../http/json.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
@@ -24,6 +25,8 @@ export const OPENENV_PATH = "/ws";
 
 /** A message at most, or the server's own limit where that is less: a completion and its names. */
 const MESSAGE_BYTES_MAX = 4 * 1024 ** 2;
+/** What is longer takes more than a stretch to read. */
+const LONG_BYTES = 128 * 1024;
 /** A message has a task's choice or a completion, so that few parts are enough. */
 const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
 /** A session in which so long nothing is asked ends: longer than an update of a model takes. */
@@ -141,9 +144,32 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
+/**
+ * Reads a long message piece by piece, one piece of all sockets in each round of the event loop: its last piece is unmasked
+ * together with all before it, which takes milliseconds.
+ */
+function readInTurns(client: WebSocket, socket: Socket): void {
+  const [read] = socket.listeners("data");
+  if (read === undefined) throw new Error("ws no longer listens to the data of its socket");
+  let bytes = 0;
+  client.on("message", () => (bytes = 0));
+  const readPiece = (piece: Buffer): void => {
+    if (socket.destroyed) return;
+    read.call(socket, piece);
+    if (!client.isPaused) socket.resume();
+  };
+  socket.removeAllListeners("data").on("data", (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= LONG_BYTES) return readPiece(piece);
+    socket.pause();
+    void nextTurn().then(() => readPiece(piece));
+  });
+}
+
 function session(client: WebSocket, opened: Opened): void {
   const { request, socket, context, known, handlers, place } = opened;
   heldBy(client, opened);
+  readInTurns(client, socket);
   place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
   const player = createPlayer(handlers);
   /** Messages that are not answered, the first of which is worked on. */
@@ -170,7 +196,8 @@ function session(client: WebSocket, opened: Opened): void {
   const answer = async (raw: RawData): Promise<void> => {
     if (isClose(raw)) return client.close(1000);
     // Messages that come at once over many sockets are parsed in turns.
-    await new Promise<void>((begin) => context.turns(socket).take(begin));
+    if ((raw as Buffer).length > LONG_BYTES) await nextTurn();
+    else await new Promise<void>((begin) => context.turns(socket).take(begin));
     const reply = await read(raw as Buffer)
       .then(({ kind, data }) => call(kind, data, (raw as Buffer).length))
       .catch((error: unknown) => errorReply(error));

@@ -71,7 +71,10 @@ export class ByteGatherer {
     const until = Math.min(from.length, done + Math.ceil(bytes));
     from.copy(this.#room, done, done, until);
     this.#moving.done = until;
-    if (until === from.length) this.#moving = undefined;
+    if (until < from.length) return;
+    // Freed at once: the collector would keep it until its next full collection.
+    (from.buffer as ArrayBuffer).transfer(0);
+    this.#moving = undefined;
   }
 }
 

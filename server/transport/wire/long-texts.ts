@@ -13,10 +13,11 @@ import {
   type StreamStepsRequest,
   StreamStepsRequestSchema,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { LONG_MESSAGE_BYTES } from "../../base/rpc.ts";
+import { bytesOfTexts, LONG_MESSAGE_BYTES, textSizes } from "../../base/rpc.ts";
+import { headerBytes } from "./frames.ts";
 
 /** From here on a text is read when it is wanted: in messages that are long themselves. */
-const LONG_BYTES = 64 * 1024;
+const LONG_BYTES = 1024;
 
 export function mayHoldLongTexts(schema: DescMessage): boolean {
   return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;
@@ -36,10 +37,20 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
   // Their completions would have to be told apart from those of the message's own groups.
   if (more.length > 0) throw new RangeError(`with more requests in it, it may have ${LONG_MESSAGE_BYTES} bytes`);
-  const completions = groups.flatMap((group) => group.completions);
-  for (const [place, { buffer, byteOffset, byteLength }] of cut.texts) {
-    const get = (): string => Buffer.from(buffer, byteOffset, byteLength).toString();
-    Object.defineProperty(completions[place], "text", { get, enumerable: true });
+  // Bytes that came as part of larger ones are others' as well.
+  const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength <= bytes.byteLength + headerBytes;
+  if (isAlone) bytesOfTexts.set(groups, bytes.buffer);
+  let place = 0;
+  for (const group of groups) {
+    let size = 0;
+    for (const completion of group.completions) {
+      const text = cut.texts.get(place++);
+      size += (text ?? completion.text).length;
+      if (text === undefined) continue;
+      const get = (): string => Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString();
+      Object.defineProperty(completion, "text", { get, enumerable: true });
+    }
+    textSizes.set(group, size);
   }
   return message;
 }

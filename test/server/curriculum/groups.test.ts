@@ -32,6 +32,22 @@ const rewards = [1, 0.25, 0.5, 0];
 const whole = (task: Task) => rewards.map((reward, sample) => feedbackFor(task, sample, reward));
 
 describe("GetGroups", () => {
+  test("of a closed group equal results are one object: a run keeps a thousand groups", async () => {
+    const { runs } = await started();
+    const { tasks } = value(await ask(runs, "run", 0, 3));
+    const [task] = tasks as [Task];
+    value(
+      await runs.recordFeedback(
+        "run",
+        [1, 0, 1, 0].map((reward, sample) => feedbackFor(task, sample, reward)),
+      ),
+    );
+    const { groups: found } = value(await groups(runs, { kind: "groups", refs: [task] }));
+    const results = found[0]?.samples.map(({ result }) => result) ?? [];
+    expect(results.map((result) => result.kind === "reward" && result.reward)).toEqual([1, 0, 1, 0]);
+    expect(new Set(results).size).toBe(2);
+  });
+
   test("tells what is open and which samples are missing, in pages, without changing anything", async () => {
     const { runs } = await started();
     const { tasks } = value(await ask(runs, "run", 0, 3));

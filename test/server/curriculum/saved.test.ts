@@ -1,7 +1,7 @@
 /** Events are read as they were written, to the bit: what is not set is not 0, and 0 is not -0. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { GroupResults, SampleResult } from "../../../server/curriculum/batches.ts";
+import { type GroupResults, type SampleResult, shared } from "../../../server/curriculum/batches.ts";
 import type { RunEvent } from "../../../server/curriculum/events.ts";
 import { encodeEvent, eventFrom, readEvent } from "../../../server/curriculum/event-codec.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
@@ -138,4 +138,29 @@ test.each<[string, RunConfig]>([
     const reshaped = { kind: "reshaped", config, policy: to } as const;
     expect(throughBytes(reshaped)).toEqual(reshaped);
   }
+});
+
+test("equal results of a group are one object, and those that differ in anything stay what they are", () => {
+  const before: readonly (SampleResult | null)[] = [
+    { kind: "reward", reward: 0, solved: false },
+    { kind: "reward", reward: 0, solved: false },
+    null,
+    { kind: "reward", reward: -0, solved: false },
+    { kind: "reward", reward: 0, solved: false, policyVersion: 0 },
+    { kind: "reward", reward: 0, solved: false, quality: 0 },
+    { kind: "reward", reward: 0, solved: false, malformed: 1 },
+    { kind: "reward", reward: 0, solved: false, facts: { words: 1 } },
+    { kind: "reward", reward: 0, solved: false, facts: { words: 2 } },
+    { kind: "reward", reward: 0, solved: true },
+    { kind: "terminal", reason: "judge_failed" },
+    { kind: "reward", reward: 0, solved: true },
+  ];
+  const after = shared(before);
+  expect(after).toStrictEqual(before);
+  expect([after[1] === after[0], after[11] === after[9], new Set(after).size]).toEqual([true, true, 10]);
+});
+
+test("any results stay what they are", () => {
+  const all = fc.array(fc.option(result), { maxLength: 40 });
+  fc.assert(fc.property(all, (each) => void expect(shared(each)).toStrictEqual(each)));
 });

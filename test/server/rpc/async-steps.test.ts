@@ -1,11 +1,16 @@
 /** Environments that ask the outside, behind the services: cancellation, deadlines, and samples of runs. */
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { createRuns } from "../../../server/runs/runs.ts";
-import { type CompletionGroup, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import {
+  BatchStepRequestSchema,
+  type CompletionGroup,
+  FinishReason,
+  StreamStepsRequestSchema,
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ServiceDeps } from "../../../server/rpc/deps.ts";
@@ -20,6 +25,7 @@ import { createResources } from "../../../server/outside/gate/resources.ts";
 import { createScorer } from "../../../server/tasks/scoring/scorer.ts";
 import { mintTaskId, type RunPlace } from "../../../server/tasks/task-id.ts";
 import type { CallContext } from "../../../server/base/rpc.ts";
+import { decoderOf } from "../../../server/transport/wire/codec.ts";
 import { flaky, hangsUp } from "../../support/environments/flaky.ts";
 import { graded } from "../../support/environments/graded.ts";
 import { type Ask, asking, judged, RIGHT } from "../../support/environments/slow.ts";
@@ -169,6 +175,38 @@ test("the deadline and the signal of every call reach the verifier", async () =>
   }
   await evaluation.submitCompletions?.(submissions(), call)[Symbol.asyncIterator]().next();
   expect(submitted).toEqual([call]);
+});
+
+test("the bytes of long texts are freed when all groups of their message are scored, and no sooner", async () => {
+  const { asked, server } = held();
+  const { service } = server;
+  const longest = "x".repeat(2 ** 20);
+  const groups = [groupOf("test/slow", ["7"]), groupOf("test/slow", [longest])];
+  const sent = create(BatchStepRequestSchema, { groups });
+  const bytes = toBinary(BatchStepRequestSchema, sent).slice();
+  const request = decoderOf(BatchStepRequestSchema)(bytes);
+  const response = service.batchStep?.(request, callOf());
+  await settled();
+  expect([asked.length, request.groups[1]?.completions[0]?.text.length]).toEqual([1, longest.length + 17]);
+  asked[0]?.answer(RIGHT);
+  const outcomes = (await response)?.groups.map(({ outcomes: [outcome] }) => outcome?.result.case);
+  expect(outcomes).toEqual(["score", "noReward"]);
+  expect(bytes.buffer.byteLength).toBe(0);
+
+  // A stream goes on: each of its messages is freed by itself.
+  const streamed = toBinary(
+    StreamStepsRequestSchema,
+    create(StreamStepsRequestSchema, { requestId: "1", groups }),
+  ).slice();
+  async function* requests() {
+    yield decoderOf(StreamStepsRequestSchema)(streamed);
+    await new Promise(() => undefined);
+  }
+  const reply = service.streamSteps?.(requests(), callOf())[Symbol.asyncIterator]().next();
+  await settled();
+  asked[1]?.answer(RIGHT);
+  expect((await reply)?.value).toMatchObject({ requestId: "1" });
+  expect(streamed.buffer.byteLength).toBe(0);
 });
 
 test("outside of a run, a caller that leaves takes its completion along", async () => {

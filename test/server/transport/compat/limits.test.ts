@@ -1,5 +1,6 @@
 /** JSON of other gyms' clients is bounded before it is parsed, and what their sessions send in part is counted. */
 import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { openServer, type TestServer } from "../../../support/in-process.ts";
@@ -89,4 +90,58 @@ test("messages of OpenEnv that do not come whole are among the bytes that are he
   await ended;
   expect(sockets.some(({ readyState }) => readyState === WebSocket.OPEN)).toBe(true);
   for (const socket of sockets) socket.terminate();
+});
+
+/** A client's frame of a text that is masked. */
+function maskedFrame(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+  head.writeUInt32BE(bytes.length, 6);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = (bytes[i] ?? 0) ^ ((i & 3) + 1);
+  return Buffer.concat([head, bytes]);
+}
+
+/** Sockets that each send the same frame; resolves when each was answered. */
+async function sendAtOnce(count: number, frame: Buffer): Promise<void> {
+  const { hostname, port } = new URL(host.http);
+  const upgrade = [
+    `GET /ws HTTP/1.1\r\nhost: ${hostname}:${port}\r\nconnection: upgrade\r\nupgrade: websocket`,
+    "sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+  ].join("\r\n");
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(Number(port), hostname);
+      socket.write(upgrade);
+      const [head] = (await once(socket, "data")) as [Buffer];
+      expect(head.toString()).toContain("101 Switching Protocols");
+      return socket;
+    }),
+  );
+  const answers = sockets.map((socket) => once(socket, "data"));
+  for (const socket of sockets) socket.write(frame);
+  await Promise.all(answers);
+  for (const socket of sockets) socket.destroy();
+}
+
+/** The most processor time that the event loop spent in one of its rounds, milliseconds. */
+async function longestRoundMs(during: () => Promise<void>): Promise<number> {
+  let [longest, isOver] = [0, false];
+  const watch = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    longest = Math.max(longest, (user + system) / 1000);
+    if (!isOver) setImmediate(watch);
+  };
+  let before = process.threadCpuUsage();
+  setImmediate(watch);
+  await during();
+  isOver = true;
+  return longest;
+}
+
+test("long messages of OpenEnv that come at once over many sockets are not read in one round of the event loop", async () => {
+  const frame = maskedFrame(`{"type":"reset","data":{"environment":"${"x".repeat(3.9 * MiB)}"}}`);
+  await sendAtOnce(2, frame);
+  const alone = await longestRoundMs(() => sendAtOnce(1, frame));
+  expect(await longestRoundMs(() => sendAtOnce(12, frame))).toBeLessThan(4 * alone);
 });

@@ -1,7 +1,7 @@
 /** Our deframer takes the messages out of pieces that grpc-js's own does, however they are cut. */
 import fc from "fast-check";
 import { createRequire } from "node:module";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { ByteGatherer, Deframer } from "../../../../server/transport/wire/frames.ts";
 
 interface Decoder {
@@ -49,6 +49,17 @@ test("what has come of a message is known, and can be let go of", () => {
   expect(decoder.partialBytes).toBe(60);
   decoder.drop();
   expect(decoder.partialBytes).toBe(0);
+});
+
+test("rooms that a message outgrew are freed when it has moved", () => {
+  const allocate = vi.spyOn(Buffer, "allocUnsafeSlow");
+  const gatherer = new ByteGatherer();
+  const piece = Buffer.alloc(64 * 1024, "gradus");
+  for (let i = 0; i < 64; i++) gatherer.add(piece, 64 * piece.length);
+  expect(gatherer.bytes().equals(Buffer.concat(Array.from({ length: 64 }, () => piece)))).toBe(true);
+  const rooms = allocate.mock.results.map(({ value }) => (value as Buffer).length);
+  allocate.mockRestore();
+  expect(rooms).toEqual([0, 0, 0, 64 * piece.length]);
 });
 
 test("a message that is much longer than the first room for it", () => {

@@ -17,6 +17,7 @@ import {
   StepResponseSchema,
   StreamStepsRequestSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
+import { freeTexts, textSizes } from "../../../../server/base/rpc.ts";
 import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/codec.ts";
 
 describe("texts", () => {
@@ -71,6 +72,32 @@ describe("a message of long texts is read as protobuf-es reads it", () => {
   test("whose texts are there when they are asked for", () => {
     expect(bytes.length).toBeGreaterThan(1024 ** 2);
     expect(toBinary(StreamStepsRequestSchema, read(bytes))).toEqual(bytes);
+  });
+
+  test("from a kilobyte on each is made of its bytes when it is wanted, and until they are freed", () => {
+    const text = "abc ".repeat(500);
+    const completions = Array.from({ length: 600 }, () => ({ text }));
+    const own = toBinary(BatchStepRequestSchema, create(BatchStepRequestSchema, { groups: [{ completions }] })).slice();
+    const { groups } = decoderOf(BatchStepRequestSchema)(own);
+    const first = groups[0]?.completions[0];
+    expect(Object.getOwnPropertyDescriptor(first, "text")).not.toHaveProperty("value");
+    expect(textSizes.get(groups[0] as object)).toBe(600 * text.length);
+    expect(first?.text).toBe(text);
+    freeTexts(groups);
+    expect(own.buffer.byteLength).toBe(0);
+    expect(() => first?.text).toThrow("detached");
+  });
+
+  test("and how long the texts of each group are together is known, the short ones among them", () => {
+    const { groups } = read(bytes);
+    expect(groups.map((group) => textSizes.get(group))).toEqual([900_005, 600_000]);
+  });
+
+  test("their bytes are not freed where they came as part of larger ones", () => {
+    const larger = Buffer.concat([Buffer.alloc(100), bytes]);
+    const { groups } = read(larger.subarray(100));
+    freeTexts(groups);
+    expect(groups[0]?.completions[0]?.text).toBe(long("abc"));
   });
 
   test("and is refused where more requests are in it", () => {
