@@ -1,6 +1,6 @@
 """What a command costs: CPU of its process and all that it starts, user and system, the median of 20.
 
-    python3 bench/cli/run.py [--gradus cli/gradus] [--count 20] [--json]
+    python3 bench/cli/run.py [--gradus cli/gradus] [--other FOLDER/cli/gradus] [--count 20] [--json]
 
 `--gradus out/project/node_modules/.bin/gradus` measures a package that was installed there (docs/guides/releasing.md).
 Commands by turns, so that other work of the machine falls on all; the first round, which fills Node's compile cache, is
@@ -34,20 +34,24 @@ def main() -> None:
     """Measures by turns and prints the medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gradus", default="cli/gradus")
+    parser.add_argument("--other", help="a second program, measured by turns")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    gradus = str(Path(args.gradus).absolute())
+    programs = [str(Path(each).absolute()) for each in (args.gradus, args.other) if each]
+    runs = [(program, words) for words in COMMANDS for program in programs]
     with tempfile.TemporaryDirectory() as data:
         env = {**os.environ, "GRADUS_DATA_DIR": data}
         env.pop("NODE_COMPILE_CACHE", None)
-        rounds = [[cpu_seconds([gradus, *words.split()], env) for words in COMMANDS] for _ in range(args.count + 1)]
-    took = {words: [of[i] for of in rounds[1:]] for i, words in enumerate(COMMANDS)}
+        rounds = [
+            [cpu_seconds([program, *words.split()], env) for program, words in runs] for _ in range(args.count + 1)
+        ]
+    took = {f"{program} {words}": [of[i] for of in rounds[1:]] for i, (program, words) in enumerate(runs)}
     if args.json:
         print(json.dumps(took))
         return
-    for words, seconds in took.items():
-        print(f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})  gradus {words}")
+    for command, seconds in took.items():
+        print(f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})  {command}")
 
 
 if __name__ == "__main__":

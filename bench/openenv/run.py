@@ -2,7 +2,7 @@
 
     python3 -m venv .venv-openenv
     .venv-openenv/bin/pip install -r bench/openenv/requirements.txt -e clients/python
-    .venv-openenv/bin/python bench/openenv/run.py [--rounds 9] [--groups 2048] [--json]
+    .venv-openenv/bin/python bench/openenv/run.py [--rounds 9] [--groups 2048] [--other FOLDER] [--json]
 
 Each group is 16 completions of 4 KB of one countdown task, and 64 groups are in flight. OpenEnv is asked over raw
 WebSockets, a session for each group in flight, which is reset to its task before the clock starts and takes one step
@@ -35,7 +35,7 @@ from gradus import Client, Task, task_spec
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import countdown
-from serving import cpu_seconds, serving
+from serving import ROOT, cpu_seconds, serving
 
 IN_FLIGHT = 64
 COMPLETIONS = 16
@@ -152,32 +152,39 @@ async def open_sessions(address: str, groups: Sequence[Group]) -> list[websocket
     return sessions
 
 
-async def compare(rounds: int, count: int) -> list[dict[str, float]]:
-    """Seconds of server CPU of each round."""
+def groups_of(client: Client, count: int) -> list[Group]:
+    """Groups of a server's own tasks: group i and i + 64 are of one task, so that no session is reset meanwhile."""
+    random_ = random.Random(7)
+    tasks = [each.result() for each in client.batch_reset(task_spec("countdown", level="T0"), range(IN_FLIGHT))]
+    first = [group_of(task, random_) for task in tasks]
+    return [first[i % IN_FLIGHT] for i in range(count)]
+
+
+async def compare(rounds: int, count: int, other: Path | None) -> list[dict[str, float]]:
+    """Seconds of server CPU of each round, by server; `other` is a second checkout of Gradus."""
+    checkouts = {"gradus": ROOT} | ({"other": other} if other else {})
     with ExitStack() as stack:
-        ours, address = stack.enter_context(serving())
+        ours = {name: stack.enter_context(serving(checkout)) for name, checkout in checkouts.items()}
         theirs, sessions_at = stack.enter_context(openenv())
-        client = stack.enter_context(Client(address))
-        random_ = random.Random(7)
-        tasks = [each.result() for each in client.batch_reset(task_spec("countdown", level="T0"), range(IN_FLIGHT))]
-        first = [group_of(task, random_) for task in tasks]
-        # Group i and i + 64 are of one task, so that a session need not be reset while the clock runs.
-        groups = [first[i % IN_FLIGHT] for i in range(count)]
-        sessions = await open_sessions(sessions_at, groups)
+        clients = {name: stack.enter_context(Client(address)) for name, (_, address) in ours.items()}
+        groups = {name: groups_of(client, count) for name, client in clients.items()}
+        sessions = await open_sessions(sessions_at, groups["gradus"])
+        order = [*checkouts, "openenv"]
         found = []
         for number in range(WARMING + rounds):
             seconds = {}
             rewards = {}
-            for name in ("gradus", "openenv") if number % 2 == 0 else ("openenv", "gradus"):
-                pid = ours if name == "gradus" else theirs
+            for name in order if number % 2 == 0 else order[::-1]:
+                pid = theirs if name == "openenv" else ours[name][0]
                 before = cpu_seconds(pid)
-                if name == "gradus":
-                    rewards[name] = await asyncio.to_thread(by_gradus, client, groups)
+                if name == "openenv":
+                    rewards[name] = await by_openenv(sessions, groups["gradus"])
                 else:
-                    rewards[name] = await by_openenv(sessions, groups)
+                    rewards[name] = await asyncio.to_thread(by_gradus, clients[name], groups[name])
                 seconds[name] = cpu_seconds(pid) - before
-            differ = [(a, b) for a, b in zip(rewards["gradus"], rewards["openenv"], strict=True) if a != b]
-            assert not differ, f"the verifiers disagree on {len(differ)} groups, first {differ[0]}"
+            for name in checkouts:
+                differ = [(a, b) for a, b in zip(rewards[name], rewards["openenv"], strict=True) if a != b]
+                assert not differ, f"the verifiers disagree on {len(differ)} groups, first {differ[0]}"
             if number >= WARMING:
                 found.append(seconds)
         for session in sessions:
@@ -191,9 +198,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--groups", type=int, default=2048)
+    parser.add_argument("--other", type=Path, help="a second checkout of Gradus, measured by turns")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    found = asyncio.run(compare(options.rounds, options.groups))
+    found = asyncio.run(compare(options.rounds, options.groups, options.other))
     ratios = sorted(each["openenv"] / each["gradus"] for each in found)
     completions = options.groups * COMPLETIONS
     micros = {name: statistics.median(each[name] for each in found) / completions * 1e6 for name in found[0]}
