@@ -16,7 +16,7 @@ const APART = [
   "test/server/curriculum/fixture-policy.test.ts",
   // They take longest, and these begin first.
   "test/docs/snippets.test.ts",
-  "test/e2e/{chaos,flight,hostile,kill,two-servers}.test.ts",
+  "test/e2e/{flight,hostile,kill,two-servers}.test.ts",
   "test/simulation/*.test.ts",
 ];
 

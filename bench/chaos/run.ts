@@ -1,21 +1,19 @@
 /**
  * The chaos test at length: schedules of the simulation, seed after seed, until so many samples were acknowledged; then
- * a run against real processes; then one whose server is killed at random points, which must go on as if it had not been.
+ * runs of a real server that is killed at random points, which must go on as if it had not been; then runs on replicas.
  * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
- *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 0] [--policy NAME…]
- *                           [--replicated 0] [--json]
+ *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--points 0] [--scene NAME…] [--replicated 0] [--json]
  *
- * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none; `points` are the kills of
- * the run that is held against an undisturbed one, 0: none, once under each policy (bandit, frontier, own, rows, and mounted: the
- * bandit over arms of a Python file, whose host is killed before each kill of the server); `replicated` are samples of runs
- * on three replicas with PostgreSQL behind HAProxy, against one undisturbed server, 0: none. How a seed is played again is told with what it found
- * (test/simulation/README.md).
+ * `seed` is the first seed. `points` are the kills of each run that is held against an undisturbed one, 0: none. There is a
+ * run for each scene: bandit, frontier, own and rows; mounted, the bandit over arms of a Python file, whose host is killed
+ * before each kill of the server; and cut, two trainers behind a proxy that cuts them off, while the run is exported and
+ * imported. `replicated` are samples of runs on three replicas with PostgreSQL behind HAProxy, against one undisturbed
+ * server, 0: none. How a seed is played again is told with what it found (test/simulation/README.md).
  */
 import { parseArgs } from "node:util";
 import { replayOf, simulate } from "../../test/simulation/simulate.ts";
-import { killedAndNot, killedPolicies, type KilledPolicy } from "../../test/simulation/continuation.ts";
-import { againstProcesses } from "../../test/simulation/processes.ts";
+import { killedAndNot, scenes, type SceneName } from "../../test/simulation/killed.ts";
 import { againstReplicas } from "../../test/simulation/replicas.ts";
 import { createProgress } from "../progress.ts";
 
@@ -23,16 +21,14 @@ const { values: options } = parseArgs({
   options: {
     samples: { type: "string", default: "1000000" },
     seed: { type: "string", default: "0" },
-    tasks: { type: "string", default: "2000" },
-    kills: { type: "string", default: "20" },
     points: { type: "string", default: "0" },
-    policy: { type: "string", multiple: true, default: Object.keys(killedPolicies) },
+    scene: { type: "string", multiple: true, default: Object.keys(scenes) },
     replicated: { type: "string", default: "0" },
     json: { type: "boolean", default: false },
   },
 });
 
-const killed = Object.keys(killedPolicies).filter((name) => options.policy.includes(name)) as KilledPolicy[];
+const played = Object.keys(scenes).filter((name) => options.scene.includes(name)) as SceneName[];
 
 /** How many violations of a seed are shown. */
 const SHOWN_MAX = 5;
@@ -83,37 +79,16 @@ async function simulated(samplesWanted: number, first: number): Promise<Part> {
   return { name: "simulated", ...counts, ...ended(), faults: Object.fromEntries([...faults].sort()) };
 }
 
-async function real(tasks: number, kills: number, seed: number): Promise<Part> {
+async function continued(points: number, seed: number, scene: SceneName): Promise<Part> {
   const ended = timed();
-  const progress = createProgress("tasks against processes", tasks);
-  let at = 0;
-  const outcome = await againstProcesses({
-    seed,
-    tasks,
-    kills,
-    trainers: 2,
-    // Rolled back, it goes on from further behind.
-    progress: (task) => {
-      for (; at < task; at++) progress.step();
-    },
-  });
+  const progress = createProgress(`kill -9 at random points, ${scene}`, points);
+  const outcome = await killedAndNot({ kills: points, seed, scene, progress: () => progress.step() });
   progress.stop();
-  const { violations, ...counts } = outcome;
-  tellOf("against real processes", violations);
-  return { name: "against processes", seeds: 1, ...counts, violations: violations.length, ...ended() };
-}
-
-async function continued(points: number, seed: number, policy: KilledPolicy): Promise<Part> {
-  const ended = timed();
-  const progress = createProgress(`kill -9 at random points, ${policy}`, points);
-  const outcome = await killedAndNot({ kills: points, seed, policy, progress: () => progress.step() });
-  progress.stop();
-  const { violations, kills, hostKills, samples, batches, tasks } = outcome;
-  tellOf(`against an undisturbed run, ${policy}`, violations);
-  const hosts = hostKills > 0 && { "host killed": hostKills };
-  const faults = { "server killed": kills, ...hosts, "update batches": batches, tasks };
+  const { violations, faults, samples, batches, tasks } = outcome;
+  tellOf(`against an undisturbed run, ${scene}`, violations);
   const counts = { seeds: 1, samples, events: 0, violations: violations.length };
-  return { name: `identical continuation, ${policy}`, ...counts, ...ended(), faults };
+  const all = { ...faults, "update batches": batches, tasks };
+  return { name: `identical continuation, ${scene}`, ...counts, ...ended(), faults: all };
 }
 
 async function replicated(wanted: number, seed: number): Promise<Part> {
@@ -136,10 +111,8 @@ async function replicated(wanted: number, seed: number): Promise<Part> {
 
 const parts: Part[] = [];
 if (Number(options.samples) > 0) parts.push(await simulated(Number(options.samples), Number(options.seed)));
-if (Number(options.tasks) > 0)
-  parts.push(await real(Number(options.tasks), Number(options.kills), Number(options.seed)));
 if (Number(options.points) > 0)
-  for (const policy of killed) parts.push(await continued(Number(options.points), Number(options.seed), policy));
+  for (const scene of played) parts.push(await continued(Number(options.points), Number(options.seed), scene));
 if (Number(options.replicated) > 0) parts.push(await replicated(Number(options.replicated), Number(options.seed)));
 if (options.json) console.log(JSON.stringify(parts, undefined, 2));
 else {

@@ -12,10 +12,14 @@ export interface Proxy {
 }
 
 /** Bytes of replies that a connection lives for at most. */
-const LIFE_BYTES_MAX = 100_000;
+const LIFE_BYTES_MAX = 40_000;
 
-/** `target`: the server's port now; undefined: there is none. */
-export async function startProxy(rng: Rng, target: () => number | undefined): Promise<Proxy> {
+/** `target` gives the server's port now; undefined: there is none. With a `lifeBytesMax` of Infinity no connection is cut. */
+export async function startProxy(
+  rng: Rng,
+  target: () => number | undefined,
+  lifeBytesMax = LIFE_BYTES_MAX,
+): Promise<Proxy> {
   const faults = new Map<string, number>();
   const open = new Set<Socket>();
   let links = 0;
@@ -35,7 +39,7 @@ export async function startProxy(rng: Rng, target: () => number | undefined): Pr
     const server = connect(port, "127.0.0.1");
     keep(server);
     const fate = links++ % 2 === 0 ? "cut" : "swallow";
-    let left = rng.int(0, LIFE_BYTES_MAX);
+    let left = lifeBytesMax === Infinity ? Infinity : rng.int(0, lifeBytesMax);
     const cut = (): void => {
       client.destroy();
       server.destroy();

@@ -1,0 +1,132 @@
+/**
+ * What trainers of real servers saw, and the states of their runs: held against what was seen of the same runs on a server
+ * that was left alone, they must be the same to the bit.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { readState } from "./reader-state.ts";
+
+/** What trainers saw and were told. */
+export interface Seen {
+  /** By run and cursor: all that must not depend on who serves the task. */
+  readonly tasks: Map<string, string>;
+  /** By run, cursor and sample: the reward, or why there is none. */
+  readonly rewards: Map<string, string>;
+  /** By run and update batches drawn: the state between two update batches, without times and names. */
+  readonly states: Map<string, unknown>;
+  /** By run and trainer: where it stands. */
+  readonly cursors: Map<string, bigint>;
+  readonly violations: Set<string>;
+  /** Samples that were said to be recorded, by their group. */
+  readonly recorded: Set<string>;
+  /** By run: when a sample was acknowledged last. */
+  readonly lastAtMs: Map<string, number>;
+  /** The longest that no sample of a run was acknowledged. */
+  gapMs: number;
+  samples: number;
+  replies: number;
+  onReply: () => void;
+  onSample: () => void;
+}
+
+/** Nothing seen yet. */
+export const newSeen = (): Seen => ({
+  tasks: new Map(),
+  rewards: new Map(),
+  states: new Map(),
+  cursors: new Map(),
+  violations: new Set(),
+  recorded: new Set(),
+  lastAtMs: new Map(),
+  gapMs: 0,
+  samples: 0,
+  replies: 0,
+  onReply: () => undefined,
+  onSample: () => undefined,
+});
+
+/** Notes what must be the same each time that it is seen. */
+export function note(seen: Seen, kind: "tasks" | "rewards", name: string, is: string): void {
+  const was = seen[kind].get(name) ?? is;
+  if (was !== is) seen.violations.add(`${kind} ${name} was "${was}" and is "${is}"`);
+  seen[kind].set(name, is);
+}
+
+type Timeless = ReturnType<typeof timeless>;
+
+/** What of a state does not depend on when anything happened. */
+export function timeless(saved: Uint8Array) {
+  const { batches, arms, lists, malformed, ...state } = readState(saved);
+  const { runId: _id, version: _version, createdAtMs: _at, incarnations: _names, handedOut: _given, ...rest } = state;
+  return {
+    ...rest,
+    lists: lists.map(({ loadedAtMs: _at, ...list }) => list),
+    // Which samples a window has depends on the order in which they came.
+    malformed: { samples: malformed.samples, kinds: [...malformed.kinds].sort() },
+    // In the order in which groups were whole.
+    arms: arms.map((arm) => ({ ...arm, recent: arm.recent.map((sums) => JSON.stringify(sums)).sort() })),
+    batches: batches.map(({ drawnAtMs: _drawn, groups, ...batch }) => ({
+      ...batch,
+      groups: groups.map(({ handedOutAtMs: _handed, ...group }) => group),
+    })),
+  };
+}
+
+/** What of it does not depend on imports, which are counted, and keep the configuration of the run's creation, either. */
+export function unimported({
+  epoch: _epoch,
+  rolledBack: _back,
+  controlRolledBack: _control,
+  configCreated: _created,
+  nextSeq: _next,
+  ...state
+}: Timeless) {
+  return { ...state, batches: state.batches.map(({ epoch: _of, seq: _at, ...batch }) => batch) };
+}
+
+/** Which groups of an arm were closed last depends on how quick several trainers were. */
+export function unordered(state: Pick<Timeless, "arms">): object {
+  return { ...state, arms: state.arms.map((arm) => ({ ...arm, recent: arm.recent.length })) };
+}
+
+/**
+ * The share of the undisturbed run's states between update batches that can be compared at least. A kill may come between
+ * a batch and its note. And where a killed trainer asks again, the tasks that its batch's reserve has let out meanwhile
+ * come with those that it had, and not with the next batch's.
+ */
+const COMPARED_MIN = 0.8;
+
+/**
+ * How what was seen differs from what was seen undisturbed, each in words. `isRolledBack`: trainers that know nothing go on
+ * at what is open, so that nobody may have been told of a sample whose reply was lost.
+ */
+export function unlike(calm: Seen, stormy: Seen, isRolledBack = false): readonly string[] {
+  const found = [...calm.violations, ...stormy.violations];
+  for (const kind of ["tasks", "rewards"] as const)
+    for (const name of new Set([...calm[kind].keys(), ...stormy[kind].keys()])) {
+      const [one, other] = [calm[kind].get(name), stormy[kind].get(name)];
+      if (isRolledBack && other === undefined) continue;
+      if (one !== other) found.push(`${kind} ${name}: ${other ?? "none"}; undisturbed: ${one ?? "none"}`);
+    }
+  const both = [...calm.states].filter(([name]) => stormy.states.has(name));
+  for (const [name, state] of both)
+    for (const place of placesUnlike(state, stormy.states.get(name))) found.push(`the state of ${name}: ${place}`);
+  if (both.length < COMPARED_MIN * calm.states.size || both.every(([name]) => !name.endsWith("/end")))
+    found.push(`of ${calm.states.size} states only ${both.length} could be compared`);
+  return found;
+}
+
+/** Where two values differ, and by what; the first few places. */
+function placesUnlike(one: unknown, other: unknown, path = "it"): string[] {
+  if (isDeepStrictEqual(one, other)) return [];
+  if (!isObject(one) || !isObject(other)) return [`${path} is ${shown(other)}; undisturbed: ${shown(one)}`];
+  const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return names.flatMap((name) => placesUnlike(one[name], other[name], `${path}.${name}`)).slice(0, 8);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each)) ?? "nothing";
+}
