@@ -1,4 +1,4 @@
-/** Long work a little at a time, in turns with other work. */
+/** Splits long work into turns, between which other work can run. */
 import type { Clock } from "./clock.ts";
 
 export function nextTurn(clock: Clock): Promise<void> {
@@ -8,10 +8,12 @@ export function nextTurn(clock: Clock): Promise<void> {
 /** Bytes that are written or read in one turn of the event loop: about a millisecond. */
 const LENGTH_PER_TURN = 64 * 1024;
 
-/** What a piece counts for at least: one of a state that is short may stand for thousands of samples without a result. */
+/**
+ * Minimum length that a piece counts for. A short piece of a state may stand for thousands of samples without a result.
+ */
 const LENGTH_MIN = 8 * 1024;
 
-/** Does something with each piece, in turns with other work. */
+/** Calls `each` with every piece, in turns with other work. */
 export async function inTurns<Piece extends { readonly length: number }>(
   clock: Clock,
   pieces: Iterable<Piece>,

@@ -1,9 +1,15 @@
-/** The time, for waiting and time-outs only: no task depends on it. What expires is told by the store's clock. */
+/** Clock for waits and timeouts. No task depends on it, and expiry goes by the store's clock. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch, by the machine's clock at the start and the time passed since: it never jumps. */
+  /**
+   * Returns milliseconds since the Unix epoch: the machine's time at the start plus the time passed since. It never
+   * jumps.
+   */
   now(): number;
-  /** Calls back once after a delay (which may be longer than setTimeout takes); what it returns cancels it. */
+  /**
+   * Calls `callback` once after a delay, which may exceed setTimeout's maximum. Returns a function that cancels the
+   * call.
+   */
   setTimer(delayMs: number, callback: () => void): () => void;
-  /** Calls back when all that came in at the same time has been looked at: in the event loop's next turn. */
+  /** Calls `callback` in the event loop's next turn, when all simultaneous input has been handled. */
   nextTurn(callback: () => void): void;
 }

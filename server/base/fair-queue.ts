@@ -1,49 +1,49 @@
-/** A queue that is shared by callers: who has been given least is served first, however much each has waiting. */
+/** Fair queue of several callers. The caller that was given least is served first, however much each has waiting. */
 
 export interface FairQueue<Item> {
-  /** Adds an item behind the caller's others. `size`: how much it counts while it waits. */
+  /** Adds an item behind the caller's others. `size` is its weight in `waiting`. */
   add(caller: string, item: Item, size: number): void;
-  /** The caller that was given least, of those that have something waiting; undefined: none has. */
+  /** Returns the caller that was given least, among those with waiting items. Undefined: nothing waits. */
   nextCaller(): string | undefined;
-  /** Takes out the first item of that caller. */
+  /** Removes and returns the first item of that caller. */
   next(): Item | undefined;
-  /** Takes out one of a caller's items, because its turn has come. */
+  /** Removes one of a caller's items, because it is served now. */
   serve(caller: string, item: Item): void;
-  /** What a caller was given, in any unit; less than 0 takes back. */
+  /** Adds to the amount that a caller was given, in any unit. A negative amount takes back. */
   charge(caller: string, amount: number): void;
-  /** What a caller will have been given once what it is served now has ended; less than 0: it has. */
+  /** Adds to the amount that a caller will have been given when its current work ends. Negative: the work has ended. */
   expect(caller: string, amount: number): void;
-  /** Takes an item out, wherever it is. */
+  /** Removes an item at any position. */
   remove(caller: string, item: Item): void;
-  /** Takes out all that a test holds for. */
+  /** Removes and returns all items for which a test is true. */
   removeWhere(test: (item: Item) => boolean): readonly Item[];
-  /** The sum of the sizes that wait: of one caller, or of all. */
+  /** Returns the sum of the waiting sizes of one caller, or of all. */
   waiting(caller?: string): number;
-  /** Who has most waiting; undefined: nobody has anything. */
+  /** Returns the caller with the most waiting. Undefined: nothing waits. */
   heaviest(): string | undefined;
-  /** The item that was added last; undefined: none of the caller's waits. */
+  /** Returns the item that was added last. Undefined: the caller has none. */
   newest(caller: string): Item | undefined;
 }
 
 interface Share<Item> {
   given: number;
-  /** Who comes later does not begin behind it, for it may come to less. */
+  /** Amount expected for current work. A new caller does not start behind it, because the work may cost less. */
   expected: number;
   waiting: number;
   items: { readonly item: Item; readonly size: number }[];
 }
 
-/** Beyond so many callers, those that have nothing waiting are forgotten. */
+/** Maximum number of callers that are remembered. Beyond it, callers without waiting items are dropped. */
 export const CALLERS_MAX = 4096;
 
 /**
- * Start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with what work has cost in place of
- * lengths of packets: a caller that was away begins where those stand that are served, and saves nothing up.
+ * Start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with the cost of work in place of
+ * packet lengths. A caller that was away starts at the level of those being served, so that it cannot save up.
  */
 export function fairQueue<Item>(): FairQueue<Item> {
   const shares = new Map<string, Share<Item>>();
   let waiting = 0;
-  /** What the caller had been given that was served last. */
+  /** Amount given to the caller that was served last. */
   let level = 0;
 
   const shareOf = (caller: string): Share<Item> => {
@@ -114,7 +114,7 @@ export function fairQueue<Item>(): FairQueue<Item> {
   };
 }
 
-/** Of those that have something waiting; the first of equals. */
+/** Returns the caller with the least value, among those with waiting items. Of equals the first one. */
 function least<Item>(shares: ReadonlyMap<string, Share<Item>>, by: (share: Share<Item>) => number): string | undefined {
   let found: readonly [caller: string, value: number] | undefined;
   for (const [caller, share] of shares) {

@@ -1,37 +1,40 @@
-/** Turns that are shared twice: between callers, and what a caller is given between its connections. */
+/** Turns that are shared at two levels: between callers, and between the connections of a caller. */
 import { CALLERS_MAX, type FairQueue, fairQueue } from "./fair-queue.ts";
 
-/** Whose budgets a call comes out of: its token's, or its address's if the server asks for no token (""). */
+/**
+ * Returns the name of the caller whose budgets a call counts for: its token, or its address if the server asks for no
+ * token ("").
+ */
 export function callerName(token: string, peer: string): string {
   return token === "" ? `address ${peer.replace(/:\d+$/, "")}` : `token ${token}`;
 }
 
-/** The caller for whom something is asked. */
+/** Caller of a request. */
 export interface Party {
-  /** A token, a run, or an address: callerName here and runCaller in making/make.ts name it. */
+  /** A token, a run or an address. Named by callerName, or by runCaller in making/make.ts. */
   readonly caller: string;
-  /** A connection or a run, which share what the caller is given: who opens many takes nothing from other callers. */
+  /** A connection or a run. They share the caller's turns, so that opening many takes nothing from other callers. */
   readonly connection: string;
 }
 
-/** The party of a call that belongs to no run. */
+/** Returns the party of a call that belongs to no run. */
 export function partyOf({ caller, peer }: { readonly caller: string; readonly peer: string }): Party {
   return { caller: callerName(caller, peer), connection: peer };
 }
 
 export interface FairTurns<Item> {
-  /** `size`: how much of the room it takes while it waits. */
+  /** Adds an item. `size` is the room that it takes while it waits. */
   add(party: Party, item: Item, size: number): void;
-  /** Takes out the item whose turn it is, of all callers or of one; undefined: none waits. */
+  /** Removes and returns the next item, of all callers or of one. Undefined: none waits. */
   next(of?: string): Item | undefined;
-  /** What a party was given, in any unit; less than 0 takes back. */
+  /** Adds to the amount that a party was given, in any unit. A negative amount takes back. */
   charge(party: Party, amount: number): void;
-  /** What a party will have been given once what it is served now has ended; less than 0: it has. */
+  /** Adds to the amount that a party will have been given when its current work ends. Negative: the work has ended. */
   expect(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
   /**
-   * What has to make room for an item of this size: the newest of who has most waiting. Undefined: that is the party
-   * itself, or would be, so that it is the item that has to go.
+   * Returns the item that must make room for an item of this size: the newest of the party with the most waiting.
+   * Undefined: the party `by` itself would have the most, so its own item must go.
    */
   outweighed(by: Party, size: number): Item | undefined;
 }

@@ -1,4 +1,4 @@
-/** Where failures of work in the background go. pino's loggers are such. */
+/** Log for failures of background work. pino's loggers implement it. */
 export interface Log {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

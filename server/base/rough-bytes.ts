@@ -1,6 +1,8 @@
-/** Estimates how many bytes of heap a value takes. */
+/** Estimates the heap bytes of a value. */
 
-/** About how many bytes of heap a value takes. Of a list's items some are looked at, so that this costs little. */
+/**
+ * Returns about how many bytes of heap a value takes. It looks at a sample of a list's items, so that the cost is low.
+ */
 export function roughBytes(value: unknown): number {
   if (ArrayBuffer.isView(value)) return 100 + value.byteLength;
   if (typeof value === "string") return 16 + value.length;
@@ -20,5 +22,5 @@ function meanBytes(list: readonly unknown[]): number {
   return count === 0 ? 0 : sum / count;
 }
 
-/** Items of a list that are looked at. */
+/** Number of items of a list that are sampled. */
 const SAMPLE = 8;

@@ -1,4 +1,4 @@
-/** What a service is to the transports: typed functions that know of no wire. */
+/** Interface between services and transports: typed handlers that do not depend on a wire format. */
 import type {
   DescMethod,
   DescMethodBiDiStreaming,
@@ -11,51 +11,54 @@ import { clipUtf8 } from "../../envs/lib/text.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Logger } from "pino";
 
-/** From so many bytes on the long texts of a message are read when they are wanted, and it may have no requests within it. */
+/**
+ * Minimum bytes of a long message. Its long texts are decoded only when they are read, and it may not contain further
+ * requests.
+ */
 export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
-/** Of such a message, by its list of groups: the bytes of the message, if nothing else has a part in them. */
+/** Bytes of a long message, by its list of groups. Missing if anything else uses the same buffer. */
 export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
 
-/** Of such a message, by group: how long its texts are together, so that nobody has to read them for that. */
+/** Length of the texts of a group in a long message, so that no text must be decoded to find it. */
 export const textSizes = new WeakMap<object, number>();
 
 /**
- * Frees the bytes of the long texts of these groups, which the collector would keep until its next full collection. A handler
- * calls it once it reads none of the texts any more.
+ * Frees the bytes of the long texts of these groups. The garbage collector would keep them until its next full
+ * collection. A handler calls this once it reads none of the texts any more.
  */
 export function freeTexts(groups: readonly unknown[]): void {
   bytesOfTexts.get(groups)?.transfer(0);
   bytesOfTexts.delete(groups);
 }
 
-/** One call, as its handler sees it. */
+/** A call, as its handler sees it. */
 export interface CallContext {
-  /** Aborted when the caller is gone, its deadline has passed, or a shutdown has run out of patience. */
+  /** Aborts when the caller has left, its deadline has passed, or the grace period of a shutdown is over. */
   readonly signal: AbortSignal;
   /**
-   * Aborted when the server begins to shut down. A stream that has no end of its own must end then; a bidirectional
-   * stream need not look, for its requests end by themselves once they fall silent.
+   * Aborts when the server begins to shut down. A stream without an end of its own must then end. A bidirectional
+   * stream may ignore it, because its requests end when they fall silent.
    */
   readonly draining: AbortSignal;
-  /** From the caller's `x-request-id`, or made here. */
+  /** Id of the request, from the caller's `x-request-id` or generated. */
   readonly requestId: string;
-  /** Writes the request id in each line. */
+  /** Logger that writes the request id in each line. */
   readonly log: Logger;
-  /** The caller's address, for logs. */
+  /** Address of the caller, for logs. */
   readonly peer: string;
-  /** The name of the caller's token, which the history of a run keeps; empty: the server asks for none. */
+  /** Name of the caller's token, which the history of a run stores. Empty: the server asks for no token. */
   readonly caller: string;
-  /** What the caller may do: "viewer", "trainer" or "operator"; the last where the server asks for no token. */
+  /** Role of the caller: "viewer", "trainer" or "operator". "operator" if the server asks for no token. */
   readonly role: string;
-  /** When the caller gives up, milliseconds since the epoch; undefined: never. */
+  /** Deadline of the caller, in milliseconds since the epoch. Undefined: none. */
   readonly deadlineMs: number | undefined;
 }
 
-/** May answer at once, which costs less than a promise does. */
+/** Handles a unary call. It may return without a promise, which is cheaper. */
 export type UnaryHandler<I, O> = (request: I, context: CallContext) => O | Promise<O>;
 export type ServerStreamHandler<I, O> = (request: I, context: CallContext) => AsyncIterable<O>;
-/** Requests are read no faster than the handler asks for them. */
+/** Handles a bidirectional stream. Requests are read no faster than the handler asks for them. */
 export type BidiHandler<I, O> = (requests: AsyncIterable<I>, context: CallContext) => AsyncIterable<O>;
 
 export type HandlerOf<M extends DescMethod> =
@@ -67,12 +70,12 @@ export type HandlerOf<M extends DescMethod> =
         ? BidiHandler<MessageShape<I>, MessageShape<O>>
         : never;
 
-/** A service's handlers by the methods' local names. A method left out answers UNIMPLEMENTED. */
+/** Handlers of a service by the methods' local names. A missing method answers UNIMPLEMENTED. */
 export type ServiceHandlers<S extends DescService> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
 
-/** A service with a handler for each method, their types forgotten: what the transports take. */
+/** A service with a handler for each method, without their types, as transports take it. */
 export interface Registration {
   readonly service: DescService;
   readonly handlers: Readonly<Record<string, unknown>>;
@@ -93,7 +96,7 @@ function unimplemented({ parent, name }: DescMethod): () => never {
   };
 }
 
-// Failures that a handler means to send: a gRPC status and what the caller can do about it.
+// Expected failures of handlers: a gRPC status, and what the caller can do.
 
 /** gRPC status codes by name. https://grpc.io/docs/guides/status-codes/ */
 export const codes = {
@@ -118,7 +121,7 @@ export const codes = {
 
 export type CodeName = keyof typeof codes;
 
-/** Why a caller that is told to wait waits. The contract's service comments say what each means. */
+/** Reason for which a caller must wait. The service comments of the contract explain each. */
 export type WaitReason =
   | "PAUSED"
   | "FEEDBACK_DUE"
@@ -128,38 +131,41 @@ export type WaitReason =
   | "OVERLOADED"
   | "SHUTTING_DOWN";
 
-/** A reason to wait, and what is known of it by name, e.g. `paused_by`. */
+/** A reason to wait, with details by name, e.g. `paused_by`. */
 export interface Wait {
   readonly reason: WaitReason;
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export interface RpcErrorOptions {
-  /** How long to wait before trying again, milliseconds; unset: trying again is of no use, or of use at once. */
+  /** Delay before a retry, in milliseconds. Unset: a retry is useless, or may be made at once. */
   readonly retryDelayMs?: number;
-  /** Why the caller waits; unset: the failure is no wait. */
+  /** Reason to wait. Unset: the failure is not a wait. */
   readonly wait?: Wait;
-  /** The request's field at fault, as a path, e.g. "spec.environment" or "groups[3].task_id". */
+  /** Path of the invalid field in the request, e.g. "spec.environment" or "groups[3].task_id". */
   readonly field?: string;
-  /** What else is wrong with the request: for callers in this process, as none of it goes on the wire. */
+  /** Further errors of the request, for callers in this process. They are not sent. */
   readonly others?: readonly RpcError[];
 }
 
 /**
- * Messages quote what came, so they can be as long as it. They travel in headers, percent-encoded and once more in the
- * details, and many clients take no more than 8 KiB of headers.
+ * Maximum bytes of a message and of a field's path. Messages quote the request, so they could be as long as it. They
+ * are sent in headers, percent-encoded and again in the details, and many clients accept at most 8 KiB of headers.
  */
 const MESSAGE_BYTES_MAX = 1024;
 const FIELD_BYTES_MAX = 256;
 
-/** Half of a surrogate pair has no UTF-8, and makes grpc-js throw where nothing catches it; and terminals show it. */
+/**
+ * Returns a text that can be sent. Half a surrogate pair has no UTF-8 and makes grpc-js throw an uncaught error.
+ * Control characters are escaped for terminals.
+ */
 function sendable(text: string, bytesMax: number): string {
   return clipUtf8(escaped(text), bytesMax).toWellFormed();
 }
 
 /**
- * Makes an error without a stack. Refusals are expected, and under an attack many: where one came from says nothing, and
- * noting it takes longer than all the rest.
+ * Makes an error without a stack. Refusals are expected, and frequent under an attack. Their origin is of no use, and
+ * recording it takes longer than everything else.
  */
 export function withoutStack<E extends Error>(make: () => E): E {
   const { stackTraceLimit } = Error;
@@ -171,7 +177,10 @@ export function withoutStack<E extends Error>(make: () => E): E {
   }
 }
 
-/** Thrown by handlers for failures that are expected. Has no stack (withoutStack). Whatever else they throw is a bug, and becomes INTERNAL. */
+/**
+ * Expected failure that a handler throws. It has no stack (withoutStack). Any other thrown error is a bug, and becomes
+ * INTERNAL.
+ */
 export class RpcError extends Error {
   readonly code: CodeName;
   readonly retryDelayMs: number | undefined;
@@ -179,7 +188,7 @@ export class RpcError extends Error {
   readonly field: string | undefined;
   readonly others: readonly RpcError[];
 
-  /** `message` goes on the wire: what was wrong, the limit, and what came. A long one is cut. */
+  /** `message` is sent to the caller: the problem, the limit and the value. A long message is cut. */
   constructor(code: CodeName, message: string, options: RpcErrorOptions = {}) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -193,10 +202,10 @@ export class RpcError extends Error {
   }
 }
 
-/** Another server, or this one started again, may be there by then. */
+/** Delay, in milliseconds, after which another server, or this one restarted, may be available. */
 const drainDelayMs = 1000;
 
-/** For calls that come, and streams that are ended, while the server shuts down. */
+/** Returns the error for calls and streams that a shutdown ends. */
 export function shuttingDown(): RpcError {
   return new RpcError("UNAVAILABLE", "the server is shutting down; call again, and another one may answer", {
     retryDelayMs: drainDelayMs,

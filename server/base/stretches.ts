@@ -1,14 +1,17 @@
-/** Long work on the event loop, done in stretches between which others get their turn. */
+/** Splits long work on the event loop into stretches, between which other work can run. */
 
 /**
- * How long the event loop is kept at a stretch, milliseconds. A health check takes about four turns, and a NextBatch a few
- * more: so many stretches longer they take while something goes on in stretches.
+ * Maximum time, in milliseconds, of one stretch. A health check takes about four turns of the event loop, and a
+ * NextBatch some more. Each turn is up to one stretch longer while such work is under way.
  */
 const STRETCH_MS = 1;
 
 const waiting: (() => void)[] = [];
 
-/** One turn in each round of the event loop, however many callers have long work: their stretches do not add up. */
+/**
+ * Resolves at the caller's turn. Each round of the event loop gives one turn, however many callers have long work, so
+ * their stretches do not add up.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
@@ -22,8 +25,8 @@ function giveTurn(): void {
 }
 
 /**
- * The results of `work` on each item, in order. An item must take no longer than a stretch. If `work` returns promises, the
- * caller awaits them; one that rejects before that does not end the process.
+ * Returns the results of `work` on each item, in order. An item must take no longer than a stretch. If `work` returns
+ * promises, the caller awaits them; a rejection before that does not end the process.
  */
 export async function inStretches<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
   const results: O[] = [];

@@ -1,10 +1,10 @@
-/** The machine's clock. Everything else is handed a clock, so that tests can replace it. */
+/** Clock of the machine. All other code receives a clock as a parameter, so that tests can replace it. */
 import type { Clock } from "./clock.ts";
 
-/** The longest delay that setTimeout takes; with a longer one it fires at once. */
+/** Maximum delay of setTimeout. With a longer one it would fire at once. */
 const DELAY_MAX_MS = 2 ** 31 - 1;
 
-/** Its timers keep no process alive. */
+/** Clock of the machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Math.floor(performance.timeOrigin + performance.now()),
   setTimer: (delayMs, callback) => {

@@ -6,7 +6,7 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   return until(clock, delayMs, signal, () => () => undefined);
 }
 
-/** The promise's outcome, or undefined as soon as `signal` aborts. The work behind the promise goes on. */
+/** Returns the outcome of a promise, or undefined as soon as `signal` aborts. The work behind the promise continues. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = (): void => resolve(undefined);

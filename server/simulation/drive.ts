@@ -1,6 +1,7 @@
 /**
- * A student under a run of the real curriculum: its draws, its folds and its policies, without a store, a clock or tasks.
- * A trainer of today's kind: it takes an update batch, samples every group of it, learns from it, and asks for the next.
+ * Runs a simulated student under the real curriculum: its draws, folds and policies, without a store, a clock or tasks.
+ * The trainer is a usual one: it takes an update batch, samples every group, learns from the batch, and asks for the
+ * next.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { apply } from "../curriculum/apply.ts";
@@ -15,21 +16,21 @@ import { scoreOf, type Student } from "./student.ts";
 
 /** An update batch of a simulated run. */
 export interface Step {
-  /** Tasks that were sampled, by arm: those drawn, and of a reserve those that were let out. */
+  /** Number of sampled tasks by arm: the drawn ones, and the released ones of a reserve. */
   readonly counts: readonly number[];
-  /** Of each arm, in the draw. */
+  /** Probabilities of the draw by arm. */
   readonly probabilities: readonly number[];
-  /** Samples that were solved. */
+  /** Number of solved samples. */
   readonly solved: number;
-  /** Groups with some samples solved and some not; of graded answers: that differ. */
+  /** Number of groups with some samples solved and some not. With grades: groups whose grades differ. */
   readonly useful: number;
-  /** After it: mean success over the arms that can be learnt. */
+  /** Mean success over the learnable arms, after the batch. */
   readonly score: number;
-  /** After it, by arm. */
+  /** Success by arm, after the batch. */
   readonly success: readonly number[];
 }
 
-/** What the curriculum is told. */
+/** Returns the feedback that the curriculum receives. */
 function feedbackOf(
   config: RunConfig,
   tasks: readonly DrawnTask<Key>[],
@@ -42,7 +43,7 @@ function feedbackOf(
   });
 }
 
-/** The next update batch drawn, and its probabilities. */
+/** Draws the next update batch. Returns the state after it, and its probabilities. */
 function drawn<Spec>(state: RunState<Spec, Key>, seed: number) {
   const plan = planDraw(state);
   if (plan.kind !== "plan") throw new Error(plan.message);
@@ -52,12 +53,12 @@ function drawn<Spec>(state: RunState<Spec, Key>, seed: number) {
   return { state: apply(state, event), probabilities: plan.probabilities };
 }
 
-/** Tasks of the newest update batch that wait for samples: of its reserve, those that useless groups have let out. */
+/** Returns the tasks of the newest update batch that wait for samples, with the released ones of its reserve. */
 function waiting({ batches }: RunState<unknown, Key>): readonly DrawnTask<Key>[] {
   return (batches.at(-1)?.groups ?? []).flatMap(({ kind, task }) => (kind === "open" ? [task] : []));
 }
 
-/** A run from its beginning to its end, an update batch after the other. The seed is of the student's luck. */
+/** Runs a run from beginning to end and yields each update batch. The seed decides the student's samples. */
 export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Mind>, seed: string): Generator<Step> {
   const rng = rngFor("drive", seed);
   const ranks = rng.int(0, 2 ** 31);

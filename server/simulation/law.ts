@@ -1,17 +1,17 @@
 /**
- * The law that our students share. An arm c has an ability a(c), in logits. A task of rank u is solved with chance
+ * Law that most simulated students share. An arm c has an ability a(c), in logits. A task of rank u is solved with chance
  *
  *     p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u)))))
  *
- * so within an arm difficulties are logistic with scale w. A group of K samples of which k are solved, q = k / K, is
- * worth 4 q (1 − q): the variance of its rewards over the greatest there can be, which is what the expected length of a
- * REINFORCE step with a baseline goes with, and 0 where all or none are solved. An update batch with groups x of arms
- * c(x) does
+ * so the difficulties within an arm are logistic with scale w. A group of K samples, of which k are solved (q = k / K),
+ * has the effect 4 q (1 − q): the variance of its rewards divided by the maximum variance. The expected length of a
+ * REINFORCE step with a baseline is proportional to it. It is 0 if all or none are solved. An update batch with groups x
+ * of arms c(x) changes abilities by
  *
  *     a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x))                 learning, with transfer
- *     a(d) −= f (a(d) − a0(d)), where no group is of d and a(d) > a0(d)   forgetting, towards where it began
+ *     a(d) −= f (a(d) − a0(d)), if no group is of d and a(d) > a0(d)      forgetting, towards the start
  *
- * T(c, c) is 1; T(c, d) is what practice of c does for d.
+ * T(c, c) is 1. T(c, d) is the effect of practice of c on d, relative to that on c.
  */
 import type { Rng } from "../../envs/lib/rng.ts";
 import type { Place, Practice, Student } from "./student.ts";
@@ -21,24 +21,24 @@ export type Abilities = readonly number[];
 
 export interface Law {
   readonly start: Abilities;
-  /** What a group of the arm is worth at most, in logits; 0: practice of it teaches nothing. */
+  /** Maximum effect of a group of the arm, in logits. 0: practice of the arm teaches nothing. */
   readonly rates: readonly number[];
-  /** transfer[c][d] is T(c, d). */
+  /** Transfer: transfer[c][d] is T(c, d). */
   readonly transfer: readonly (readonly number[])[];
-  /** f, for each update batch without the arm, in [0, 1). */
+  /** Rate of forgetting f, for each update batch without the arm, in [0, 1). */
   readonly forgetting: number;
-  /** w, how much tasks of an arm differ. */
+  /** Spread w of the difficulties of an arm's tasks. */
   readonly spread: number;
   readonly learnable: readonly boolean[];
   readonly target: number;
 }
 
-/** How much harder a task of a rank is than the arm's median, in units of w. */
+/** Returns how much harder a task of a rank is than the arm's median, in units of w. */
 export function offsetOf(rank: number): number {
   return Math.log(rank / (1 - rank));
 }
 
-/** The offsets of the 16 ranks at which success is averaged. */
+/** Offsets of the 16 ranks over which success is averaged. */
 export const offsets: readonly number[] = Array.from({ length: 16 }, (_, i) => offsetOf((i + 0.5) / 16));
 
 export function logistic(logit: number): number {
@@ -81,13 +81,16 @@ export function studentOf(law: Law): Student<Abilities> {
   };
 }
 
-// What the parameters of students are drawn with.
+// Functions that draw the parameters of students.
 
 export function between(rng: Rng, min: number, max: number): number {
   return min + (max - min) * rng.float();
 }
 
-/** Transfer that halves, thirds … with each level between two arms of a family, and is weaker between families. */
+/**
+ * Returns transfer that falls by the factor `within` with each level between two arms of a family. Between families it
+ * is weaker by the factor `across`.
+ */
 export function ladderTransfer(
   places: readonly Place[],
   { within, across }: { readonly within: number; readonly across: number },
@@ -101,7 +104,7 @@ export function ladderTransfer(
   );
 }
 
-/** Abilities that fall from level to level, and differ a little from arm to arm. */
+/** Returns abilities that fall from level to level, with a small random difference for each arm. */
 export function ladderStart(
   places: readonly Place[],
   rng: Rng,

@@ -1,23 +1,25 @@
-/** A simulated run in few numbers: its outcome, and its update batches merged into points. */
+/** Summaries of a simulated run: its outcome, and its update batches merged into points. */
 import type { Step } from "./drive.ts";
 import type { Student } from "./student.ts";
 
 export interface Life {
-  /** Rollouts up to the end of the update batch after which the score first was at the target; null: never. */
+  /**
+   * Number of rollouts up to the end of the update batch after which the score first reached the target. Null: never.
+   */
   readonly rolloutsToTarget: number | null;
-  /** The score at the end. */
+  /** Score at the end of the run. */
   readonly final: number;
-  /** The mean of the scores after each update batch. */
+  /** Mean of the scores after each update batch. */
   readonly successMean: number;
-  /** The share of rollouts on arms that cannot be learnt. */
+  /** Share of rollouts on arms that cannot be learnt. */
   readonly wasted: number;
-  /** The share of groups whose answers differ. */
+  /** Share of groups whose answers differ. */
   readonly useful: number;
 }
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Counts the life of a run step by step, and keeps no step: runs may have a hundred thousand of them. */
+/** Returns a counter of a run's outcome. It keeps no steps, because a run may have a hundred thousand. */
 export function lifeCounter({ learnable, target }: Pick<Student, "learnable" | "target">, samples: number) {
   let [batches, tasks, hopeless, useful, scores, final] = [0, 0, 0, 0, 0, 0];
   let rolloutsToTarget: number | null = null;
@@ -39,9 +41,9 @@ export function lifeCounter({ learnable, target }: Pick<Student, "learnable" | "
   };
 }
 
-/** Successive update batches as one point: of one run, or of several runs together. */
+/** Successive update batches merged into a point, of one run or of several. */
 export interface Point extends Pick<Step, "counts" | "probabilities" | "score" | "success"> {
-  /** Sum over the runs. */
+  /** Number of tasks, summed over the runs. */
   readonly tasks: number;
   readonly solvedShare: number;
 }
@@ -50,7 +52,7 @@ export interface Point extends Pick<Step, "counts" | "probabilities" | "score" |
 export function pointCounter(samples: number, each: number) {
   const points: { steps: number; counts: number[]; probabilities: number[]; solved: number; last: Step }[] = [];
   return {
-    /** Adds the update batch of a number, which counts from 0 in each run. */
+    /** Adds an update batch. `batch` is its index, counted from 0 in each run. */
     add(batch: number, step: Step): void {
       const zeros = step.counts.map(() => 0);
       const point = (points[Math.floor(batch / each)] ??= {
@@ -68,7 +70,10 @@ export function pointCounter(samples: number, each: number) {
       point.solved += step.solved;
       point.last = step;
     },
-    /** Counts are sums, probabilities means, and the score and success those of the last update batch that was added. */
+    /**
+     * Returns the points. Counts are sums, and probabilities are means. Score and success are those of the last update
+     * batch that was added.
+     */
     points: (): readonly Point[] =>
       points.map(({ steps, counts, probabilities, solved, last: { score, success } }) => {
         const tasks = sumOf(counts);

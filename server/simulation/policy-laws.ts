@@ -1,7 +1,7 @@
 /**
- * What holds for every policy, ours and others': a law is a function of the policy's definition that says how it is
- * broken, so that `gradus policies check` can hold it against a module's, and tests against broken ones. Cases are drawn by
- * a seed: the same ones each time.
+ * Laws that every policy must satisfy, ours and those of operators. A law is a function of a policy that returns how
+ * the policy breaks it. `gradus policies check` applies the laws to a module, and tests apply them to broken policies.
+ * Cases are drawn from a fixed seed.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
@@ -17,11 +17,11 @@ export interface Subject {
 
 export interface PolicyLaw {
   readonly title: string;
-  /** How it is broken, in words; undefined: it holds. */
+  /** Returns how the policy breaks the law. Undefined: the law holds. */
   readonly broken: (subject: Subject) => string | undefined;
 }
 
-/** The arms that policies are tried with: those of ADSC, real and synthetic, of which T2 and T3 are hard. */
+/** Arms with which policies are tried: those of ADSC, real and synthetic. T2 and T3 are hard. */
 export const lawArms: readonly Arm<null>[] = (["real", "synthetic"] as const).flatMap((source: Source) =>
   ["T0", "T1", "T2", "T3"].map((tier, i) => ({
     id: `${source}/${tier}`,
@@ -42,7 +42,7 @@ const constraints: Constraints = Object.freeze({
   hardWarmupBatches: 2,
 });
 
-/** Tasks in an update batch, and of a run. */
+/** Number of tasks in an update batch, and in a run. */
 export const LAW_PROMPTS = 16;
 export const LAW_LENGTH = 10 * LAW_PROMPTS;
 
@@ -59,13 +59,13 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 export const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
 const shown = (value: unknown): string => (JSON.stringify(value) ?? "undefined").slice(0, 200);
 
-/** What happens between two draws. */
+/** Events between two draws. */
 export interface Update {
   readonly groups: readonly ObservedGroup[];
   readonly advances: boolean;
 }
 
-/** k of n: shares as samples make them. */
+/** Returns a share k of n, as samples would give it. */
 function shareBy(rng: Rng): number {
   const n = rng.int(1, 16);
   return rng.int(0, n) / n;
@@ -98,7 +98,7 @@ function updatesBy(rng: Rng, { policy, definition }: Subject): readonly Update[]
   }));
 }
 
-/** Some arms are out, and some are not. */
+/** Returns weights with some arms left out. */
 function weightsBy(rng: Rng): readonly number[] {
   const weights = lawArms.map(() => rng.pick([0, 1e-3, 1, 1e6]));
   return weights.some((weight) => weight > 0) ? weights : ones;
@@ -117,7 +117,9 @@ function viewAt(batch: number, weights: readonly number[]): View {
   };
 }
 
-/** The state with which batch `batch` is drawn: after an update, and where a pass over instances begins with it. */
+/**
+ * Returns the state for drawing batch `batch`: after an update, and after the start of a new pass if one begins there.
+ */
 function after({ policy, definition }: Subject, state: unknown, { groups, advances }: Update, batch: number): unknown {
   const observed = definition.observe?.(policy.config, state, groups) ?? state;
   const advance = advances ? definition.advance?.(policy.config, observed, progressAt(batch)) : undefined;
@@ -125,7 +127,7 @@ function after({ policy, definition }: Subject, state: unknown, { groups, advanc
   return definition.pass?.(policy.config, advanced, progressAt(batch))?.state ?? advanced;
 }
 
-/** The policy's state and what it draws before any update, and after each. */
+/** Returns the policy's state and probabilities before any update, and after each one. */
 export function course(subject: Subject, weights: readonly number[], all: readonly Update[]) {
   const { definition, policy } = subject;
   let state = definition.initial(policy.config, COUNT, 0);
@@ -138,7 +140,7 @@ export function course(subject: Subject, weights: readonly number[], all: readon
   }));
 }
 
-/** The first of the cases in which something is found. */
+/** Returns the problem of the first case that has one. */
 function inCases(
   subject: Subject,
   look: (updates: readonly Update[], rng: Rng) => string | undefined,
@@ -162,7 +164,8 @@ function brokenCodec(subject: Subject): string | undefined {
       const update = all[i];
       if (update === undefined) continue;
       const next = after(subject, read, update, i + 1);
-      if (!isDeepStrictEqual(next, states[i + 1]?.state)) return `what was read goes on to ${shown(next)}`;
+      if (!isDeepStrictEqual(next, states[i + 1]?.state))
+        return `the state that was read back continues to ${shown(next)}`;
     }
     return undefined;
   });
@@ -171,9 +174,10 @@ function brokenCodec(subject: Subject): string | undefined {
 function brokenShares(subject: Subject): string | undefined {
   return inCases(subject, (all) => {
     for (const { probabilities: p } of course(subject, ones, all)) {
-      if (p.length !== COUNT) return `there are ${p.length} for ${COUNT} arms`;
-      if (!p.every((share) => share >= 0 && share <= 1 + TOLERANCE)) return `not all are shares: ${shown(p)}`;
-      if (!close(sumOf(p), 1)) return `they sum to ${sumOf(p)}`;
+      if (p.length !== COUNT) return `it gives ${p.length} probabilities for ${COUNT} arms`;
+      if (!p.every((share) => share >= 0 && share <= 1 + TOLERANCE))
+        return `not all probabilities are in [0, 1]: ${shown(p)}`;
+      if (!close(sumOf(p), 1)) return `the probabilities sum to ${sumOf(p)}`;
     }
     return undefined;
   });
@@ -187,12 +191,13 @@ function brokenProportions(subject: Subject): string | undefined {
       const drawable = drawableProbabilities(subject.policy, p, weights, masks);
       const out = p.map((_, i) => weights[i] === 0 || masks[i] !== null);
       if (drawable === undefined) {
-        if (p.some((share, i) => !out[i] && share > 0)) return "an arm could be drawn, and none is";
+        if (p.some((share, i) => !out[i] && share > 0)) return "an arm can be drawn, but none is";
         continue;
       }
       const { probabilities: drawn, possible } = drawable;
-      if (!close(sumOf(drawn), 1)) return `what can be drawn sums to ${sumOf(drawn)}`;
-      if (drawn.some((share, i) => out[i] && share > 0)) return `an arm that is out is drawn: ${shown(drawn)}`;
+      if (!close(sumOf(drawn), 1)) return `the probabilities of arms that can be drawn sum to ${sumOf(drawn)}`;
+      if (drawn.some((share, i) => out[i] && share > 0))
+        return `an arm that is masked or has weight 0 is drawn: ${shown(drawn)}`;
       const left = sumOf(p.filter((_, i) => possible[i]));
       if (left < TOLERANCE) continue;
       if (drawn.some((share, i) => possible[i] && !close(share, (p[i] ?? 0) / left))) return "proportions change";
@@ -226,7 +231,7 @@ function brokenPurity(subject: Subject): string | undefined {
       Object.freeze(groups);
     }
     const [once, again] = [course(subject, ones, all), course(subject, ones, all)];
-    return isDeepStrictEqual(once, again) ? undefined : "the same updates give two courses";
+    return isDeepStrictEqual(once, again) ? undefined : "equal updates give different results";
   });
 }
 
@@ -240,37 +245,42 @@ function brokenConfig({ policy: { config }, definition }: Subject): string | und
 function brokenBeginning({ policy: { config }, definition }: Subject): string | undefined {
   const state = definition.initial(config, COUNT, 0);
   const values = definition.values?.(config, state) ?? [];
-  if (values.some((value) => value !== 0)) return `its values at first are ${shown(values)}`;
+  if (values.some((value) => value !== 0)) return `its first values are ${shown(values)}, and not 0`;
   const unmoved = definition.observe?.(config, state, []) ?? state;
-  return isDeepStrictEqual(unmoved, state) ? undefined : `no groups move it to ${shown(unmoved)}`;
+  return isDeepStrictEqual(unmoved, state)
+    ? undefined
+    : `an update without groups changes the state to ${shown(unmoved)}`;
 }
 
-/** With more arms behind those there are, it goes on. */
+/** The policy goes on with more arms behind its own. */
 function brokenGrowth({ policy: { config }, definition }: Subject): string | undefined {
   if (definition.resize === undefined) return undefined;
   const state = definition.initial(config, COUNT - 1, 0);
   const p = definition.probabilities(config, definition.resize(config, state, COUNT, 0), viewAt(0, ones));
-  return p.length === COUNT && close(sumOf(p), 1) ? undefined : `with an arm more its shares are ${shown(p)}`;
+  return p.length === COUNT && close(sumOf(p), 1) ? undefined : `with one arm more its probabilities are ${shown(p)}`;
 }
 
 export const policyLaws: readonly PolicyLaw[] = [
-  { title: "its configuration is one that it takes, and goes through its parameters unchanged", broken: brokenConfig },
-  { title: "a state that was written down is read as it was, and goes on in the same way", broken: brokenCodec },
+  {
+    title: "accepts its own configuration, and reads back the parameters that it writes unchanged",
+    broken: brokenConfig,
+  },
+  { title: "reads back a state that it wrote unchanged, and continues from it in the same way", broken: brokenCodec },
   { title: "gives probabilities that are at least 0 and sum to 1", broken: brokenShares },
   {
-    title: "never draws an arm of weight 0 or one that is masked, and the others keep their proportions",
+    title: "never draws an arm that is masked or has weight 0, and the others keep their proportions",
     broken: brokenProportions,
   },
   { title: "meets the constraints in every update batch whose arms can", broken: brokenConstraints },
-  { title: "is pure: the same updates give the same course, and inputs stay as they are", broken: brokenPurity },
+  { title: "is pure: equal updates give equal results, and inputs are not changed", broken: brokenPurity },
   {
-    title: "has a value of 0 for each arm before anything was fed back, and is not moved by no groups",
+    title: "has the value 0 for each arm before any feedback, and is not changed by an update without groups",
     broken: brokenBeginning,
   },
-  { title: "goes on where arms are added behind those there are", broken: brokenGrowth },
+  { title: "continues when arms are added behind the existing ones", broken: brokenGrowth },
 ];
 
-/** How a law is broken, also where the policy throws. */
+/** Returns how a policy breaks a law. An exception of the policy counts as breaking it. */
 export function brokenBy({ broken }: PolicyLaw, subject: Subject): string | undefined {
   try {
     return broken(subject);

@@ -1,10 +1,13 @@
-/** What a student writes of the tasks that it is given, and what the curriculum is told of it. */
+/** Samples of a simulated student on its tasks, and the results that the curriculum receives. */
 import { mix, type Rng } from "../../envs/lib/rng.ts";
 import type { SampleResult } from "../curriculum/batches.ts";
 import type { Arm, InstanceKey, RunConfig } from "../curriculum/types.ts";
 import type { Practice, Student } from "./student.ts";
 
-/** Update batches of so many groups move a student as far as the law says, and others as far in one step. */
+/**
+ * Number of groups in an update batch that moves a student by the full step of its law. Larger and smaller batches move
+ * it by an equal step.
+ */
 export const GROUPS_OF_A_STEP = 16;
 
 export interface Key extends InstanceKey {
@@ -13,13 +16,13 @@ export interface Key extends InstanceKey {
 
 const hexOf = (number: number): string => number.toString(16).padStart(8, "0");
 
-/** Every ordinal of an arm is an instance of its own, of a rank by chance. */
+/** Returns the key of a task. Every ordinal of an arm is a different instance with a random rank. */
 export function keyOf(seed: number, arm: number, ordinal: number): Key {
   const rank = (mix(mix(mix(seed) ^ arm) ^ ordinal) + 0.5) / 2 ** 32;
   return { hash: `${hexOf(arm)}${hexOf(ordinal)}`, rank };
 }
 
-/** A task as it was drawn. */
+/** A drawn task. */
 interface Given {
   readonly arm: number;
   readonly key: Key;
@@ -27,11 +30,11 @@ interface Given {
 
 /** A group of completions. */
 export interface Group extends Practice {
-  /** Of graded answers, in the order of the samples. */
+  /** Grades of the answers, in the order of the samples. Unset: answers are right or wrong. */
   readonly grades?: readonly number[];
 }
 
-/** The population variance. */
+/** Returns the population variance. */
 function varianceOf(values: readonly number[]): number {
   let sum = 0;
   for (const value of values) sum += value;
@@ -41,7 +44,7 @@ function varianceOf(values: readonly number[]): number {
   return squares / values.length;
 }
 
-/** The groups of one batch, as the student solves them now. */
+/** Returns the groups of one batch, with the student's current chances of success. */
 export function sampled<Mind>(
   student: Student<Mind>,
   mind: Mind,
@@ -64,7 +67,10 @@ export function sampled<Mind>(
   });
 }
 
-/** The samples of a group as the curriculum is told of them: of right or wrong ones the solved first, which no signal looks at. */
+/**
+ * Returns the results of a group's samples. Without grades the solved ones come first, because no signal depends on
+ * their order.
+ */
 export function resultsOf({ rewardRange: { min, max } }: Arm, { solved, samples, grades }: Group): SampleResult[] {
   const right: SampleResult = { kind: "reward", reward: max, solved: true };
   const wrong: SampleResult = { kind: "reward", reward: min, solved: false };
@@ -75,7 +81,7 @@ export function resultsOf({ rewardRange: { min, max } }: Arm, { solved, samples,
   });
 }
 
-/** Whether a group's answers differ, so that an update learns from it. */
+/** Returns whether a group's answers differ, so that an update learns from it. */
 export function teaches({ solved, samples, variance }: Group): boolean {
   return variance === undefined ? solved > 0 && solved < samples : variance > 0;
 }

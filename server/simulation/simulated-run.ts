@@ -1,19 +1,19 @@
-/** The configuration of a run over simulated students. */
+/** Configurations of runs with simulated students. */
 import { checkConfig } from "../curriculum/check-config.ts";
 import { type Arm, noConstraints, type Policy, type RunConfig } from "../curriculum/types.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import type { Place } from "./student.ts";
 
-/** The shape of a run. */
+/** Shape of a run. */
 export interface Shape {
   readonly batches: number;
   readonly promptsPerUpdate: number;
   readonly numGenerations: number;
-  /** The feedback lag. */
+  /** Feedback lag. */
   readonly lag: number;
 }
 
-/** A run over arms that are places only: rewards of 0 and 1, each task another one. */
+/** Returns the configuration of a run over arms that are only positions. Rewards are 0 and 1, and no task repeats. */
 export function configOf(places: readonly Place[], policy: Policy, shape: Shape, seed: string): RunConfig<null> {
   const { batches, promptsPerUpdate, numGenerations, lag } = shape;
   const top = Math.max(...places.map(({ level }) => level));
@@ -50,13 +50,13 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   return config;
 }
 
-/** A run's configuration, for a student of a name and so many update batches. */
+/** Returns a run's configuration for a named student and a number of update batches. */
 export function simulatedRun<Spec>(config: RunConfig<Spec>, student: string, updates: number): RunConfig<Spec> {
   const seed = deriveSeed("simulate", config.seed, student);
   return { ...config, seed, length: updates * config.promptsPerUpdate };
 }
 
-/** The same run with all arms alike but for those that are out, and nothing that bounds a batch. */
+/** Returns the run with equal weights for all arms, except those of weight 0, and without constraints. */
 export function equalShares<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
   const policy = { ...config.policy, kind: "mixture", config: null, constraints: noConstraints };
   return { ...config, policy, arms: config.arms.map((arm) => ({ ...arm, weight: arm.weight === 0 ? 0 : 1 })) };

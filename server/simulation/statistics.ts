@@ -1,15 +1,18 @@
-/** Medians with runs that never arrived, and intervals by the bootstrap. */
+/** Medians over runs of which some never reached the target, and bootstrap intervals. */
 import { rngFor } from "../../envs/lib/rng.ts";
 
-/** Resamples of an interval. */
+/** Number of resamples for an interval. */
 const RESAMPLES = 1000;
 
-/** A quantile by linear interpolation. Infinity counts as what it is: a run that never arrived is later than any other. */
+/**
+ * Returns a quantile by linear interpolation. Infinity stands for a run that never reached the target, and is later
+ * than any other.
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(at)] ?? NaN, sorted[Math.ceil(at)] ?? NaN];
-  // Infinity − Infinity has no value.
+  // Infinity − Infinity would have no value.
   return low === high ? low : low + (high - low) * (at - Math.floor(at));
 }
 
@@ -26,7 +29,10 @@ export interface Interval {
   readonly high: number;
 }
 
-/** 95% of a statistic of `count` items, by the percentile bootstrap: it is given the places of a resample. */
+/**
+ * Returns the 95% interval of a statistic of `count` items, by the percentile bootstrap. `statistic` receives the
+ * indices of a resample.
+ */
 export function bootstrap(count: number, statistic: (places: readonly number[]) => number, seed: string): Interval {
   const rng = rngFor("bootstrap", seed, count);
   const values = Array.from({ length: RESAMPLES }, () =>

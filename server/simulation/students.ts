@@ -1,4 +1,4 @@
-/** The one place where students are registered. */
+/** Registry of simulated students. */
 import type { Family } from "./student.ts";
 import { student as forgetful } from "./students/forgetful.ts";
 import { student as hopeless } from "./students/hopeless.ts";

@@ -30,7 +30,7 @@ describe("gradus policies check", () => {
         .join("; ");
     expect(lawsOf("short")).toContain("sum to 1");
     expect(lawsOf("moody")).toContain("is pure");
-    expect(lawsOf("forgetful")).toContain("read as it was");
+    expect(lawsOf("forgetful")).toContain("reads back a state that it wrote unchanged");
     expect(broken.find(({ policy }) => policy === "short")?.broken).toContain('policy "short" must give 8 shares');
   });
 

@@ -1,12 +1,12 @@
-/** What most students have in common: a ladder of levels in each family, from mostly solved to hardly ever. */
+/** Common base of most students: a ladder of levels in each family, from mostly solved to hardly ever. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderStart, ladderTransfer, type Law } from "../law.ts";
 import type { Place } from "../student.ts";
 
-/** The mean success over what can be learnt that counts as arrived. */
+/** Mean success over the learnable arms at which the target is reached. */
 export const TARGET = 0.75;
 
-/** With an arm whose success stays as it starts, in logits, and of which no practice teaches anything. */
+/** Returns the law with one arm whose success stays at its start, in logits. Practice of that arm teaches nothing. */
 export function unlearnable(law: Law, arm: number, start: number): Law {
   return {
     ...law,

@@ -1,4 +1,4 @@
-/** Loses what it does not practise. */
+/** Student that forgets arms without practice. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";

@@ -1,10 +1,10 @@
-/** Cannot learn one of the hardest arms, whatever it practises. */
+/** Student that cannot learn one of the hardest arms, whatever it practises. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { ladder, unlearnable } from "./base.ts";
 
-/** In logits: solved once in some thousand times, by chance. */
+/** Ability in logits: solved by chance once in some thousand times. */
 const NEVER = -8;
 
 export const student: Family<Abilities> = {

@@ -1,4 +1,4 @@
-/** For whom order makes no difference: all arms are one skill. */
+/** Student for whom the order of tasks makes no difference, because all arms are one skill. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";

@@ -1,4 +1,4 @@
-/** One of the easiest arms looks as if it taught most, and teaches nothing. */
+/** Student with a misleading arm: one of the easiest arms looks as if it taught most, and teaches nothing. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";

@@ -1,16 +1,16 @@
-/** Learns quickly or slowly, and much or little of it carries over to the levels beside. */
+/** Students that learn quickly or slowly, with much or little transfer to neighbouring levels. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, ladderTransfer, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";
 
-/** From the least to the most. */
+/** Minimum and maximum. */
 type Span = readonly [number, number];
 
 interface Pace {
-  /** By how much more than usual a group teaches. */
+  /** Factor of a group's effect, compared with the usual one. */
   readonly times: number;
-  /** How much carries over within a family of levels, and across families. */
+  /** Transfer within a family of levels, and across families. */
   readonly within: Span;
   readonly across: Span;
 }
