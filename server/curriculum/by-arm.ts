@@ -1,6 +1,6 @@
 /**
  * Numbers by arm that are recorded with each draw. In a run of many arms a draw changes few of them, so only changes
- * are written: the first draw of each window is whole, and the others hold the differences from the draw before.
+ * are written. The first draw of each window is whole, and the others hold the differences from the draw before.
  */
 /** Maximum number of arms whose numbers are always written whole: half a kilobyte. */
 const FEW = 64;

@@ -1,6 +1,6 @@
 /**
- * Knowledge of an arm's rows: for each row the numbers of seen and solved samples, where earlier samples lose weight
- * with each group, and how many groups in succession had all samples solved. A row takes six bytes. Pages are never
+ * Knowledge of an arm's rows. Each row has the numbers of seen and solved samples, where earlier samples lose weight
+ * with each group. It also has the number of groups in succession in which all samples were solved. A row takes six bytes. Pages are never
  * changed, so a new state shares all pages without rows of its groups.
  */
 import type { RowRule } from "./types.ts";

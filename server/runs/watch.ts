@@ -55,8 +55,8 @@ async function look<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Streams a run's state. The stream ends when the run is deleted, even if another has its id by then, when `signal`
- * aborts, or after a refusal because the run can no longer be read.
+ * Streams a run's state. The stream ends when the run is deleted, even if another run has its id by then. It also ends
+ * when `signal` aborts, and after a refusal, because the run can then no longer be read.
  */
 export async function* watchRun<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,

@@ -4,7 +4,7 @@
  *     p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u)))))
  *
  * so the difficulties within an arm are logistic with scale w. A group of K samples, of which k are solved (q = k / K),
- * has the effect 4 q (1 − q): the variance of its rewards divided by the maximum variance. The expected length of a
+ * has the effect 4 q (1 − q). That is the variance of its rewards divided by the maximum variance. The expected length of a
  * REINFORCE step with a baseline is proportional to it. It is 0 if all or none are solved. An update batch with groups x
  * of arms c(x) changes abilities by
  *

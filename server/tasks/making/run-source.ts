@@ -53,9 +53,9 @@ const specs: Codec<TaskSpec> = {
   },
 };
 
-// A key is [hash, n]. For a generated task n is the attempt; for a row its number, or [row, rank, epoch] if these are
-// known, the epoch only after the first; for a teacher's task the bytes of the instance, which nothing else has. With a
-// baseline its value follows, and its bound if the value is not proven.
+// A key is [hash, n], where n depends on the source. For a generated task n is the attempt. For a row it is the row's
+// number, or [row, rank, epoch] if these are known; the epoch is left out in the first one. For a teacher's task it is the
+// bytes of the instance, which are stored nowhere else. A baseline adds its value, and its bound if it is not proven.
 
 /** Returns a key as JSON. */
 export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {

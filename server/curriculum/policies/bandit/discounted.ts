@@ -73,7 +73,7 @@ function greedy(worths: readonly number[]): readonly number[] {
 
 /**
  * Upper confidence bound of discounted means, m(c) + c · √(ln(1 + ΣN) / N(c)) (D-UCB, Garivier and Moulines 2011, with
- * c = 2B√ξ), applied to a whole update batch of B tasks. Each task that an arm gets counts as seen and lowers its
+ * c = 2B√ξ). It is applied to a whole update batch of B tasks. Each task that an arm gets counts as seen and lowers its
  * bound. Tasks are given so that the bounds of all arms that get some reach one level λ.
  *
  * v(c) = max(0, c² L / (λ − m(c))² − N(c)), L = ln(1 + ΣN + B), Σ v = B, and p(c) = v(c) / B. With one task at a time
