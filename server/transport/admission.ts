@@ -1,56 +1,61 @@
-/** Who may call what, how many calls may be in progress, and how much memory the open ones may use together. */
+/**
+ * Decides who may call a method, how many calls may be in progress, and how much memory the open calls may use
+ * together. Both ports ask this file before they read a request.
+ */
 import type { IncomingHttpHeaders } from "node:http";
 import { type Config, isLoopback } from "../runtime/config.ts";
 import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens.ts";
 import { callerName } from "../base/fair-turns.ts";
 import { RpcError, shuttingDown } from "../base/rpc.ts";
 
-/** A call from its headers on until its answer is sent. */
+/** A call from the arrival of its headers until its answer is sent. */
 export interface OpenCall {
   readonly connection: object;
-  /** An address and, after a colon, a port. */
+  /** Address and port, joined by a colon. */
   readonly peer: string;
-  /** Whose it is. */
+  /** Account that the call is counted under. */
   readonly account: Account;
-  /** Bytes of requests and answers that it keeps in memory. */
+  /** Bytes of requests and answers that the call keeps in memory. */
   readonly bufferedBytes: number;
-  /** When the request that it is still receiving began, by performance.now(); undefined: it is receiving none. */
+  /** Time, by performance.now(), at which the request began to arrive; undefined: no request is arriving. */
   readonly receivingSinceMs: number | undefined;
-  /** Ends it with an error, and frees what it keeps. */
+  /** Ends the call with an error, and frees its memory. */
   refuse(error: RpcError): void;
-  /** Tells its handler that nobody waits for it any more. */
+  /** Tells the call's handler that nobody waits for the answer any more. */
   abort(reason: RpcError): void;
 }
 
-/** What the calls of one token have in common, for as long as it has its role. */
+/** State that all calls of one token share while the token keeps its role. */
 export interface Account {
-  /** The token's name; empty: the server asks for none. */
+  /** The token's name; empty: the server requires no token. */
   readonly name: string;
-  /** As it was read last; undefined: there is no token, and no limit but the server's. */
+  /**
+   * Token as the token file was last read; undefined: the server requires no token, and only the server's limits apply.
+   */
   token: Token | undefined;
   inflight: number;
-  /** Calls that a token whose rate is limited may begin now, as of a time by performance.now(). */
+  /** Calls that a token with a rate limit may begin now, computed at `creditAtMs` (by performance.now()). */
   credit: number;
   creditAtMs: number;
 }
 
 export interface AdmissionControl {
   /**
-   * Whose a request is by its headers, or why it is refused: asked before anything of its body is kept or decompressed.
-   * `role`: who may call what it calls, as the method says.
+   * Returns the account of a request by its headers, or the error that refuses the request. Both ports call this before
+   * they keep or decompress any of the body. `role` is the role that the method requires.
    */
   admit(headers: RequestHeaders, method: { readonly path: string; readonly role: Role }): Account | RpcError;
   opened(call: OpenCall): void;
   closed(call: OpenCall): void;
-  /** Counts a call as in progress, unless it is refused; what was counted must `leave`. */
+  /** Counts a call as in progress, or returns the error that refuses the call. Each counted call must `leave`. */
   enter(account: Account): RpcError | undefined;
   leave(account: Account): void;
   inflight(): number;
-  /** Aborted once the shutdown begins. */
+  /** Aborted when the shutdown begins. */
   readonly draining: AbortSignal;
   /**
-   * Admits no call from now on, and waits until those in progress have left or the time is up; then those that are left
-   * are aborted, and waited for no more.
+   * Refuses every new call, and waits until the calls in progress have left or the time is up. Then the calls that are
+   * left are aborted, and no longer waited for.
    */
   drain(timeoutMs: number): Promise<{ readonly abandoned: number }>;
 }
@@ -59,7 +64,7 @@ export type AdmissionConfig = Pick<Config, "tls" | "allowedHosts" | "corsOrigins
   readonly limits: Pick<Config["limits"], "maxInflightCalls" | "maxHeldBytes">;
 };
 
-/** Of all calls to a server that asks for no token: whoever reaches it may do all. */
+/** Account of all calls to a server that requires no token: every caller may do everything. */
 export function nobody(): Account {
   return newAccount("", undefined);
 }
@@ -69,8 +74,8 @@ function newAccount(name: string, token: Token | undefined): Account {
 }
 
 /**
- * Takes what a call costs of a token whose rate is limited, of which no more gathers than for a second; gives for how many
- * milliseconds there is none.
+ * Takes one call from the credit of a token with a rate limit; at most one second's credit accumulates. Returns the
+ * milliseconds until the next call is allowed; 0: the call may begin now.
  */
 function waitFor(account: Account): number {
   const rate = account.token?.maxCallsPerSecond;
@@ -83,10 +88,10 @@ function waitFor(account: Account): number {
   return credit < 1 ? Math.ceil(((1 - credit) * 1000) / rate) : 0;
 }
 
-/** Long enough for some calls to end, short enough that a trainer hardly notices. */
+/** Retry delay of refused calls: long enough for some calls to end, short enough that a trainer hardly notices. */
 const overloadDelayMs = 250;
 
-/** `tokens`: undefined: it asks for none. */
+/** `tokens`: undefined if the server requires none. */
 export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl {
   const { maxInflightCalls } = config.limits;
   const draining = new AbortController();
@@ -95,7 +100,7 @@ export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens |
   let inflight = 0;
   let whenIdle: (() => void) | undefined;
 
-  // Streams and waits last for hours: whoever may not call any more does not hear on.
+  // Streams and waits last for hours, so calls in progress end too when their token is withdrawn.
   tokens?.onChange(() => {
     const gone = accounts.withdrawn();
     calls.forEach((call) => {
@@ -161,9 +166,9 @@ function tokenTooFast({ name, token }: Account, retryDelayMs: number): RpcError 
   return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs, wait: OVERLOADED });
 }
 
-// What the headers say: who calls, and whether a web page made them do it.
+// Checks the headers: who calls, and whether a web page made the browser call.
 
-/** The headers that admission looks at; `host` is HTTP/2's `:authority` too. */
+/** Headers that admission reads; `host` is HTTP/2's `:authority` too. */
 export type RequestHeaders = Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
 
 function headerCheck(
@@ -187,16 +192,18 @@ function headerCheck(
 }
 
 interface Accounts {
-  /** That of the token that a call brings; undefined: it brings none of the server's. */
+  /**
+   * Returns the account of the token in the authorization header; undefined: the header holds no token of the server.
+   */
   readonly of: (authorization: string | undefined) => Account | undefined;
-  /** Forgets those whose token the server knows no more, or not in that role. */
+  /** Removes and returns the accounts whose token the server no longer has, or has in another role. */
   readonly withdrawn: () => ReadonlySet<Account>;
 }
 
 function accountsOf(tokens: Tokens | undefined): Accounts {
   const all = nobody();
   if (tokens === undefined) return { of: () => all, withdrawn: () => new Set() };
-  // By name: calls in progress count on when the file is read again.
+  // Keyed by the token's name, so that calls in progress stay counted when the token file is read again.
   const byName = new Map<string, Account>();
   return {
     of: (authorization) => {
@@ -216,13 +223,14 @@ function accountsOf(tokens: Tokens | undefined): Accounts {
   };
 }
 
-/** As most clients name it; other addresses of the loopback interface are looked at one by one. */
+/** Names that most clients use for the loopback interface; isLoopback checks other addresses one by one. */
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * A page can make its own name lead to a loopback address (DNS rebinding), and its browser then lets it call a server
- * there that asks for no credentials. Such a request bears the page's name as its host. gRPC's clients send their target,
- * which may list several addresses ("ipv4:127.0.0.1:1,127.0.0.1:2"): each of them must be allowed.
+ * Checks the host, because a web page can make its own name lead to a loopback address (DNS rebinding). The page's
+ * browser then lets the page call a server there that requires no credentials. Such a request has the page's name as
+ * its host. gRPC clients send their target, which may list several addresses ("ipv4:127.0.0.1:1,127.0.0.1:2"): each
+ * address must be allowed.
  */
 function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): boolean {
   const addresses = (host?.toLowerCase() ?? "").replace(/^(?:dns|ipv4|ipv6):(?!\d*$)/, "").split(",");
@@ -232,7 +240,10 @@ function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): 
   });
 }
 
-/** Whether a page comes from where it calls: the server's own. Whose name that may be is looked at apart. */
+/**
+ * Returns whether a page was loaded from the host that it calls, which is this server. isAllowedHost checks the host's
+ * name.
+ */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && /^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, "") === host.toLowerCase();
 }
@@ -265,24 +276,24 @@ function notAllowed({ name, role }: Token, path: string, needed: Role): RpcError
   return new RpcError("PERMISSION_DENIED", message);
 }
 
-// What the open calls keep in memory together: requests that have not come whole or that no handler has taken, and
-// answers that nobody reads. Each call is bounded by itself, but thousands of them are not: without this limit a few
-// hundred streams that send and never read bring the process down.
+// Limits the memory that the open calls hold together: requests that are not complete or that no handler has taken, and
+// answers that nobody reads. Each call has a limit of its own, but thousands of calls together have none. Without this
+// limit a few hundred streams that send and never read bring the process down.
 
-/** Between two looks a client cannot send more than some tens of megabytes, and a look at 1,000 calls takes 0.1 ms. */
+/** Between two checks a client can send no more than some tens of megabytes; a check of 1,000 calls takes 0.1 ms. */
 const lookEveryMs = 50;
-/** Long enough for others to be answered. */
+/** Long enough for other calls to be answered. */
 const retryDelayMs = 1000;
 
-/** Looks at the open calls every so often, and ends those that use too much memory or time for their requests. */
+/** Checks the open calls every 50 ms, and ends calls that hold too much memory or whose request arrives too slowly. */
 export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
   const open = new Set<OpenCall>();
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Ends calls until the rest are within the limit: of the caller that holds most, of its connection that holds most, the
-   * largest call. Single calls are not compared: a thousand answers that one caller does not read would end another's one
-   * large request.
+   * Ends calls until the rest are within the limit. Each time, it ends the largest call of the largest connection of
+   * the largest caller. Single calls are not compared: a thousand answers that one caller does not read would end
+   * another caller's one large request.
    */
   const freeMemory = (): void => {
     const users = [...open].map((call) => ({ call, bytes: call.bufferedBytes }));

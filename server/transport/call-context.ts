@@ -1,4 +1,7 @@
-/** One call, from its headers until its answer is sent: what its handler sees of it, its one log line, its counts. */
+/**
+ * A call from its headers until its answer is sent: the context that its handler gets, its one log line, its counters.
+ * Both ports extend the class below.
+ */
 import { randomBytes } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
@@ -14,7 +17,7 @@ import { roleOf } from "./roles.ts";
 import { type CallContext, type CodeName, RpcError } from "../base/rpc.ts";
 import type { Connection, Turns } from "./connection-turns.ts";
 
-/** What both ports share. */
+/** State that both ports share. */
 export interface TransportContext {
   readonly log: Logger;
   readonly admission: AdmissionControl;
@@ -22,19 +25,19 @@ export interface TransportContext {
   readonly resets: ResetBudgets;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
-  /** Undefined: nobody wants traces. */
+  /** Undefined: traces are not exported. */
   readonly traces: Traces | undefined;
-  /** The meter of a method, by its path without the leading slash. */
+  /** Returns the meter of a method, by its path without the leading slash. */
   readonly meter: (method: string) => MethodMeter;
 }
 
-/** A method, with what each of its calls needs. */
+/** A method with everything that each of its calls needs. */
 export interface Method extends Omit<TransportContext, "health" | "meter" | "resets"> {
-  /** E.g. "gradus.v1.EnvironmentService/Step". */
+  /** For example "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
-  /** Who may call it. */
+  /** Role that a caller needs. */
   readonly role: Role;
-  /** Whether its requests are a stream. */
+  /** Whether the method takes a stream of requests. */
   readonly streamsRequests: boolean;
   readonly meter: MethodMeter;
 }
@@ -45,7 +48,7 @@ export function methodOf(context: TransportContext, description: DescMethod): Me
   return methodAt(context, { path: `${parent.typeName}/${name}`, role: roleOf(description), streamsRequests });
 }
 
-/** `level`: of the lines that its calls leave. */
+/** `level` is the lowest log level that the method's calls write. */
 export function methodAt(
   { log, admission, turns, maxMessageBytes, meter, traces }: TransportContext,
   of: Pick<Method, "path" | "role" | "streamsRequests">,
@@ -56,14 +59,14 @@ export function methodAt(
   return { ...own, admission, turns, traces };
 }
 
-// Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
+// Makes ids distinct between processes and ordered within one, at a fraction of the cost of a random id for each call.
 const idPrefix = `${randomBytes(6).toString("base64url")}-`;
 let idCount = 0;
 
-/** What a caller may choose as request id: short, and harmless in a log. */
+/** Request ids that a caller may choose: short, and harmless in a log. */
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
-/** A full disk lasts longer than a moment. */
+/** Retry delay when the store is unavailable: a full disk lasts longer than a moment. */
 const storeDelayMs = 1000;
 
 function usable(requestId: string | undefined): string {
@@ -71,14 +74,17 @@ function usable(requestId: string | undefined): string {
   return idPrefix + (idCount++).toString(36);
 }
 
-/** Counts a call that was refused by its headers, and writes its line. */
+/** Counts a call that was refused by its headers, and writes its log line. */
 export function recordRefused({ meter, log }: Method, requestId: string | undefined, { code }: RpcError): void {
   meter.started();
   meter.finished(code, 0, 0, 0);
   log.info({ requestId: usable(requestId), code, ms: 0, bytesIn: 0, bytesOut: 0 }, "call");
 }
 
-/** A class, because a call is made for each request: what few handlers ask for (signal, log, peer) is made when asked. */
+/**
+ * A class, because one call object is made for each request; few handlers ask for signal, log or peer, so those are
+ * made on demand.
+ */
 export abstract class Call implements CallContext, OpenCall {
   readonly requestId: string;
   deadlineMs: number | undefined;
@@ -86,7 +92,7 @@ export abstract class Call implements CallContext, OpenCall {
   bytesOut = 0;
   protected readonly openedAtMs = performance.now();
   protected readonly method: Method;
-  /** Whose it is. */
+  /** Account that the call is counted under. */
   abstract readonly account: Account;
   #span: CallSpan | undefined;
   #controller: AbortController | undefined;
@@ -96,7 +102,7 @@ export abstract class Call implements CallContext, OpenCall {
   #closed = false;
   #code: CodeName | undefined;
 
-  /** `requestId` is the caller's, if it sent one. */
+  /** `requestId` is the caller's, if the caller sent one. */
   constructor(method: Method, requestId: string | undefined, deadlineMs: number | undefined) {
     this.requestId = usable(requestId);
     this.deadlineMs = deadlineMs;
@@ -105,12 +111,15 @@ export abstract class Call implements CallContext, OpenCall {
     method.admission.opened(this);
   }
 
-  /** Begins its span. `header` gives the call's headers, of which some may name the trace that it is a part of. */
+  /**
+   * Begins the call's span. `header` reads the call's headers, some of which may name the trace that the call belongs
+   * to.
+   */
   trace(traces: Traces, header: (name: string) => string | undefined): void {
     this.#span = traces.call(this.method.path, header);
   }
 
-  /** Does work as a part of its span, if it has one. */
+  /** Runs work inside the call's span, if it has one. */
   run<T>(work: () => T): T {
     return this.#span === undefined ? work() : this.#span.run(work);
   }
@@ -120,7 +129,7 @@ export abstract class Call implements CallContext, OpenCall {
   abstract get bufferedBytes(): number;
   abstract get receivingSinceMs(): number | undefined;
   abstract refuse(error: RpcError): void;
-  /** How the call ended, as far as the transport knows, if it was over before our handler was done. */
+  /** Status of a call that ended before its handler did, if the transport knows the status. */
   protected abstract get endedBy(): CodeName;
 
   get signal(): AbortSignal {
@@ -151,17 +160,17 @@ export abstract class Call implements CallContext, OpenCall {
     return (this.#log ??= this.method.log.child({ requestId: this.requestId }));
   }
 
-  /** Why the call was given up, if it was. */
+  /** Reason why the call was aborted, if it was. */
   get abortReason(): RpcError | undefined {
     return this.#abortReason;
   }
 
-  /** The transport is done with it. */
+  /** Whether the transport has finished with the call. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Resolves when it is this call's connection's turn: at once, unless there is more to do than a round has time for. */
+  /** Resolves when it is the turn of this call's connection: at once, unless the round has no time left. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.inTurn(resolve));
   }
@@ -170,12 +179,15 @@ export abstract class Call implements CallContext, OpenCall {
     this.connection.take(work);
   }
 
-  /** Whether the deadline has passed. A timer may fire a little before its time by the clock. */
+  /** Whether the deadline has passed. Allows 2 ms, because a timer may fire a little before its time by the clock. */
   get late(): boolean {
     return this.deadlineMs !== undefined && Date.now() >= this.deadlineMs - 2;
   }
 
-  /** Begins the work on it, unless the server has too much to do. Where nothing is returned, `settle` must follow. */
+  /**
+   * Begins the call's work, or returns an error if the server has too much to do. After undefined, the caller must call
+   * `settle`.
+   */
   enter(): RpcError | undefined {
     const refused = this.method.admission.enter(this.account);
     if (refused === undefined) this.#admitted = true;
@@ -183,13 +195,15 @@ export abstract class Call implements CallContext, OpenCall {
     return refused;
   }
 
-  /** The handler has ended. The call leaves when its answer is on its way too. */
+  /**
+   * Records the handler's status. The call leaves admission when the handler has ended and the transport has finished.
+   */
   settle(code: CodeName): void {
     this.#code = code;
     if (this.#closed) this.method.admission.leave(this.account);
   }
 
-  /** The transport is done with the call: all is sent, or the caller is gone. */
+  /** Marks the call as finished by the transport: everything is sent, or the caller is gone. */
   close(): void {
     if (this.#closed) return;
     this.giveUp();
@@ -199,12 +213,12 @@ export abstract class Call implements CallContext, OpenCall {
     this.#record(this.#code ?? this.#abortReason?.code ?? "UNKNOWN");
   }
 
-  /** The caller is gone, or its deadline has passed. */
+  /** Aborts the call because the caller is gone or the deadline has passed. */
   giveUp(): void {
     if (this.#code === undefined) this.abort(this.#gone());
   }
 
-  /** Tells the handler that nobody waits for it any more. */
+  /** Tells the handler that nobody waits for the answer any more. */
   abort(reason: RpcError): void {
     if (this.#closed || this.#abortReason !== undefined) return;
     this.#abortReason = reason;
@@ -217,7 +231,10 @@ export abstract class Call implements CallContext, OpenCall {
     return new RpcError(endedBy, endedBy === "CANCELLED" ? "the caller cancelled" : "the request cannot be read");
   }
 
-  /** What a handler's failure is to the caller. A bug is logged with its stack here, and told without it. */
+  /**
+   * Converts an exception of the handler into the error that the caller gets. A bug is logged here with its stack; the
+   * caller gets only the request id.
+   */
   failure(thrown: unknown): RpcError {
     if (this.#abortReason !== undefined) return this.#abortReason;
     if (thrown instanceof RpcError) return thrown;
@@ -238,7 +255,7 @@ export abstract class Call implements CallContext, OpenCall {
     return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);
   }
 
-  /** Counts the call, and writes its line. */
+  /** Counts the call, and writes its log line. */
   #record(code: CodeName): void {
     const ms = performance.now() - this.openedAtMs;
     const { meter, log } = this.method;

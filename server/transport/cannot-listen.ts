@@ -1,4 +1,4 @@
-/** A port that cannot be listened on: the operator's to mend, so that it says by which option. */
+/** Error of a port that the server cannot listen on. The operator must mend that, so the message names the option. */
 
 const WORDS: Readonly<Record<string, string>> = {
   EADDRINUSE: "something else listens there; stop it, or give another port",
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export class CannotListen extends Error {
   readonly code: string | undefined;
 
-  /** `flag`: the port's, without the dashes. */
+  /** `flag` is the port's option, without the dashes. */
   constructor(flag: string, address: string, { code, message }: NodeJS.ErrnoException) {
     const words = WORDS[code ?? ""];
     const why = words === undefined ? (code ?? message) : `${words} (${code})`;

@@ -1,41 +1,41 @@
 /**
- * Work that callers bring, in turns. A client can send thousands of calls in one piece, all of which would be worked on
- * in the round of the event loop in which they came, while everybody else waits.
+ * Does the work of calls in turns between connections. Without turns, a client could send thousands of calls in one
+ * piece, and one round of the event loop would handle them all while everybody else waits.
  */
 
-/** So long after a round's first piece of work no other is begun in it. */
+/** A round begins no further work after this time, in milliseconds. */
 const ROUND_MS = 2;
 
 /**
- * Answers to unary calls that a connection was given and has not read: beyond so many bytes nothing is worked on for it.
- * Clients read such answers whether or not anybody waits for them, so that a busy one is held up by its network alone.
+ * Maximum number of bytes of unread answers to unary calls of a connection; above it the connection's work waits.
+ * Clients read such answers whether or not anybody waits for them, so only the network holds up a busy client.
  */
 export const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
 
-/** What is worked on, and what waits to be, for one connection. */
+/** Work in progress and waiting work of one connection. */
 export interface Connection {
   /**
-   * Does the work that a call goes on with: now where this round has time left and none of its connection waits, else in a
-   * later one, in which connections take turns, a piece of work each.
+   * Does the next work of a call that has begun: now if this round has time left and no work of its connection waits,
+   * else in a later round. In a later round connections take turns, one piece of work each.
    */
   take(work: () => void): void;
   /**
-   * The same for a call that comes: it waits for all that wait, and for what others of its connection are at. What is
-   * returned takes it back, so that nothing is kept of those that left by then.
+   * Does the first work of a new call, after all waiting work and after the calls in progress of its connection.
+   * Returns a function that withdraws the work, so that nothing is kept for a caller that has left.
    */
   begin(work: () => void): () => void;
-  /** So many bytes of answers were written; less than none: so many were read. */
+  /** Counts bytes of answers that were written; a negative number counts bytes that the client has read. */
   wrote(bytes: number): void;
 }
 
-/** The connection of a socket or a session. */
+/** Returns the connection of a socket or an HTTP/2 session. */
 export type Turns = (of: object) => Connection;
 
 export function createTurns(roundMs = ROUND_MS): Turns {
   const known = new WeakMap<object, Connection>();
-  /** Those with work that waits, the next one first. */
+  /** Connections with waiting work, the next one first. */
   const waiting = new Set<() => void>();
-  /** When this round's first work began; undefined: there was none. */
+  /** Time at which this round's first work began; undefined: no work has begun. */
   let beganMs: number | undefined;
 
   const begin = (): void => {
@@ -50,7 +50,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     do {
       const [next] = waiting;
       next?.();
-      // The other half is for what the work that was begun goes on with: each step would wait for a round otherwise.
+      // The other half of the round is for the next steps of this work; otherwise each step would wait for a round.
     } while (waiting.size > 0 && hasTime(roundMs / 2));
   };
 
@@ -74,7 +74,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     };
     const take = (work: () => void, works: Set<() => void>): void => {
       if (beganMs === undefined) begin();
-      // What has begun goes on before others begin.
+      // Calls that have begun continue before new calls begin.
       const others = works === going ? going.size : waiting.size + going.size + coming.size;
       if (others === 0 && unreadBytes <= UNREAD_BYTES_MAX && hasTime()) return work();
       works.add(work);

@@ -1,8 +1,11 @@
-/** Compressed messages of all connections, in turns: each may become as large as one may be, and waits in a few kilobytes. */
+/**
+ * Decompresses messages of all connections in turns. A compressed message of a few kilobytes may grow to the maximum
+ * size of a message.
+ */
 import { fairTurns, type Party } from "../base/fair-turns.ts";
 import { decompress, type DecompressOptions, type Encoding } from "./wire/frames.ts";
 
-/** Messages that are decompressed at once. */
+/** Maximum number of messages that are decompressed at once. */
 const AT_ONCE = 2;
 
 const turns = fairTurns<() => void>();
@@ -16,7 +19,10 @@ function beginNext(): void {
   }
 }
 
-/** As `decompress`. Callers take turns by the bytes that were made for each, and so do a caller's connections. */
+/**
+ * Does the same as `decompress`, in turns. Callers take turns by the bytes that were decompressed for each, and so do a
+ * caller's connections.
+ */
 export async function decompressInTurn(
   party: Party,
   compressed: Uint8Array,

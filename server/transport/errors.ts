@@ -1,4 +1,7 @@
-/** What fails, as each protocol sends it: with google.rpc's details, and with the retry delay and the reason to wait in plain text too. */
+/**
+ * Converts an RpcError for each protocol: with google.rpc's details, and with the retry delay and the reason to wait in
+ * plain text too.
+ */
 import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import { type Code, ConnectError } from "@connectrpc/connect";
@@ -12,10 +15,10 @@ interface Detail {
   readonly value: MessageShape<DescMessage>;
 }
 
-/** The domain of our reasons in google.rpc.ErrorInfo. */
+/** Domain of our reasons in google.rpc.ErrorInfo. */
 const DOMAIN = "gradus";
 
-/** RetryInfo if there is a delay, ErrorInfo if there is a reason to wait, BadRequest if there is a field. */
+/** Returns RetryInfo if there is a delay, ErrorInfo if there is a reason to wait, BadRequest if there is a field. */
 function detailsOf({ retryDelayMs, wait, field, message }: RpcError): readonly Detail[] {
   const details: Detail[] = [];
   if (retryDelayMs !== undefined) {
@@ -34,7 +37,7 @@ function detailsOf({ retryDelayMs, wait, field, message }: RpcError): readonly D
   return details;
 }
 
-/** In plain text, for clients that read no details. */
+/** Returns the metadata in plain text, for clients that read no details. */
 function plainText({ retryDelayMs, wait }: RpcError): Readonly<Record<string, string>> {
   return {
     ...(retryDelayMs !== undefined && { "retry-delay-ms": String(retryDelayMs) }),
@@ -42,7 +45,7 @@ function plainText({ retryDelayMs, wait }: RpcError): Readonly<Record<string, st
   };
 }
 
-/** As grpc-js sends it. */
+/** Returns the status that grpc-js sends. */
 export function toStatus(error: RpcError): StatusObject {
   const metadata = new Metadata();
   const { message } = error;
@@ -56,11 +59,11 @@ export function toStatus(error: RpcError): StatusObject {
   return { code, details: message, metadata };
 }
 
-/** As Connect sends it. */
+/** Returns the error that Connect sends. */
 export function toConnectError(error: RpcError): ConnectError {
   const code = codes[error.code] as Code;
   const converted = withoutStack(() => new ConnectError(error.message, code, plainText(error)));
-  // As bytes: messages it would write out in JSON beside them.
+  // Details are packed as bytes: Connect would write out messages in JSON as well.
   converted.details.push(
     ...detailsOf(error).map(({ desc, value }) => ({ type: desc.typeName, value: toBinary(desc, value) })),
   );

@@ -1,4 +1,4 @@
-/** The ports of the server over one set of handlers. */
+/** Opens and closes the server's ports, which share one set of handlers. */
 import type { Config } from "../runtime/config.ts";
 import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
@@ -19,28 +19,30 @@ export interface TransportOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
-  /** Undefined: nobody wants traces. */
+  /** Undefined: traces are not exported. */
   readonly traces?: Traces | undefined;
 }
 
 export interface Transports {
   readonly grpcPort: number;
   readonly httpPort: number;
-  /** As `drain`, but both ports stay open: whoever asks for the server's health hears that it takes no calls. */
+  /**
+   * Does the same as `drain`, but leaves the ports open, so that health checks report that the server takes no calls.
+   */
   quiesce(): Promise<void>;
-  /** Undefined: metrics have no port of their own. */
+  /** Undefined: there is no port for metrics alone. */
   readonly metricsPort: number | undefined;
   /**
-   * Shuts down without losing what is in flight: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
-   * in progress have the drain timeout to end, and then both ports close. Resolves when they are closed.
+   * Shuts down without losing calls in progress: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
+   * in progress have the drain timeout to end, and then all ports close. Resolves when they are closed.
    */
   drain(): Promise<void>;
 }
 
-/** After the last handler has returned, answers may still be on their way to a slow reader. */
+/** When the last handler has returned, answers may still be on their way to a slow reader. */
 const graceMs = 1000;
 
-/** Rejects where a port cannot be bound. */
+/** Opens all ports. Rejects if a port cannot be bound. */
 export async function startTransports({
   config,
   services,

@@ -1,34 +1,37 @@
 /**
- * Streams of HTTP/2 that callers reset, by address. Node bounds the resets of one connection, and each costs 25 µs: a caller
- * that comes again with a new connection each time would begin anew.
+ * Limits, by address, the HTTP/2 streams that callers reset. Node limits the resets of one connection only, and each
+ * reset costs 25 µs: a caller could start over with a new connection each time.
  */
 import type { Server, Socket } from "node:net";
 
-/** Streams that an address may reset at once, and then each second: twice what one trainer cancels together. */
+/**
+ * Number of streams that an address may reset at once, and then each second: twice the number that one trainer cancels
+ * together.
+ */
 const RESETS_AT_ONCE = 3200;
 const RESETS_PER_SECOND = 1000;
-/** So many resets more are remembered: for half a minute an address that goes on has no connection. */
+/** Maximum debt of an address in resets: an address that keeps resetting gets no connection for half a minute. */
 const DEBT_MAX = 30 * RESETS_PER_SECOND;
-/** Addresses beyond these are forgotten, that which reset a stream longest ago first. */
+/** Maximum number of addresses that are remembered; above it, the address whose last reset is oldest is forgotten. */
 const ADDRESSES_MAX = 4096;
 
 interface Budget {
   readonly credit: number;
   readonly atMs: number;
-  /** It ran out, and was not whole since: then connections cost too. */
+  /** Whether the budget ran out and has not been whole since; if so, connections cost credit too. */
   readonly isSuspect: boolean;
 }
 
 const WHOLE: Budget = { credit: RESETS_AT_ONCE, atMs: 0, isSuspect: false };
 
 export interface ResetBudgets {
-  /** Refuses connections of addresses whose budget is spent. To be called when the server listens. */
+  /** Refuses connections of addresses whose budget is spent. Call this when the server listens. */
   watch(server: Server): void;
-  /** Counts a stream that an address reset; false: its budget is spent, and the connection has to be closed. */
+  /** Counts a stream that an address reset; false: the budget is spent, and the caller must close the connection. */
   spend(address: string): boolean;
 }
 
-/** `onSpent` is told of each address whose budget is spent, once until the budget is whole again. */
+/** Calls `onSpent` for each address whose budget is spent, once until the budget is whole again. */
 export function createResetBudgets(onSpent: (address: string) => void): ResetBudgets {
   const budgets = new Map<string, Budget>();
   const spend = (address: string, resets: number): Budget => {
@@ -48,7 +51,8 @@ export function createResetBudgets(onSpent: (address: string) => void): ResetBud
   const mayConnect = ({ remoteAddress: address = "" }: Socket): boolean => {
     if (!budgets.has(address)) return true;
     const { credit, isSuspect } = spend(address, 0);
-    // Many that connect at the same moment would each reset streams before the first of them was counted.
+    // Charges each connection of a suspect address: connections opened at the same moment would each reset streams
+    // before the first reset is counted.
     if (credit >= 0 && isSuspect) spend(address, RESETS_AT_ONCE);
     return credit >= 0;
   };

@@ -1,6 +1,6 @@
 /**
- * What the callers of each role may do: the one table of it. A method of the contract without a role does not compile.
- * Health checks are open to all, and reflection is a viewer's.
+ * The one table of the role that each method needs. A method of the contract without a role does not compile. Health
+ * checks are open to all, and reflection needs a viewer.
  */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -42,7 +42,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   closeGroups: "trainer",
   reopenGroups: "trainer",
   rateRows: "trainer",
-  // A trainer's checkpoint holds its run, which goes back there with it.
+  // A trainer's checkpoint contains its run, and restoring the checkpoint imports the run.
   exportRun: "trainer",
   importRun: "trainer",
   updateShape: "operator",
@@ -75,7 +75,10 @@ const services: Readonly<Record<string, Readonly<Record<string, Role>>>> = {
   "gradus.v1.EvaluationService": evaluations,
 };
 
-/** Who may call a method, and all roles above; what the table does not name is an operator's. */
+/**
+ * Returns the lowest role that may call a method; higher roles may too. A method that is not in the table needs an
+ * operator.
+ */
 export function roleOf({ parent, localName }: Pick<DescMethod, "parent" | "localName">): Role {
   return services[parent.typeName]?.[localName] ?? "operator";
 }

@@ -1,4 +1,4 @@
-/** Calls of other gyms' clients: admitted, counted and logged as the contract's own are. */
+/** Calls from other gyms' clients, which are admitted, counted and logged like the contract's own calls. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Account, RequestHeaders } from "../admission.ts";
@@ -7,8 +7,8 @@ import type { CodeName, RpcError } from "../../base/rpc.ts";
 import type { Connection } from "../connection-turns.ts";
 
 /**
- * What admission looks at. Clients that can send no header of their own name the token in the address, as
- * http://any:TOKEN@host, which their libraries send as the password of Basic credentials.
+ * Returns the headers that admission reads. A client that cannot set headers puts the token into the address, as
+ * http://any:TOKEN@host; its library sends the token as the password of Basic credentials.
  */
 export function headersOf({ host, origin, authorization }: IncomingHttpHeaders): RequestHeaders {
   const basic = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? "")?.[1];
@@ -17,7 +17,7 @@ export function headersOf({ host, origin, authorization }: IncomingHttpHeaders):
   return { host, origin, authorization: `Bearer ${password}` };
 }
 
-/** A call that came as one message over a socket that many come over. */
+/** A call that arrived as one message of a socket that carries many calls. */
 export class MessageCall extends Call {
   readonly account: Account;
   readonly #socket: Socket;
@@ -44,7 +44,7 @@ export class MessageCall extends Call {
     return this.#bytes + this.#socket.writableLength;
   }
 
-  /** The message is whole before it is a call. */
+  /** Undefined, because the message is complete before it becomes a call. */
   override get receivingSinceMs(): undefined {
     return undefined;
   }
@@ -59,7 +59,7 @@ export class MessageCall extends Call {
   }
 }
 
-/** Does a call's work, in its turn; throws RpcError for whatever goes wrong. */
+/** Does a call's work in its turn; throws RpcError for every failure. */
 export async function answered<T>(call: Call, work: () => Promise<T>): Promise<T> {
   try {
     const refused = call.enter();

@@ -1,4 +1,7 @@
-/** An episode as other gyms have it: a task is shown, and its one step is a completion. All of it is the contract's own calls. */
+/**
+ * An episode as other gyms have it: the client gets a task, and the episode's one step is a completion. An episode is
+ * made of the contract's own calls.
+ */
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { type NextBatchRequest, type NextBatchResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import {
@@ -14,7 +17,7 @@ import { type Task, TaskSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Registration, RpcError, type UnaryHandler } from "../../base/rpc.ts";
 import type { Choice } from "./task-choice.ts";
 
-/** The handlers that episodes are made of. */
+/** Handlers that an episode calls. */
 export interface Handlers {
   readonly reset: UnaryHandler<ResetRequest, ResetResponse>;
   readonly step: UnaryHandler<StepRequest, StepResponse>;
@@ -34,7 +37,7 @@ export function handlersOf(services: readonly Registration[]): Handlers {
 export interface Episode {
   readonly task: Task;
   readonly sampleIndex: number;
-  /** Of a run's task, the run and where it goes on. */
+  /** For a run's task: the run, and the cursor after this task. Undefined for a task by seed. */
   readonly next: { readonly run: string; readonly cursor: bigint } | undefined;
 }
 
@@ -54,7 +57,7 @@ export async function begin(handlers: Handlers, choice: Choice, context: Context
   throw new RpcError("UNAVAILABLE", message, { retryDelayMs: 1000, wait: { reason: "FEEDBACK_DUE" } });
 }
 
-/** What is seen of a task. */
+/** Returns the task in JSON, as the client gets it. */
 export function shown({ task, sampleIndex }: Episode): JsonObject {
   const { prompt, ...fields } = toJson(TaskSchema, task, { useProtoFieldName: true }) as JsonObject;
   const text = task.prompt.map(({ content }) => content).join("\n\n");
@@ -69,13 +72,13 @@ export interface Written {
 
 export interface Stepped {
   readonly reward: number;
-  /** In the contract's words. */
+  /** The contract's Outcome message in JSON. */
   readonly outcome: JsonObject;
 }
 
 /**
- * Throws RpcError where there is no reward: other gyms' answers have no place for that, and their trainers would count a
- * missing reward as 0.
+ * Scores a completion. Throws RpcError if there is no reward: other gyms' answers have no place for that, and their
+ * trainers would count a missing reward as 0.
  */
 export async function step(
   handlers: Handlers,
@@ -94,7 +97,7 @@ export async function step(
   };
 }
 
-/** UNAVAILABLE where the same completion may have a reward later, else FAILED_PRECONDITION. */
+/** Returns UNAVAILABLE if the same completion may get a reward later, else FAILED_PRECONDITION. */
 function unscored(noReward: NoReward | undefined): RpcError {
   const { reason = NoRewardReason.UNSPECIFIED, detail = "", retryDelayMs = 0 } = noReward ?? {};
   const message = `there is no reward (${NoRewardReason[reason].toLowerCase()}): ${detail}`;

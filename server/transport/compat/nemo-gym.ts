@@ -1,7 +1,7 @@
 /**
- * NeMo Gym's two calls of a resources server on the HTTP port. Both bring the row, which says the task (choice.ts), at the
- * top or under verifier_metadata; /verify brings the model's response too, and what it answers is the same with a reward.
- * Nothing is kept between them: the row names the task as well as a session would.
+ * Serves NeMo Gym's two calls of a resources server on the HTTP port. Both requests hold the row that chooses the task
+ * (task-choice.ts), at the top or under verifier_metadata. /verify gets the model's response too, and answers with the
+ * same body plus a reward. The server keeps nothing between the two calls, because the row alone names the task.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
@@ -17,14 +17,17 @@ import { answered, headersOf } from "./call.ts";
 import { choiceOf, invalid, isObject } from "./task-choice.ts";
 import { begin, type Handlers, shown, step, type Written } from "./episode.ts";
 
-/** Answers a request that is NeMo Gym's; undefined: the path is not. */
+/** Returns the function that answers a request at one of NeMo Gym's paths; undefined: the path is not NeMo Gym's. */
 export type NemoGym = (path: string) => ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
 
-/** Lists of a token each, as NeMo Gym's training asks for them, have hundreds of thousands of numbers and few keys. */
+/**
+ * NeMo Gym's training asks for lists with one entry a token, so a body has hundreds of thousands of numbers and few
+ * keys.
+ */
 const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
 const BODY_FORMAT = { json: true, framed: false, encoding: undefined, bytesMax: 16 * 1024 ** 2 } as const;
 
-/** What NeMo Gym itself puts into a body, which says nothing of the task. */
+/** Fields that NeMo Gym itself adds to a body; none of them chooses the task. */
 const OWN = ["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"] as const;
 
 export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym {
@@ -33,7 +36,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
     return [path, (request: IncomingMessage, response: ServerResponse) => void serve(request, response)] as const;
 
     async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      // Before the body is read.
+      // Admission comes before the body is read.
       const admitted = context.admission.admit(headersOf(request.headers), method);
       const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
       try {
@@ -92,9 +95,9 @@ function episodeOf(handlers: Handlers, body: JsonObject, call: HttpCall) {
 const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(name) || name.startsWith("_");
 
 /**
- * Reads the assistant's final message from a response of the Responses API, with the thoughts right before it. Messages of
- * other roles and items before the last call of a tool are no part of the completion. Throws RpcError if the response
- * failed, or has no final message: the policy wrote no answer that could earn 0.
+ * Reads the assistant's final message from a response of the Responses API, with the thoughts right before it. Messages
+ * of other roles, and items before the last tool call, do not belong to the completion. Throws RpcError if the response
+ * failed or has no final message: the policy wrote no answer that could earn 0.
  */
 function writtenIn({ response }: JsonObject): Written {
   if (!isObject(response)) throw invalid("response", "it must be a response of the Responses API");
@@ -106,13 +109,13 @@ function writtenIn({ response }: JsonObject): Written {
     );
   if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
     throw invalid("response.output", "it must be a list of items, and one of them the assistant's message");
-  // Messages of others that follow the assistant's are no part of it.
+  // Messages of other roles after the assistant's message do not belong to the completion.
   const items = output.slice(0, output.findLastIndex((item) => isAssistants(item) || roleOf(item) === undefined) + 1);
   const messages = items.slice(items.findLastIndex((item) => !isAssistants(item)) + 1);
   const before = items.slice(0, items.length - messages.length);
   const reasoning = before.slice(before.findLastIndex(({ type }) => type !== "reasoning") + 1);
   const isCut = [response, ...messages].some((each) => each["status"] === "incomplete") || isObject(incomplete);
-  // A completion that was cut in mid-thought has no message.
+  // A completion that was cut off within its thoughts has no message.
   if (messages.length === 0 && !(isCut && reasoning.length > 0))
     throw invalid("response.output", `it has no final message of the assistant: it ends with ${quoted(output.at(-1))}`);
   const text = messages.flatMap(textsIn).join("");
@@ -123,10 +126,10 @@ function writtenIn({ response }: JsonObject): Written {
   };
 }
 
-/** Statuses of a response whose model has ended; null: the endpoint does not say. */
+/** Statuses of a response whose model has finished; null: the endpoint gives no status. */
 const ENDED: readonly (JsonValue | undefined)[] = [null, "completed", "incomplete"];
 
-/** The role of a message, the assistant's if the message names none; undefined: the item is no message. */
+/** Returns the role of a message, "assistant" if the message names none; undefined: the item is no message. */
 const roleOf = ({ type, role }: JsonObject) => ((type ?? "message") === "message" ? (role ?? "assistant") : undefined);
 const isAssistants = (item: JsonObject): boolean => roleOf(item) === "assistant";
 const quoted = (value: JsonValue | undefined): string => JSON.stringify(value ?? null).slice(0, 200);
@@ -142,7 +145,7 @@ function textsIn({ content }: JsonObject): readonly string[] {
   throw invalid("response.output", `the assistant's message must be text, and nothing else: ${quoted(other)}`);
 }
 
-/** The thoughts as the model wrote them; where only their summary is given, that. */
+/** Returns the thoughts as the model wrote them, or their summary if the response holds only that. */
 function thoughtsIn({ content, summary }: JsonObject): readonly string[] {
   const parts = listed(content).length > 0 ? listed(content) : listed(summary);
   return parts.filter(isText).map(textOf);

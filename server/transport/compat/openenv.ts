@@ -1,7 +1,7 @@
 /**
- * OpenEnv's protocol on the HTTP port, so that its clients play our tasks unmodified: a WebSocket at /ws, and over it JSON
- * messages, an answer to each. A session is a socket; what it remembers is the task that it was shown, which every server
- * can score. A second message waits for the answer to the first.
+ * Serves OpenEnv's protocol on the HTTP port, so that OpenEnv's clients use our tasks unmodified: JSON messages over a
+ * WebSocket at /ws, one answer to each message. A session is one socket; it remembers only the task that its client
+ * got, and every server can score that task. A second message waits until the first is answered.
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -23,15 +23,17 @@ import { createPlaces, type Place } from "./sessions.ts";
 
 export const OPENENV_PATH = "/ws";
 
-/** A message at most, or the server's own limit where that is less: a completion and its names. */
+/**
+ * Maximum size of a message, which is a completion and a few names; the server's own limit applies if that is lower.
+ */
 const MESSAGE_BYTES_MAX = 4 * 1024 ** 2;
-/** What is longer takes more than a stretch to read. */
+/** Reading a longer message takes too long for one round of the event loop. */
 const LONG_BYTES = 128 * 1024;
-/** A message has a task's choice or a completion, so that few parts are enough. */
+/** A message holds a task's choice or a completion, so few parts are enough. */
 const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
-/** A session in which so long nothing is asked ends: longer than an update of a model takes. */
+/** The server closes a session after an hour without a request; an update of a model takes less. */
 const IDLE_MS = 60 * 60 * 1000;
-/** What a session remembers where runs go on: beyond that the oldest is forgotten. */
+/** Maximum number of runs whose cursor a session remembers; above that, the session forgets the oldest. */
 const RUNS_MAX = 64;
 
 const GOING_AWAY = 1001;
@@ -40,16 +42,16 @@ const TRY_AGAIN_LATER = 1013;
 const methods = { reset: "openenv/reset", step: "openenv/step", state: "openenv/state" } as const;
 type Kind = keyof typeof methods;
 
-/** OpenEnv's codes, which say little; `grpc_code` beside them has ours. */
+/** Returns OpenEnv's error code, which says little; `grpc_code` beside it has ours. */
 function openEnvCode(code: CodeName): string {
   if (code === "INVALID_ARGUMENT") return "VALIDATION_ERROR";
   return code === "RESOURCE_EXHAUSTED" ? "CAPACITY_REACHED" : "EXECUTION_ERROR";
 }
 
 export interface OpenEnv {
-  /** Takes a request to upgrade that is meant for it; false: it is none. */
+  /** Upgrades a request that is meant for OpenEnv; returns false for any other request. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
-  /** Ends what is left of its sessions. */
+  /** Ends the sessions that are still open. */
   close(): void;
 }
 
@@ -60,7 +62,7 @@ export function openEnv(context: TransportContext, handlers: Handlers): OpenEnv 
     methodAt(context, { path: methods[kind], role: "trainer", streamsRequests: false });
   const known = { reset: of("reset"), step: of("step"), state: of("state") };
   const places = createPlaces();
-  // A session in which nothing is asked is told at once; one that is at something, with its answer.
+  // An idle session closes at once; a busy one closes after its answer.
   const goAway = (): void => server.clients.forEach((client) => client.emit("drain-session"));
   context.admission.draining.addEventListener("abort", goAway, { once: true });
 
@@ -90,7 +92,7 @@ export function openEnv(context: TransportContext, handlers: Handlers): OpenEnv 
   };
 }
 
-/** An answer in plain HTTP: nothing is upgraded. */
+/** Answers in plain HTTP, without an upgrade. */
 function refuse(socket: Duplex, status: number, message: string): void {
   const text = `${message}\n`;
   const words = { 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable" }[status] ?? "Error";
@@ -119,8 +121,8 @@ function placeOf({ account, socket }: Opening): Place {
 type Opened = Opening & { readonly place: Place };
 
 /**
- * Counts what a session has sent of a message that is not whole among the bytes that open calls hold; it ends together with
- * its token.
+ * Counts the bytes of a session's incomplete message among the bytes that open calls hold. The session ends when its
+ * token is withdrawn.
  */
 function heldBy(client: WebSocket, { account, socket, context: { admission } }: Opened) {
   let readBefore = socket.bytesRead;
@@ -145,8 +147,8 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
 /**
- * Reads a long message piece by piece, one piece of all sockets in each round of the event loop: its last piece is unmasked
- * together with all before it, which takes milliseconds.
+ * Reads a long message piece by piece, one piece of all sockets in each round of the event loop. ws unmasks the last
+ * piece together with all pieces before it, which takes milliseconds.
  */
 function readInTurns(client: WebSocket, socket: Socket): void {
   const [read] = socket.listeners("data");
@@ -172,13 +174,15 @@ function session(client: WebSocket, opened: Opened): void {
   readInTurns(client, socket);
   place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
   const player = createPlayer(handlers);
-  /** Messages that are not answered, the first of which is worked on. */
+  /** Messages without an answer yet; the first is in progress. */
   const waiting: RawData[] = [];
   let running: MessageCall | undefined;
   let leaves = false;
   const idle = setTimeout(() => client.close(GOING_AWAY, "nothing was asked for an hour"), IDLE_MS).unref();
 
-  /** One message as a call of its own: the token is looked at again, for it may have been taken away. */
+  /**
+   * Handles one message as a call of its own, and checks the token again, because the operator may have withdrawn it.
+   */
   const call = async (kind: Kind, data: JsonObject, bytes: number): Promise<Reply> => {
     const method = known[kind];
     const account = context.admission.admit(headersOf(request.headers), method);
@@ -195,17 +199,17 @@ function session(client: WebSocket, opened: Opened): void {
 
   const answer = async (raw: RawData): Promise<void> => {
     if (isClose(raw)) return client.close(1000);
-    // Messages that come at once over many sockets are parsed in turns.
+    // Messages that arrive at once over many sockets are parsed in turns.
     if ((raw as Buffer).length > LONG_BYTES) await nextTurn();
     else await new Promise<void>((begin) => context.turns(socket).take(begin));
     const reply = await read(raw as Buffer)
       .then(({ kind, data }) => call(kind, data, (raw as Buffer).length))
       .catch((error: unknown) => errorReply(error));
-    // What a client does not read would be kept: for one that reads nothing no more is worked on.
+    // Answers that a client does not read would stay in memory, so the next message waits until this answer is sent.
     await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
     if (leaves) client.close(GOING_AWAY, "the server is shutting down");
   };
-  /** What came in one piece is all told at once, whether the client is paused or not. */
+  /** ws emits all messages of one piece at once, even if the client is paused. */
   const answerAll = async (): Promise<void> => {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       if (client.readyState === client.OPEN) await answer(next);
@@ -222,7 +226,7 @@ function session(client: WebSocket, opened: Opened): void {
       client.close(1003, "messages are JSON, as text");
       return;
     }
-    // What else comes is not read before this is answered.
+    // Stops reading further messages until this one is answered.
     client.pause();
     waiting.push(raw);
     if (waiting.length === 1) void answerAll();
@@ -238,7 +242,10 @@ function session(client: WebSocket, opened: Opened): void {
   });
 }
 
-/** A message that ends the session has no other parts. Messages come in one piece, for that is how the server is opened. */
+/**
+ * Returns whether a message ends the session; such a message has no other fields. Messages arrive in one piece, because
+ * the WebSocketServer is opened that way.
+ */
 const isClose = (raw: RawData): boolean =>
   (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());
 
@@ -252,7 +259,7 @@ async function read(bytes: Buffer): Promise<{ readonly kind: Kind; readonly data
   return { kind: type as Kind, data: data ?? {} };
 }
 
-/** A message that is none of the protocol's. */
+/** A message that does not follow OpenEnv's protocol. */
 class WrongMessage extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -269,7 +276,7 @@ function errorReply(error: unknown): Reply {
   return { type: "error", data: { message, code: openEnvCode(code), grpc_code: code, ...delay } };
 }
 
-/** What a session's messages do. */
+/** Creates the handlers of one session's messages. */
 function createPlayer(handlers: Handlers) {
   let episode: Episode | undefined;
   let isOver = false;
@@ -307,10 +314,10 @@ function createPlayer(handlers: Handlers) {
   };
 }
 
-/** The names that actions have for text, ours first. */
+/** Names that actions use for their text; the contract's name comes first. */
 const TEXTS = ["completion", "message", "text"] as const;
 
-/** Names of OpenAI's API for why generation ended, and what each is in the contract. */
+/** OpenAI's names for the reason why generation ended, and the contract's value for each. */
 const REASONS = new Map<unknown, FinishReason>([
   [undefined, FinishReason.UNSPECIFIED],
   [null, FinishReason.UNSPECIFIED],

@@ -1,21 +1,21 @@
-/** Places for sessions, which callers share: while some are free a caller may have all of them. */
+/** Divides the places for OpenEnv sessions among callers: while places are free, one caller may have all of them. */
 
-/** Sessions at a time. */
+/** Maximum number of open sessions. */
 const SESSIONS_MAX = 4096;
-/** While all places are taken, a session in which so long nothing was asked may lose its place, milliseconds. */
+/** If all places are taken, a session that was idle this long may lose its place, in milliseconds. */
 const IDLE_MS_WHEN_FULL = 60_000;
 
 export interface Place {
-  /** A token's name or an address. */
+  /** The name of a token, or an address. */
   readonly caller: string;
-  /** When the last request was answered, by performance.now(); undefined: one is being answered. */
+  /** Time, by performance.now(), of the last answer; undefined: the session is answering a request now. */
   idleSinceMs: number | undefined;
-  /** Ends the session, because another takes its place. */
+  /** Ends the session, because another session takes its place. */
   giveUp: () => void;
 }
 
 export interface Places {
-  /** False: all places are taken, and no session has to give its place up. */
+  /** Returns false if all places are taken and no session has to give up its place. */
   enter(place: Place): boolean;
   leave(place: Place): void;
 }
@@ -23,7 +23,10 @@ export interface Places {
 export function createPlaces(max = SESSIONS_MAX): Places {
   const taken = new Set<Place>();
 
-  /** The place that is given up for a caller: of one who has more even then, else one that is idle for long. */
+  /**
+   * Returns the place to take for a caller: from a caller that has more places even then, else from a session that is
+   * idle for long.
+   */
   const excess = (caller: string): Place | undefined => {
     const callers = [...Map.groupBy(taken, (place) => place.caller).values()];
     const own = callers.find(([first]) => first?.caller === caller)?.length ?? 0;
@@ -46,7 +49,7 @@ export function createPlaces(max = SESSIONS_MAX): Places {
   };
 }
 
-/** The place that is idle longest, if its last request was answered before a time. */
+/** Returns the place that is idle longest, if its last request was answered before a time. */
 function longestIdle(places: readonly Place[], beforeMs: number): Place | undefined {
   const since = ({ idleSinceMs = Infinity }: Place): number => idleSinceMs;
   const longest = places.reduce((a, b) => (since(b) < since(a) ? b : a));

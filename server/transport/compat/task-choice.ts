@@ -1,6 +1,7 @@
 /**
- * What clients of other gyms say of a task, in JSON: a task of an environment by its seed, or a task of a run by its cursor.
- * Names are those of the contract's TaskSpec, with its enums in their short form too ("eval" for SPLIT_EVAL).
+ * Reads a client's choice of a task from the JSON of other gyms: a task of an environment by its seed, or a task of a
+ * run by its cursor. Field names are those of the contract's TaskSpec; its enums may have their short form too ("eval"
+ * for SPLIT_EVAL).
  */
 import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { NextBatchRequestSchema, type NextBatchRequest } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -8,12 +9,12 @@ import { ResetRequestSchema, type ResetRequest } from "../../../proto/gen/gradus
 import { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../../base/rpc.ts";
 
-/** Which task, and which of its samples the completion will be. */
+/** The chosen task, and which of its samples the completion will be. */
 export type Choice =
   | { readonly kind: "seed"; readonly request: ResetRequest; readonly sampleIndex: number }
   | { readonly kind: "run"; readonly request: NextBatchRequest; readonly sampleIndex: number };
 
-/** As long as the contract's own names may be; beyond these nothing is looked at. */
+/** Maximum number of fields of a reset; a reset with more is refused unread. */
 const FIELDS_MAX = 32;
 
 const enums: Readonly<Record<string, string>> = {
@@ -44,7 +45,7 @@ function wholeIn(data: JsonObject, name: string): number | undefined {
   );
 }
 
-/** Numbers of JSON lose bits above 2^53, so that a larger one comes as a string of digits. */
+/** JSON numbers lose bits above 2^53, so a client sends a larger seed as a string of digits. */
 function seedIn({ seed }: JsonObject, otherwise: () => bigint): bigint {
   if (seed === undefined || seed === null) return otherwise();
   const digits = typeof seed === "number" && Number.isSafeInteger(seed) ? String(seed) : seed;
@@ -82,13 +83,13 @@ function refuseOthers(data: JsonObject, names: readonly string[]): void {
 }
 
 export interface Defaults {
-  /** Of a choice that names none. */
+  /** Seed of a choice that names none. */
   readonly seed: () => bigint;
-  /** The position after the run's task before, by run; undefined: where the run's first open update batch begins. */
+  /** Returns the position after the last task of a run; undefined: begin at the run's first open update batch. */
   readonly cursorOf: (run: string) => bigint | undefined;
 }
 
-/** Throws RpcError for what is no choice. */
+/** Reads a choice from a client's fields. Throws RpcError (INVALID_ARGUMENT) for an invalid choice. */
 export function choiceOf(data: JsonObject, { seed, cursorOf }: Defaults): Choice {
   const sampleIndex = wholeIn(data, "sample_index") ?? 0;
   const { run } = data;

@@ -1,4 +1,7 @@
-/** A call on the gRPC port, and what comes in for it: headers, bytes, messages, and how much of them it keeps. */
+/**
+ * A call on the gRPC port, and its incoming side: headers, bytes, messages, and how much of them the call keeps in
+ * memory.
+ */
 import type { Metadata, ServerInterceptingCall, ServerInterceptor } from "@grpc/grpc-js";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Readable } from "node:stream";
@@ -16,19 +19,19 @@ import type { IncomingCall, MessageDecoder, StreamListener } from "./internals.t
 type Methods = ReadonlyMap<string, Method>;
 
 /**
- * Looks at each request's headers before grpc-js makes a call of it, which would begin to keep what comes; both in turns,
- * and of a stream that was reset by then nothing is made.
+ * Checks each request's headers before grpc-js makes a call of it and begins to keep its data. The check and the call
+ * take turns, and a stream that was reset by then gets no call.
  */
 export function screened(serve: StreamListener, context: TransportContext, methods: Methods): StreamListener {
   return (stream, headers) => {
-    // Whatever breaks a stream, that it closes says enough.
+    // The close event is enough, whatever error breaks the stream.
     stream.once("error", () => undefined);
     const leave = context.turns(stream.session ?? stream).begin(() => {
       if (stream.closed || stream.destroyed) return;
       const passed = screen(stream, headers, context, methods);
       if (passed === undefined) return;
       serve(stream, passed);
-      // A stream without a message may have ended while it waited, when nobody listened.
+      // A stream without a message may have ended while it waited, when nobody listened for the end.
       if (stream.readableEnded) stream.emit("end");
     });
     stream.once("close", leave);
@@ -36,10 +39,10 @@ export function screened(serve: StreamListener, context: TransportContext, metho
   };
 }
 
-/** Counts a stream that its caller resets, and ends the session once the budget of its address is spent. */
+/** Counts a stream that its caller resets, and ends the session when the budget of the caller's address is spent. */
 export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): void {
   const { session } = stream;
-  // The socket of a session that was destroyed must not be asked.
+  // Reading the socket of a destroyed session throws.
   if (session === undefined || session.destroyed) return;
   const { remoteAddress = "" } = session.socket;
   stream.once("close", () => {
@@ -47,16 +50,18 @@ export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): voi
   });
 }
 
-/** Health checks come from those who know neither token nor name: a load balancer asks by address. */
+/** Health checks need no token and no allowed host: a load balancer calls by address and has no token. */
 const openToAll = "/grpc.health.v1.Health/";
 
-/** Whose the streams are that were let in with a token. */
+/** Accounts of the streams that were admitted with a token. */
 const accountOf = new WeakMap<ServerHttp2Stream, Account>();
 const withoutToken = nobody();
-/** Of a method that is none: who may call any is told so. */
+/** Stands for a method that does not exist; every role may learn that it does not. */
 const unknownMethod = { path: "an unknown method", role: "viewer" } as const;
 
-/** Answers what is refused by its headers; gives those with which the others go on. */
+/**
+ * Answers a request that is refused by its headers, and returns undefined; else returns the headers to continue with.
+ */
 function screen(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -77,17 +82,20 @@ function screen(
   const { code, details, metadata } = toStatus(error);
   const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
   const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
-  // Nothing reads the stream, so that Node resets it, and drops what comes of it.
+  // Nothing reads the stream, so Node resets the stream and drops its data.
   if (!stream.destroyed) stream.respond(answer, { endStream: true });
   if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
   return undefined;
 }
 
 const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 } as const;
-/** Node's timers take no longer delay: one that is longer would fire at once. */
+/** Node's timers take no longer delay: a longer one would fire at once. */
 const timeoutMsMax = 2 ** 31 - 1;
 
-/** As grpc-js may be given it; undefined: as it came. grpc-js takes what begins like a time-out for one. */
+/**
+ * Returns the timeout in the form that grpc-js accepts; undefined: the header can stay. The check is strict, because
+ * grpc-js accepts anything that begins like a timeout.
+ */
 function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
   if (header === undefined) return undefined;
   const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(header)) ?? [];
@@ -108,7 +116,7 @@ function unreadable(encoding: string | readonly string[] | undefined): RpcError 
   return new RpcError("UNIMPLEMENTED", why);
 }
 
-/** Opens a call of ours for each that grpc-js makes. */
+/** Opens one GrpcCall for each call that grpc-js makes. */
 export function openCalls(methods: Methods): ServerInterceptor {
   return ({ path }, given) => {
     const method = methods.get(path);
@@ -117,57 +125,60 @@ export function openCalls(methods: Methods): ServerInterceptor {
     const call = new GrpcCall(method, incoming);
     incoming.decoder = call;
     incoming.metadata.setOpaque(callKey, call);
-    // The type asks for the class that wraps such calls, where grpc-js itself returns what it got.
+    // The type demands the class that wraps such calls, but grpc-js itself returns the call that it got.
     return given as ServerInterceptingCall;
   };
 }
 
 const callKey = "gradus.call";
 
-/** What handlers of grpc-js are given. `cancelled` is its event at the end of every call, once all is sent. */
+/**
+ * Call object that grpc-js gives to handlers. grpc-js emits `cancelled` at the end of every call, once everything is
+ * sent.
+ */
 interface Surface {
   readonly metadata: Metadata;
   once(event: "cancelled", listener: () => void): unknown;
 }
 
-/** The call that was opened for the one that a handler is given. */
+/** Returns the GrpcCall of the call object that a handler gets. */
 export function callOf({ metadata }: Pick<Surface, "metadata">): GrpcCall {
   return metadata.getOpaque(callKey) as GrpcCall;
 }
 
-/** The same, as its handler begins. */
+/** Returns the GrpcCall and marks its handler as begun. */
 export function begin(surface: Surface): GrpcCall {
   const call = callOf(surface);
   call.begin(surface);
   return call;
 }
 
-// What comes behind the headers.
+// Data that follows the headers.
 
 /** Enough to keep a handler busy. */
 const readAheadBytes = 1024 ** 2;
 
 /**
- * A call that is refused while few answers are on their way is told why behind them, and has so long to read them: it is
- * busy, and not one that does not read. Without being told it would not know that it may come again.
+ * A refused call with few unread answers gets its error after them, and has this long to read them: its caller is busy,
+ * and does read. Without the error the caller would not know that a retry is allowed.
  */
 const lastAnswersBytes = 64 * 1024;
 const lastAnswersMs = 5_000;
 
 export class GrpcCall extends Call implements MessageDecoder {
-  /** Of the bytes that were answered, those that HTTP/2 has not taken. */
+  /** Bytes of answers that HTTP/2 has not taken yet. */
   unsentBytes = 0;
   #unreadBytes = 0;
   readonly connection: Connection;
   readonly account: Account;
   readonly #incoming: IncomingCall;
   readonly #deframer: Deframer;
-  /** A handler was given the call. */
+  /** Whether a handler has the call. */
   #begun = false;
   #messages = 0;
-  /** Of whole messages, decompressed as far as they are. */
+  /** Bytes of complete messages, decompressed as far as they are. */
   #receivedBytes = 0;
-  /** When the message that has begun did. */
+  /** Time at which the incomplete message began to arrive. */
   #partialSinceMs = 0;
   #refused: RpcError | undefined;
 
@@ -183,20 +194,21 @@ export class GrpcCall extends Call implements MessageDecoder {
     const isEncoded = incoming.incomingEncoding !== "identity";
     this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
     incoming.stream.once("close", () => this.close());
-    // Before grpc-js's own listener, which speaks of streams in the errors of calls that are none.
+    // Runs before grpc-js's own listener, whose errors speak of streams even for unary calls.
     if (!this.method.streamsRequests) incoming.stream.prependOnceListener("end", () => this.#checkOneMessage());
     if (isEncoded) this.#decompressInTurn(incoming.incomingEncoding as Encoding);
   }
 
-  /** A handler begins. */
+  /** Marks the handler as begun. */
   begin(incoming: Surface): void {
     this.#begun = true;
     incoming.once("cancelled", () => this.close());
-    // It has said so already, to nobody, where the deadline passed before the request was whole.
+    // If the deadline passed before the request was complete, grpc-js has emitted `cancelled` already, when nobody
+    // listened.
     if (this.late) process.nextTick(() => this.close());
   }
 
-  /** The one answer was written. It is read once the call is closed. */
+  /** Counts the one answer as unread. The caller has read the answer when the call is closed. */
   answered({ byteLength }: Buffer): void {
     if (this.closed) return;
     this.#unreadBytes = byteLength;
@@ -214,10 +226,11 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   override get bufferedBytes(): number {
-    // What else comes of such a call is dropped.
+    // Further data of a refused call is dropped.
     if (this.#refused !== undefined) return 0;
     const { readableLength, writableLength } = this.#incoming.stream;
-    // What HTTP/2 was given and has not sent is counted by those who stream answers too.
+    // Handlers of answer streams count the bytes that HTTP/2 has and has not sent, so the larger of the two counts is
+    // used.
     const unsentBytes = Math.max(writableLength, this.unsentBytes);
     return this.#deframer.partialBytes + this.#waitingBytes + readableLength + unsentBytes;
   }
@@ -225,17 +238,17 @@ export class GrpcCall extends Call implements MessageDecoder {
   override get receivingSinceMs(): number | undefined {
     if (this.#refused !== undefined) return undefined;
     if (!this.method.streamsRequests) return this.#begun ? undefined : this.openedAtMs;
-    // One that is not read because its handler is busy waits for us.
+    // If the handler is busy, the stream is paused and the message waits for us.
     const waitsForUs = this.#deframer.partialBytes === 0 || this.#incoming.stream.isPaused();
     return waitsForUs ? undefined : this.#partialSinceMs;
   }
 
-  /** Of messages that no handler has taken. */
+  /** Bytes of messages that no handler has taken. */
   get #waitingBytes(): number {
     return Math.max(0, this.#receivedBytes - this.bytesIn);
   }
 
-  /** How the call ended, if not by our handler. */
+  /** Status of a call that its handler did not end. */
   protected override get endedBy(): CodeName {
     if (this.#refused !== undefined) return this.#refused.code;
     const { sentTrailers, sentHeaders } = this.#incoming.stream;
@@ -246,7 +259,8 @@ export class GrpcCall extends Call implements MessageDecoder {
   override refuse(error: RpcError): void {
     const { stream } = this.#incoming;
     this.#end(error);
-    // A caller that reads no answers cannot be told why. Clients call such a reset RESOURCE_EXHAUSTED too.
+    // A caller that reads no answers cannot get the reason, so the stream is reset. Clients report such a reset as
+    // RESOURCE_EXHAUSTED too.
     const reset = (): void => {
       if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     };
@@ -258,7 +272,8 @@ export class GrpcCall extends Call implements MessageDecoder {
     this.#refused = error;
     this.#deframer.drop();
     this.abort(error);
-    // Node never ends a stream that is ended while it writes: the handler, which knows when it has, sends the status.
+    // Node never ends a stream that is ended during a write. So the handler, which knows when the write is done, sends
+    // the status.
     if (this.#begun && this.#incoming.stream.writableLength > 0) return;
     this.#incoming.sendStatus(toStatus(error));
     if (!this.#begun) this.close();
@@ -281,28 +296,31 @@ export class GrpcCall extends Call implements MessageDecoder {
     return [];
   }
 
-  /** Asked once the caller has ended its requests; grpc-js passes over what came of a last message. */
+  /**
+   * Throws if the request ended within a message; call this when the caller has ended its requests. grpc-js ignores an
+   * incomplete last message.
+   */
   checkEnd(): void {
     const { partialBytes } = this.#deframer;
     if (partialBytes > 0) throw endedWithin(partialBytes);
   }
 
   #checkOneMessage(): void {
-    // A stream that its caller broke off ends too.
+    // A stream that its caller reset ends too.
     if (this.#messages > 0 || this.#refused !== undefined || this.#incoming.stream.aborted) return;
     const { partialBytes } = this.#deframer;
     this.#end(partialBytes > 0 ? endedWithin(partialBytes) : notOneMessage(this.method.path, "none came"));
   }
 
   /**
-   * Makes grpc-js read no further ahead on a stream of requests than some bytes, where it reads 16 messages, of which
-   * each may have megabytes. The function that it returns is to be called when a message was taken.
+   * Limits how far grpc-js reads ahead on a stream of requests to some bytes. Without this, grpc-js reads 16 messages
+   * ahead, and each may have megabytes. Returns a function to call whenever a message was taken.
    */
   limitReadAhead(requests: Readable): () => void {
     const incoming = this.#incoming;
     const startRead = incoming.startRead.bind(incoming);
     const start = (): void => {
-      // Time that the call was not read does not count against its caller.
+      // The time during which the call was not read does not count against its caller.
       if (this.#partialSinceMs > 0) this.#partialSinceMs = performance.now();
       startRead();
     };
@@ -318,7 +336,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     };
   }
 
-  /** Each message ends at the limit, and one is decompressed at a time: a few kilobytes can become gigabytes. */
+  /** Decompresses messages one at a time, each up to the size limit: a few kilobytes can become gigabytes. */
   #decompressInTurn(encoding: Encoding): void {
     let before: Promise<unknown> = Promise.resolve();
     this.#incoming.decompressMessage = (message) => {
@@ -348,5 +366,5 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 }
 
-/** Whoever waits for its message has been answered. */
+/** Ends the decompression of a call that is over; its caller has its answer already. */
 class CallIsOver extends Error {}

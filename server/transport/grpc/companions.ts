@@ -1,4 +1,4 @@
-/** Health checks and reflection: services that libraries bring, beside ours on the gRPC port. */
+/** Adds health checks and reflection, services that libraries bring, to the gRPC port. */
 import { type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
@@ -12,9 +12,9 @@ import type { Connection } from "../connection-turns.ts";
 
 export type Companions = ReturnType<typeof addCompanions>;
 
-/** The name of a service, or of a symbol. */
+/** Requests hold the name of a service or of a symbol. */
 const requestBytesMax = 4096;
-/** Health watches and reflection streams together. */
+/** Maximum number of open health watches and reflection streams together. */
 const openStreamsMax = 1024;
 
 interface Stream {
@@ -29,12 +29,15 @@ interface Stream {
 }
 type StreamHandler = (stream: Stream) => void;
 
-/** The service of whom a probe asks whether the process lives: it does while it answers, whatever of its store. */
+/**
+ * Service that a probe names to ask whether the process lives: SERVING while the process answers, whatever the state of
+ * its store.
+ */
 const LIVENESS = "liveness";
 
 /**
- * Adds reflection v1 and v1alpha, and grpc.health.v1: whether calls are served, of the whole server (the empty name) and of
- * each service, and as "readiness"; and "liveness".
+ * Adds reflection v1 and v1alpha, and grpc.health.v1. Health says whether calls are served: for the whole server (the
+ * empty name), for each service and as "readiness". "liveness" always serves.
  */
 export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext) {
   const names = ["", "readiness", ...services.map((service) => service.typeName)];
@@ -57,7 +60,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       if (readsRequests) readInTurns(stream, callOf(stream).connection);
       handler(stream);
     };
-  /** The server as a library sees it that adds its service to it: its streams are tracked. */
+  /** Server object for a library that adds its service: streams of the service are tracked. */
   const adding = (streaming: string): Server => {
     const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
       methods.push(...Object.values(service).map((method) => quietMethod(context, method)));
@@ -85,8 +88,8 @@ export function addCompanions(server: Server, services: readonly DescService[], 
 }
 
 /**
- * One request after the other, each in its turn, and none while the answers before it are not read: the library answers
- * what comes, whoever reads it, and an answer is a thousand times as long as its request.
+ * Reads a stream's requests one at a time, each in its turn, and none while earlier answers are unread. The library
+ * answers every request without waiting for a reader, and an answer is a thousand times as long as its request.
  */
 export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connection): void {
   const goOn = (): void => connection.take(() => stream.resume());
@@ -97,13 +100,15 @@ export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connec
   });
 }
 
-/** Its calls are counted, but leave no lines and no spans: a load balancer checks every second. */
+/**
+ * Returns a method whose calls are counted, but write no log lines and no spans: a load balancer checks every second.
+ */
 function quietMethod(context: TransportContext, { path, requestStream }: ServiceDefinition[string]): Method {
   const of = { path: path.slice(1), role: "viewer", streamsRequests: requestStream } as const;
   return methodAt({ ...context, maxMessageBytes: requestBytesMax, traces: undefined }, of, "warn");
 }
 
-/** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads the files only. */
+/** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads only the files. */
 function packageOf(services: readonly DescService[]): ConstructorParameters<typeof ReflectionService>[0] {
   const files = new Set<DescFile>();
   const add = (file: DescFile): void => {

@@ -1,4 +1,4 @@
-/** Our handlers as grpc-js takes them. Messages are read and written here, so that it sees bytes only. */
+/** Adapts our handlers to grpc-js. This file reads and writes messages, so that grpc-js sees only bytes. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type {
   handleBidiStreamingCall,
@@ -22,30 +22,32 @@ import { cutterOf, decoderOf, encoderOf } from "../wire/codec.ts";
 import { begin, type GrpcCall } from "./call.ts";
 
 /**
- * A request, read as soon as it has come. grpc-js holds on to what it was given until the call is closed: the bytes
- * would be held beside the message, and either would live long enough to make garbage collection expensive. So the
- * bytes are dropped at once, and the message is taken out by its handler.
+ * A request, read as soon as it has arrived. grpc-js keeps its request until the call is closed. If that were the bytes
+ * or the message, both would live long enough to make garbage collection expensive. So the bytes are dropped at once,
+ * and the handler takes the message out.
  */
 export interface Request {
   readonly byteLength: number;
-  /** Or why the bytes are none; undefined: it was taken. */
+  /** The message, or the error of bytes that are no message; undefined: the handler has taken it. */
   message: Message | RpcError | undefined;
 }
 
-/** What writes a method's answers. */
+/** Writers of a method's answers. */
 interface Answers {
   readonly write: (message: Message, call: GrpcCall) => Buffer;
-  /** The pieces that an answer is written in, where it is long; else only itself. */
+  /** Returns the pieces in which a long answer is written; a short answer is its own only piece. */
   readonly cut: (message: Message) => readonly Message[];
 }
 
-/** What grpc-js is told of a method, and its handler as grpc-js calls it. */
+/** A method's definition for grpc-js, and its handler as grpc-js calls it. */
 export interface Implementation {
   readonly definition: MethodDefinition<Request, Buffer>;
   readonly handle: UntypedHandleCall;
 }
 
-/** register() has checked the handler against the service's types. */
+/**
+ * Adapts a handler to grpc-js. The handler's type is not checked here: register() has checked it against the service.
+ */
 export function implementationOf(
   { path, streamsRequests }: Method,
   description: DescMethod,
@@ -60,7 +62,7 @@ export function implementationOf(
     responseStream: methodKind === "bidi_streaming" || methodKind === "server_streaming",
     requestDeserialize: (bytes: Buffer) => ({ byteLength: bytes.byteLength, message: readOrFailure(decode, bytes) }),
     responseSerialize: asItIs,
-    // The client's half, of which a server has no use.
+    // The client's half of the definition, which a server never calls.
     requestSerialize: () => Buffer.alloc(0),
     responseDeserialize: asItIs,
   };
@@ -74,7 +76,10 @@ export function implementationOf(
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** What is wrong with a message is thrown where its handler takes it: grpc-js would call it INTERNAL. */
+/**
+ * Returns a message or the error of invalid bytes. The error is thrown when the handler takes the message: grpc-js
+ * would turn it into INTERNAL.
+ */
 function readOrFailure(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message | RpcError {
   try {
     return decode(bytes);
@@ -105,7 +110,7 @@ function handlerOf(ours: Answers, method: DescMethod, handler: unknown): Untyped
   }
 }
 
-// Calls with one request and one answer: the hot path.
+// Adapts calls with one request and one answer: the hot path.
 
 function unaryCalls(ours: Answers, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
@@ -119,7 +124,7 @@ function unaryCalls(ours: Answers, handler: UnaryHandler<Message, Message>): han
   };
 }
 
-/** Without a turn of the event loop where the handler answers at once. */
+/** Answers a call; if the handler returns without a promise, it answers in the same turn of the event loop. */
 function answer(
   { write, cut }: Answers,
   handler: UnaryHandler<Message, Message>,
@@ -132,7 +137,7 @@ function answer(
     respond(null, bytes);
     call.settle("OK");
   };
-  /** Of a handler that took its time: many may become ready in one round, and be long. */
+  /** Sends the answer of an asynchronous handler in turns: many answers may become ready in one round, and be long. */
   const succeedInTurn = async (response: Message): Promise<void> => {
     const written: Buffer[] = [];
     for (const piece of cut(response)) {
@@ -201,10 +206,13 @@ async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) 
   }
 }
 
-/** Written and not yet taken by HTTP/2: beyond this the handler waits. */
+/** Maximum number of bytes that are written and not yet taken by HTTP/2; above it the handler waits. */
 const unsentBytesMax = 1024 ** 2;
 
-/** Resolves when all answers are written, no faster than the caller reads them, or the caller is gone. */
+/**
+ * Writes answers no faster than the caller reads them. Resolves when all are written or the deadline has passed; throws
+ * if the call was aborted.
+ */
 async function writeAnswers(
   stream: Writable,
   answers: AsyncIterable<Message>,
@@ -230,21 +238,21 @@ async function writeAnswers(
 }
 
 interface Requests extends AsyncIterable<Message> {
-  /** Whether the requests were ended by a shutdown rather than by the caller. */
+  /** Whether a shutdown ended the requests, rather than the caller. */
   cut(): boolean;
-  /** Forgets the stream. */
+  /** Stops listening for the shutdown. */
   close(): void;
 }
 
 /**
- * While shutting down, a stream that has been silent for so long has nothing on its way to us: its requests end, its
- * handler answers what it has, and nothing is lost.
+ * During a shutdown, a stream that was silent this long has no request on its way to us, in milliseconds. Its requests
+ * end, its handler answers the requests that it has, and nothing is lost.
  */
 const silenceMs = 500;
 
 /**
- * Requests as they are asked for. Node's own iterator destroys the stream when a loop over it ends, and with it the
- * answers still to be written. What is wrong with a request reaches the handler.
+ * Reads requests on demand. Node's own iterator destroys the stream, with all unwritten answers, when a loop over it
+ * ends. Errors of a request are thrown to the handler.
  */
 function readRequests(stream: Readable, call: GrpcCall): Requests {
   let ended = false;

@@ -1,6 +1,6 @@
 /**
- * Everything that this server uses of @grpc/grpc-js and Node though they do not document it. Both are pinned; each reach
- * says what it is for, and docs/decisions/0008-wire.md what it brings. `checkInternals` runs at start.
+ * Holds every use of undocumented parts of @grpc/grpc-js and Node. Both are pinned; each use says its purpose, and
+ * docs/decisions/0008-wire.md its gain. `checkInternals` runs at start.
  */
 import type { Server, ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import { createRequire } from "node:module";
@@ -15,12 +15,12 @@ import type { ResetBudgets } from "../reset-budgets.ts";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
 
-/** What this file was written for. An upgrade begins with reading what it relies on again. */
+/** Version that this file was written for. An upgrade begins with checking the parts that this file uses. */
 const grpcJsVersion = "1.14.7";
 
 const require = createRequire(import.meta.url);
 
-/** Throws where something is not where this file expects it. */
+/** Throws if a part of grpc-js is not as this file expects it. */
 export function checkInternals(server: Server): void {
   const { commonServerOptions, http2Servers } = server as unknown as Partial<ServerFields>;
   demand(typeof commonServerOptions === "object", "Server.commonServerOptions");
@@ -43,7 +43,7 @@ function demand(holds: boolean, what: string, of = `@grpc/grpc-js ${grpcJsVersio
   );
 }
 
-/** A call as grpc-js makes one for each request, on a stream that leads nowhere. */
+/** Returns a call as grpc-js makes one for each request, on a stream without a peer. */
 function sampleCall(): Partial<IncomingCall> {
   const { BaseServerInterceptingCall: Base } = require("@grpc/grpc-js/build/src/server-interceptors.js") as {
     readonly BaseServerInterceptingCall?: new (...parts: readonly unknown[]) => Partial<IncomingCall>;
@@ -63,41 +63,49 @@ interface ServerFields {
 }
 
 /**
- * What a client may send on one stream before it must wait for a window update. At the default of 64 KiB a 1 MB message
- * takes many round trips: measured at 4 ms each, 112 ms against 21. A larger window takes fewer (13 ms at 4 MiB), but
- * libuv reads in one round of the event loop whatever has come, up to 2 MiB, and meanwhile nobody else is served.
+ * Maximum number of bytes that a client may send on one stream before it must wait for a window update. At the default
+ * of 64 KiB a 1 MB message takes many round trips: measured at 4 ms each, 112 ms against 21. A larger window takes
+ * fewer (13 ms at 4 MiB). But libuv reads in one round of the event loop all data that has arrived, up to 2 MiB, and
+ * nobody else is served meanwhile.
  */
 export const streamWindowBytes = 512 * 1024;
-/** The same for all streams of a connection together. Node frees it on arrival, so stalled streams do not use it up. */
+/**
+ * Maximum number of bytes for all streams of a connection together. Node frees the window on arrival, so stalled
+ * streams do not use it up.
+ */
 export const connectionWindowBytes = 1024 ** 2;
 
 /**
- * How many streams a client may reset at once, and then each second, before its connection is closed (a guard against
- * the rapid reset attack). By default 1,000 and 33: a trainer that cancels its 1,500 calls then loses the others too.
+ * Number of streams that a client may reset at once, and then each second, before its connection is closed (a guard
+ * against the rapid reset attack). The defaults are 1,000 and 33: a trainer that cancels its 1,500 calls would then
+ * lose the others too.
  */
 const streamResetBurst = 1_600;
 const streamResetRate = 500;
-/** Streams over the limit that a client opens at once: at Node's 100 it closes the connection, with all its calls. */
+/**
+ * Maximum number of streams over the limit that a client may open. At Node's default of 100 Node closes the connection
+ * with all its calls.
+ */
 const streamsRejectedMax = 20_000;
 /**
- * Streams that a client may begin before it acknowledges our settings. Until then no limit on open streams binds it, and
- * Node makes each one that it resets at once, of which 2,335 fit into the 64 KiB that are read in one go: others waited
- * for 60 ms. From then on Node refuses in a round of the event loop what is over the limit, before it makes anything.
- * Clients open 100 streams at most until they know the settings.
+ * Maximum number of streams that a client may begin before it acknowledges our settings. Until then no limit on open
+ * streams binds the client, and Node creates each stream that the client resets at once. 2,335 of those fit into the 64
+ * KiB of one read, and others waited for 60 ms. After that, Node refuses streams over the limit before it creates
+ * anything. Clients open at most 100 streams until they know the settings.
  */
 export const unsettledStreamsMax = 256;
 
-/** To be called before the server is bound: its options are read then. */
+/** Sets the HTTP/2 options. Call this before the server is bound, because binding reads the options. */
 export function setHttp2Options(server: Server, maxConcurrentStreams: number): void {
   const { commonServerOptions } = server as unknown as ServerFields;
   commonServerOptions.settings = { maxConcurrentStreams, initialWindowSize: streamWindowBytes };
-  // Whoever may have more open may give up more.
+  // A client that may open more streams may reset more.
   commonServerOptions.streamResetBurst = Math.max(streamResetBurst, 2 * maxConcurrentStreams);
   commonServerOptions.streamResetRate = streamResetRate;
   commonServerOptions.maxSessionRejectedStreams = streamsRejectedMax;
 }
 
-/** What is among no options, and is set for each connection. To be called as soon as the server is bound. */
+/** Sets, for each connection, the settings without an option. Call this as soon as the server is bound. */
 export function watchConnections(server: Server, resets: ResetBudgets): void {
   for (const http2Server of serversOf(server)) {
     resets.watch(http2Server);
@@ -121,7 +129,10 @@ function serversOf(server: Server): Iterable<Http2Server> {
 
 export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
-/** Has a listener of ours hear of streams in grpc-js's place, which is handed to it. To be called as soon as the server is bound. */
+/**
+ * Puts our listener of streams in place of grpc-js's, and hands grpc-js's listener to ours. Call this as soon as the
+ * server is bound.
+ */
 export function listenToStreams(server: Server, listenerOf: (serve: StreamListener) => StreamListener): void {
   for (const http2Server of serversOf(server)) {
     const [serve, ...others] = http2Server.listeners("stream");
@@ -131,17 +142,17 @@ export function listenToStreams(server: Server, listenerOf: (serve: StreamListen
   }
 }
 
-// What comes in for one call.
+// Incoming side of one call.
 
-/** grpc-js's own side of a call, which interceptors are given. The fields beyond its interface are private. */
+/** grpc-js's own side of a call, which interceptors get. The fields beyond its interface are private. */
 export interface IncomingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
-  /** As the request's `grpc-encoding` names it. */
+  /** Name of the compression in the request's `grpc-encoding`. */
   readonly incomingEncoding: string;
-  /** Takes messages, each with its header of five bytes, out of the data as it comes. */
+  /** Takes messages, each with its header of five bytes, out of the incoming data. */
   decoder: MessageDecoder;
-  /** Is given a message with its header, and gives its contents. */
+  /** Takes a message with its header, and returns its contents. */
   decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
 }
 

@@ -1,4 +1,4 @@
-/** The gRPC port. */
+/** Starts and closes the gRPC port. */
 import { Server, ServerCredentials, setLogger, type UntypedHandleCall } from "@grpc/grpc-js";
 import type { Config } from "../../runtime/config.ts";
 import { type Method, methodOf, type TransportContext } from "../call-context.ts";
@@ -31,16 +31,19 @@ export async function startGrpc(config: GrpcConfig, services: readonly Registrat
   listenToStreams(server, (serve) => screened(serve, context, methods));
   return {
     port,
-    /** Health checks answer NOT_SERVING from now on. */
+    /** Makes health checks answer NOT_SERVING from now on. */
     stop: companions.stop,
-    /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
+    /**
+     * Closes the port after waiting at most `graceMs` for answers that are on their way; no call may be in progress by
+     * then.
+     */
     close: (graceMs: number): Promise<void> => close(server, companions, graceMs),
   };
 }
 
 /**
- * A ping finds connections whose peer is gone without a word. One that is due while a connection closes destroys the
- * calls on it, so that the time between pings must be longer than a drain takes.
+ * Returns the time between pings, which find connections whose peer left without closing. A ping that is due while a
+ * connection closes destroys the calls on it, so the time must be longer than a drain takes.
  */
 export function keepaliveTimeMs(drainTimeoutMs: number): number {
   return Math.max(5 * 60_000, 2 * drainTimeoutMs);
@@ -51,7 +54,7 @@ function serverOptions({ limits, drainTimeoutMs }: GrpcConfig) {
     "grpc.max_receive_message_length": limits.maxMessageBytes,
     "grpc.keepalive_time_ms": keepaliveTimeMs(drainTimeoutMs),
     "grpc.keepalive_timeout_ms": 20_000,
-    // Its counters cost time on every message, and the server has metrics of its own.
+    // channelz's counters cost time on every message, and the server has metrics of its own.
     "grpc.enable_channelz": 0,
   };
 }
@@ -85,7 +88,7 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
   });
 }
 
-/** grpc-js hides the system's error code in its message. */
+/** Reads the system's error code out of grpc-js's message, which hides it. */
 function systemErrorOf(error: Error): NodeJS.ErrnoException {
   const isUnknown = error.message.startsWith("Name resolution failed");
   const code = isUnknown ? "ENOTFOUND" : /\bE[A-Z]{3,}\b/.exec(error.message)?.[0];

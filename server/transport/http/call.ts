@@ -1,4 +1,6 @@
-/** A call on the HTTP port, and what comes in for it: a body with one message, and how much of it is kept. */
+/**
+ * A call on the HTTP port, and its incoming side: a body with one message, and how much of the body is kept in memory.
+ */
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
@@ -27,17 +29,17 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** How long a request that was refused early may go on, so that its sender gets to read why. */
+/** Time that a refused request may go on, so that its sender gets to read the error. */
 const lingerMs = 2000;
 
-/** What a connection has read and written in the exchanges before. */
+/** Bytes that a connection had read and written when its last exchange ended. */
 const measured = new WeakMap<Wire, { readonly read: number; readonly written: number }>();
 
 export class HttpCall extends Call {
   readonly account: Account;
   readonly #exchange: Exchange;
   readonly #wire: Wire;
-  /** Of the body and, where it is compressed, of what has been made of it, until a handler has it. */
+  /** Bytes of the body and of its decompressed data, until a handler has them. */
   #receivedBytes = 0;
   #refused: RpcError | undefined;
   /** Ends the reading of the body. */
@@ -66,7 +68,7 @@ export class HttpCall extends Call {
     return this.#receivedBytes + (streamOf(response)?.writableLength ?? response.writableLength);
   }
 
-  /** Node's own server ends requests of HTTP/1.1 that do not come whole in time. */
+  /** Only HTTP/2 requests are timed here: Node's own server ends HTTP/1.1 requests that are too slow. */
   override get receivingSinceMs(): number | undefined {
     const { request } = this.#exchange;
     return streamOf(request) === undefined || request.complete ? undefined : this.openedAtMs;
@@ -74,7 +76,7 @@ export class HttpCall extends Call {
 
   protected override get endedBy(): CodeName {
     if (this.#refused !== undefined) return this.#refused.code;
-    // Connect has refused it, for its content type, its compression or its time-out.
+    // If headers are sent, Connect has refused the request for its content type, its compression or its timeout.
     return this.#exchange.response.headersSent ? "INVALID_ARGUMENT" : "CANCELLED";
   }
 
@@ -86,20 +88,20 @@ export class HttpCall extends Call {
     if (this.#exchange.response.headersSent) this.#exchange.response.destroy();
   }
 
-  /** Notes why the call is refused before a handler is given it. */
+  /** Keeps the reason why the call is refused before a handler gets it. */
   refusedBy(error: RpcError): RpcError {
     return (this.#refused ??= error);
   }
 
-  /** A handler begins. */
+  /** Marks the handler as begun. */
   begin(deadlineMs: number | undefined): void {
     this.deadlineMs = deadlineMs;
     this.#receivedBytes = 0;
   }
 
   /**
-   * How much went over the wire, headers included, is known at the end, for HTTP/1.1 has one exchange at a time on a
-   * connection. Of HTTP/2 each exchange counts what its session has moved since the one before ended.
+   * Counts the bytes on the wire at the end, headers included: HTTP/1.1 has one exchange at a time on a connection.
+   * With HTTP/2, each exchange counts the bytes that its session has moved since the exchange before ended.
    */
   #measureAndClose(): void {
     const before = measured.get(this.#wire) ?? { read: 0, written: 0 };
@@ -113,7 +115,7 @@ export class HttpCall extends Call {
     this.close();
   }
 
-  /** Reads the body, and gives its one message without compression. */
+  /** Reads the body, and returns its one message, decompressed. */
   async readMessage({ framed, encoding, bytesMax = Infinity }: BodyFormat): Promise<Buffer> {
     const { maxMessageBytes, path } = this.method;
     if (!framed) {
@@ -144,8 +146,8 @@ export class HttpCall extends Call {
   }
 
   /**
-   * To stop reading does not destroy the connection, as it does with Node's own iterator: a client that is still sending
-   * would never see the answer. What is left of the body is read and dropped for a while.
+   * Reads the body without destroying the connection when reading stops, as Node's own iterator does: a client that is
+   * still sending would never see the answer. The rest of the body is read and dropped for a while.
    */
   async #readBody(add: (piece: Buffer) => void): Promise<void> {
     const { request, response } = this.#exchange;
@@ -190,31 +192,34 @@ export class HttpCall extends Call {
   }
 }
 
-// Connect makes messages of bodies, and has no way in to look at them before, nor to bound what it makes of them. So
-// each message is read before Connect sees its request, and what Connect is given holds an empty one. It is read first of
-// all: what Connect begins for a request, and ends with errors where its caller leaves, costs ten times the reading of a
-// few bytes, and callers who send no more than these must not have it.
+// Reads a request's message before Connect sees the request, and gives Connect an empty message in its place. Connect
+// itself offers no way to look at a body first, nor to limit the message that it makes of one. The message is read
+// first of all: the work that Connect begins for a request costs ten times the reading of a few bytes. Callers who send
+// only a few bytes and leave must not cause that work.
 
 interface BodyFormat {
   readonly json: boolean;
   /** Whether messages have gRPC's header before them. */
   readonly framed: boolean;
   readonly encoding: Encoding | undefined;
-  /** Limit of the method's own on a body without frames; undefined: --max-message-bytes alone. */
+  /** The method's own limit on a body without frames; undefined: only --max-message-bytes applies. */
   readonly bytesMax?: number;
 }
 
-/** Content types with the header that names the compression. Bodies of the first are a message, of the others frames. */
+/**
+ * Content types, each with the header that names the compression. Bodies of the first are one message; bodies of the
+ * others are frames.
+ */
 const formats = [
   { types: /^application\/(json|proto)\b/i, header: "content-encoding", framed: false },
   { types: /^application\/connect\+/i, header: "connect-content-encoding", framed: true },
   { types: /^application\/grpc\b/i, header: "grpc-encoding", framed: true },
 ] as const;
 
-/** What the HTTP port can read of a request's compression. */
+/** Compressions that the HTTP port reads. */
 export const encodings = ["gzip", "br"] as const;
 
-/** Undefined: Connect refuses requests of other types, and of other compressions. */
+/** Returns undefined for other types and compressions, which Connect refuses. */
 function formatOf(headers: IncomingHttpHeaders): BodyFormat | undefined {
   const type = headers["content-type"] ?? "";
   const format = formats.find(({ types }) => types.test(type));
@@ -227,13 +232,16 @@ function formatOf(headers: IncomingHttpHeaders): BodyFormat | undefined {
 
 export type ByteRequest = UniversalServerRequest & { readonly body: AsyncIterable<Uint8Array> };
 
-/** Keeps the message of a request. */
+/** Stores the message of a request. */
 export type Keep = (message: Message) => void;
 
-/** Puts what was read into the request that Connect is given. */
+/** Returns the request that Connect gets, with an empty message in place of the body. */
 type Fill = (request: ByteRequest, keep: Keep) => ByteRequest;
 
-/** What reads the message of a method's request in place of Connect. What is wrong with it is told through Connect. */
+/**
+ * Returns the function that reads the message of a method's request in place of Connect. Errors of the message reach
+ * the caller through Connect.
+ */
 export function bodyReader(input: DescMessage): (call: HttpCall, headers: IncomingHttpHeaders) => Promise<Fill> {
   const binary = decoderOf(input);
   const json = jsonDecoderOf(input);

@@ -1,4 +1,4 @@
-/** Our handlers as connect-node takes them. */
+/** Adapts our handlers to connect-node. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { toConnectError } from "../errors.ts";
@@ -13,7 +13,7 @@ import type { HttpCall } from "./call.ts";
 
 /** The call that a request opened. */
 export const callKey = createContextKey<HttpCall | undefined>(undefined);
-/** The request's message. Connect gives the handler an empty one. */
+/** The request's message. Connect itself gives the handler an empty one. */
 export const messageKey = createContextKey<Message | undefined>(undefined);
 
 /** A handler as connect-node's router takes it. */
@@ -32,7 +32,7 @@ export function implementationOf(method: DescMethod, handler: unknown): Implemen
   }
 }
 
-/** The call that came with a request, or throws why it may not begin. */
+/** Begins the call that a request opened; throws the error that refuses it. */
 function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
   const call = values.get(callKey);
   if (call === undefined) throw new Error("a call came by another way than the HTTP port's listener");
@@ -55,7 +55,7 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
     try {
       await call.turn();
       const answer = await call.run(() => handler(context.values.get(messageKey) ?? request, call));
-      // Connect writes it as soon as it has it.
+      // Connect writes the answer as soon as it gets it, so the turn comes first.
       await call.turn();
       call.settle("OK");
       return answer;
@@ -70,7 +70,7 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
 function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementation {
   return async function* (request: Message, context: HandlerContext) {
     const call = begin(context);
-    // Where the caller is gone, Connect returns this generator rather than throw into it.
+    // If the caller is gone, Connect returns this generator rather than throw into it.
     let code: CodeName = "CANCELLED";
     try {
       await call.turn();
@@ -90,7 +90,10 @@ function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementa
   };
 }
 
-/** HTTP/1.1 answers after the request has ended, so that a client which waits for an answer would wait for ever. */
+/**
+ * HTTP/1.1 answers after the request has ended, so a client that waits for an answer before it sends more would wait
+ * for ever.
+ */
 function refusedOverHttp1({ name }: DescMethod): (request: unknown, context: CallContext) => AsyncIterable<never> {
   const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep here`;
   const next = () => Promise.reject(new RpcError("UNIMPLEMENTED", message));

@@ -1,12 +1,12 @@
-/** Messages from JSON. */
+/** Reads messages from JSON, with limits on the parts of a text. */
 import { type DescField, type DescMessage, fromJsonString, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { RpcError } from "../../base/rpc.ts";
 import { PARTS_MAX } from "../wire/codec.ts";
 
 /**
- * What reads messages of a kind; it throws RpcError. Names that it does not know are refused: passed over, as Connect
- * does by default, "split": "eval" would silently give train tasks.
+ * Returns a function that reads messages of a schema; the function throws RpcError. Unknown field names are refused: if
+ * they were ignored, as Connect does by default, a misspelt "split": "eval" would silently give train tasks.
  */
 export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Message {
   const check = jsonCheck(schema);
@@ -24,8 +24,8 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
 }
 
 /**
- * Throws RpcError for what must be refused before protobuf-es reads it: bytes that are no UTF-8, too many parts, and
- * 64-bit integers that JSON.parse would change.
+ * Returns a function that throws RpcError for JSON that must not reach protobuf-es: bytes that are not UTF-8, too many
+ * parts, and 64-bit integers that JSON.parse would change.
  */
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
   const ways = waysTo(schema, longs);
@@ -44,25 +44,30 @@ const BRACKET_END = 0x5d;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 
-/** Limits on what JSON.parse makes of a text: it keeps the event loop about a microsecond for each part. */
+/** Limits on the values of a text: JSON.parse keeps the event loop about a microsecond for each part. */
 export interface JsonLimits {
-  /** Lists, objects, their values after the first, and keys. */
+  /** Maximum number of lists, objects, their values after the first, and keys. */
   readonly parts: number;
-  /** Lists, objects and keys alone, which take longest to make; undefined: `parts` bounds them. */
+  /**
+   * Maximum number of lists, objects and keys alone, which take longest to make; undefined: only `parts` limits them.
+   */
   readonly structures?: number;
-  /** Lists and objects within each other; undefined: `parts` bounds them. */
+  /** Maximum depth of nested lists and objects; undefined: only `parts` limits it. */
   readonly depth?: number;
 }
 
 const ofMessages: JsonLimits = { parts: PARTS_MAX };
 
-/** The value of a text; undefined: the text is not JSON. Throws RpcError, before anything is parsed, if a limit is exceeded. */
+/**
+ * Returns the value of a text; undefined: the text is not JSON. Throws RpcError, before anything is parsed, if a limit
+ * is exceeded.
+ */
 export function jsonWithin(bytes: Uint8Array, limits: JsonLimits): unknown {
   checkJson(bytes, limits);
   return parsed(bytes);
 }
 
-/** Counts each part by the byte that comes with it; bytes within texts count as no part. */
+/** Counts each part by the byte that marks it; bytes within texts count as no part. */
 function checkJson(
   bytes: Uint8Array,
   { parts: partsMax, structures: structuresMax = partsMax, depth }: JsonLimits,
@@ -88,7 +93,7 @@ function exceeds(limit: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}`);
 }
 
-/** Where the text that begins at a quote has its last one. */
+/** Returns the position of the closing quote of the text that begins at `begin`. */
 function endOfText(bytes: Uint8Array, begin: number): number {
   let at = begin + 1;
   for (; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
@@ -102,7 +107,7 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
 
 const texts: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.STRING]);
 
-/** A field of one of the kinds that are looked for, or with some in its messages: those that `inner` leads to. */
+/** A field of one of the sought kinds, or a message field that leads to such fields through `inner`. */
 interface Way {
   readonly field: DescField;
   readonly inner: readonly Way[];
@@ -117,7 +122,7 @@ function waysTo(schema: DescMessage, kinds: typeof longs, above: readonly DescMe
   });
 }
 
-/** Throws RpcError for the first value of a field that has a fault. */
+/** Throws RpcError for the first value that has a fault. */
 function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: FaultOf): void {
   const fault = faultIn(ways, parsed(bytes), faultOfValue);
   if (fault === undefined) return;
@@ -126,7 +131,7 @@ function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: Faul
 }
 
 interface Fault {
-  /** Such as ".arms" and "[2]". */
+  /** For example ".arms" and "[2]". */
   readonly path: readonly string[];
   readonly why: string;
 }
@@ -163,14 +168,17 @@ function faultOfText(value: unknown): Fault | undefined {
   return { path: [], why: "it holds half of a surrogate pair: replace that by U+FFFD, and send the request again" };
 }
 
-/** The values of a field with their places in it; what has not the field's shape is left to protobuf-es. */
+/**
+ * Returns the values of a field with their places; for a value without the field's shape it returns none, and
+ * protobuf-es reports it.
+ */
 function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: number | string | undefined, unknown]> {
   if (field.fieldKind === "list") return Array.isArray(value) ? value.entries() : [];
   if (field.fieldKind === "map") return typeof value === "object" && value !== null ? Object.entries(value) : [];
   return [[undefined, value]];
 }
 
-/** Undefined: protobuf-es will say what is wrong. */
+/** Returns undefined for invalid JSON; protobuf-es reports the error. */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(textOf(bytes));
@@ -179,7 +187,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** Without a byte order mark. */
+/** Decodes UTF-8 and drops a byte order mark. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

@@ -1,7 +1,7 @@
 /**
- * The page's files on the HTTP port: without a token, for they are the same for everyone and hold nothing; what they show
- * they ask for by calls. They are read once, when they are first asked for, as the build laid them: each beside its
- * compressed forms, named by its content but for the document.
+ * Serves the page's files on the HTTP port. They need no token: they are the same for everyone and hold no data,
+ * because the page gets its data by calls. The server reads the files at the first request, as the build wrote them.
+ * Each file lies beside its compressed forms, and each name but the document's changes with the content.
  */
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -21,13 +21,13 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** In the order in which they are preferred. */
+/** In the order of preference. */
 const encodings = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
 
-/** Scripts, styles and calls of its own origin alone, nothing that is written into the document, and no frame around it. */
+/** Allows only scripts, styles and calls of the page's own origin: no inline code, and no frame around the page. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,7 +49,9 @@ const headers = {
   vary: "accept-encoding",
 };
 
-/** Of a file whose name changes with its content, and of the document, whose does not. */
+/**
+ * Cache headers: FOR_EVER for a file whose name changes with its content, ASK_AGAIN for the document, whose name stays.
+ */
 const FOR_EVER = "public, max-age=31536000, immutable";
 const ASK_AGAIN = "no-cache";
 
@@ -57,18 +59,18 @@ interface PageFile {
   readonly type: string;
   readonly etag: string;
   readonly cacheControl: string;
-  /** By encoding; "": as it is. */
+  /** Bodies by encoding; "": uncompressed. */
   readonly bodies: ReadonlyMap<string, Buffer>;
 }
 
 export interface Page {
-  /** Answers a request for one of the page's files; false: the path is none of them. */
+  /** Answers a request for one of the page's files; false: the path names none of them. */
   answer(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
 export const NOT_BUILT = "The page is not built here: run 'make setup' in Gradus's folder, and start the server again.";
 
-/** `folder`: where the build laid it. */
+/** `folder` is the folder of the build. */
 export function createPage(folder: string = FOLDER): Page {
   let files: ReadonlyMap<string, PageFile> | undefined;
   return {
@@ -84,7 +86,7 @@ export function createPage(folder: string = FOLDER): Page {
   };
 }
 
-/** By path. */
+/** Returns the files by path. */
 function filesIn(folder: string): ReadonlyMap<string, PageFile> {
   const names = namesIn(folder);
   const isForm = (name: string): boolean => encodings.some(([, ending]) => name.endsWith(ending));
@@ -128,7 +130,7 @@ function answerFile(file: PageFile, { method, headers: asked }: IncomingMessage,
     return;
   }
   const [encoding, body] = bodyFor(file, String(asked["accept-encoding"] ?? ""));
-  // A cache keeps one for each encoding.
+  // A cache keeps one file for each encoding, so each encoding has its own ETag.
   const etag = encoding === "" ? file.etag : file.etag.replace(/"$/, `-${encoding}"`);
   const all = { ...headers, etag, "cache-control": file.cacheControl, "content-type": file.type };
   if (asked["if-none-match"] === etag) {

@@ -1,4 +1,7 @@
-/** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and health checks; and a port for these two alone. */
+/**
+ * Serves the HTTP port: Connect and gRPC-Web for curl and browsers, other gyms' protocols, the page, /metrics and
+ * health checks. Serves the metrics port too, which has only the last two.
+ */
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
   cors,
@@ -35,16 +38,19 @@ import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
 import { createPage } from "./page.ts";
 import { isClosed, wireOf } from "./versions.ts";
 
-// Which web pages may call the HTTP port.
+// Answers browsers that ask which web pages may call the HTTP port (CORS).
 
 const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
 const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms", "wait-reason"].join(", ");
 const allowedMethods = cors.allowedMethods.join(", ");
-/** The longest that browsers keep a preflight's answer. */
+/** Maximum time, in seconds, that browsers keep a preflight's answer. */
 const maxAgeSeconds = 7200;
 
-/** Sets the headers that let a page read the answer. True: the request was a preflight, and is answered. */
+/**
+ * Sets the headers that let a page read the answer. Returns true if the request was a preflight, which is then
+ * answered.
+ */
 function answerCors(origins: readonly string[], request: IncomingMessage, response: ServerResponse): boolean {
   const { origin } = request.headers;
   if (origins.length === 0 || origin === undefined) return false;
@@ -62,17 +68,23 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
 
 export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs">;
 
-/** HTTP/2 streams of one connection, as the contract's gRPC port allows; and how long a connection may be idle. */
+/**
+ * Maximum number of HTTP/2 streams of a connection, the same as on the gRPC port; and how long a connection may be
+ * idle.
+ */
 const SESSION_STREAMS_MAX = 128;
 const SESSION_IDLE_MS = 120_000;
 
-/** Node's own. */
+/** Node's default. */
 const headersTimeoutMs = 60_000;
 const timesCheckedEveryMs = 5_000;
 
 export interface HttpPort {
   readonly port: number;
-  /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
+  /**
+   * Closes the port after waiting at most `graceMs` for answers that are on their way; no call may be in progress by
+   * then.
+   */
   close(graceMs: number): Promise<void>;
 }
 
@@ -88,7 +100,7 @@ export async function startHttp(
   const sessions = openEnv(context, handlers);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
-    // As Node answers where nobody upgrades: what is asked for is not to be had.
+    // Without an upgrade handler, Node would ignore the upgrade; this answers that the path does not exist.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   });
   context.resets.watch(server);
@@ -103,8 +115,8 @@ export async function startHttp(
 }
 
 /**
- * The metrics port: /metrics and health checks for those who run the server, in plain HTTP and without a token, so that it
- * is for the machine's own network.
+ * Starts the metrics port: /metrics and health checks for the server's operators. It speaks plain HTTP without a token,
+ * so it belongs on an internal network.
  */
 export function startMetrics(
   { host, metricsPort }: { readonly host: string; readonly metricsPort: number },
@@ -152,7 +164,7 @@ function createHttpServer(
   if (tls === undefined) return createServer(times, onRequest);
   const { cert, key, clientCa } = tls;
   const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  // Browsers speak HTTP/2 over TLS alone. All their streams share one connection then, where HTTP/1.1 has six.
+  // Browsers use HTTP/2 only over TLS. All their streams then share one connection, where HTTP/1.1 has six.
   const settings = { maxConcurrentStreams: SESSION_STREAMS_MAX };
   const server = createSecureServer({ cert, key, ...mutual, settings, allowHTTP1: true });
   Object.assign(server, times);
@@ -167,7 +179,7 @@ function createHttpServer(
   return server.setMaxListeners(0);
 }
 
-/** What answers the calls of a method. */
+/** Everything that a method's calls need. */
 interface Route {
   readonly method: Method;
   readonly read: ReturnType<typeof bodyReader>;
@@ -176,19 +188,19 @@ interface Route {
 
 interface Handler {
   (request: ByteRequest): Promise<UniversalServerResponse>;
-  /** HTTP methods that it may be called by. */
+  /** HTTP methods that the handler accepts. */
   readonly allowedMethods: readonly string[];
   supportedContentType(type: string): boolean;
   readonly method: DescMethod;
 }
 
-/** By path. */
+/** Routes by path. */
 type Routes = ReadonlyMap<string, Route>;
 
 function routesOf(services: readonly Registration[], context: TransportContext): Routes {
   const router = createConnectRouter({
     readMaxBytes: context.maxMessageBytes,
-    // Node's timers take no longer delay: one that is longer would fire at once.
+    // Node's timers take no longer delay: a longer one would fire at once.
     maxTimeoutMs: 2 ** 31 - 1,
     acceptCompression: [compressionGzip, compressionBrotli],
     requestGate: ({ values }) => {
@@ -210,13 +222,13 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   );
 }
 
-/** Of a request that is refused by its headers the body is not read. */
+/** Leaves the body of a request unread that is refused by its headers. */
 const unread = (request: ByteRequest): ByteRequest => request;
 
-/** Why a request is refused by its headers. */
+/** Error that refuses a request by its headers. */
 const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
-/** What is served by path. */
+/** Routes of calls, and NeMo Gym's paths. */
 interface Served {
   readonly routes: Routes;
   readonly nemo: NemoGym;
@@ -241,7 +253,7 @@ function listener(
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
-    // HTTP/2 names the host so.
+    // HTTP/2 has the host in `:authority`.
     request.headers.host ??= request.headers[":authority"]?.toString();
     context.turns(wireOf(request)).begin(() => {
       if (!isClosed(response)) answer(request, response);
@@ -256,14 +268,14 @@ async function answerCall(
   { admission, log, traces }: TransportContext,
 ): Promise<void> {
   if (!handler.allowedMethods.includes(request.method ?? "")) {
-    // Its body is nobody's to read.
+    // The body stays unread.
     const allowed = handler.allowedMethods.join(", ");
     response.setHeader("allow", allowed);
     return answerText(response, 405, `/${method.path} takes ${allowed}, not ${request.method}`);
   }
   const wrongType = contentTypeProblem(method, handler, request.headers["content-type"]);
   if (wrongType !== undefined) return answerText(response, 415, wrongType);
-  // Before the body is read: nobody without a token makes us read it.
+  // Admission comes before the body is read, so that a caller without a token cannot make the server read it.
   const admitted = admission.admit(request.headers, method);
   const refused = admitted instanceof RpcError ? admitted : undefined;
   const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
@@ -274,19 +286,20 @@ async function answerCall(
     if (isClosed(response)) return;
     const values = createContextValues().set(callKey, call).set(refusalKey, refused);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
-    // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
+    // Connect refuses bidirectional calls over HTTP/1.1 without an explanation; naming version 2.0 lets our handler
+    // refuse them with one.
     const asked: ByteRequest = { ...universal, httpVersion: "2.0", body: request };
     const filled = fill(asked, (message) => values.set(messageKey, message));
     await universalResponseToNodeResponse(await handler(filled), response);
   } catch (error) {
-    // The connection broke, or the request has no host or a path that is none: nobody is there to be told more.
+    // The connection broke, or the request has no host or an invalid path: there is nobody to tell more.
     log.debug({ err: error }, "an HTTP exchange failed");
     if (response.headersSent) response.destroy();
     else answerText(response, 400, "the request is not valid HTTP");
   }
 }
 
-/** What a probe is told of a part that is not well. The log says more, for a stranger may ask. */
+/** Words that a probe gets about an unhealthy part. The log says more, because a probe needs no token. */
 const UNREADY: Readonly<Record<string, string>> = {
   pools: "a pool is older than a run's: the log says which",
   keys: "its task keys are not those of the other replicas: the log says which",
@@ -297,14 +310,17 @@ function unreadiness(health: TransportContext["health"]): string {
   return unwell.map(([part]) => UNREADY[part]).find((words) => words !== undefined) ?? "the store cannot be used";
 }
 
-/** Whether it may be asked at all, and why not: a probe of readiness leaves out a server that drains or has no store. */
+/** Answers a readiness check: 503 while the server drains or its store is unavailable, with the reason. */
 function answerReadiness(response: ServerResponse, { admission, health }: TransportContext): void {
   if (admission.draining.aborted) answerText(response, 503, "draining");
   else if (health.problem() !== undefined) answerText(response, 503, unreadiness(health));
   else answerText(response, 200, `ok\ngradus ${version}`);
 }
 
-/** Answers a health check; false: it is none. To be alive is to answer: a store that is away is no reason to be killed. */
+/**
+ * Answers a health check; false: the path is none. A server that answers is alive: an unavailable store is no reason to
+ * kill it.
+ */
 function answerProbe(path: string, response: ServerResponse, context: TransportContext): boolean {
   if (path === "/livez") answerText(response, 200, "ok");
   else if (path === "/readyz" || path === "/healthz") answerReadiness(response, context);
@@ -314,7 +330,7 @@ function answerProbe(path: string, response: ServerResponse, context: TransportC
 
 const metricsAsked = { path: "/metrics", role: "viewer" } as const;
 
-/** On a port that callers share. */
+/** Answers /metrics on the HTTP port, which needs a viewer's token. */
 function answerScrape(
   request: IncomingMessage,
   response: ServerResponse,
@@ -339,7 +355,10 @@ function answerText(response: ServerResponse, status: number, text: string, type
   response.writeHead(status, { "content-type": type }).end(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Connect refuses a content type without a word. Undefined: it takes this one. A GET has none. */
+/**
+ * Returns the error text for a content type that Connect would refuse without an explanation; undefined: the type is
+ * accepted. A GET has no content type.
+ */
 function contentTypeProblem({ path }: Method, handler: Handler, type: string | undefined): string | undefined {
   if (type === undefined ? handler.allowedMethods.includes("GET") : handler.supportedContentType(type))
     return undefined;
@@ -369,7 +388,7 @@ async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: n
       clearTimeout(force);
       resolve();
     });
-    // Sessions of HTTP/2 end when their streams have.
+    // HTTP/2 sessions end when their streams have.
     server.emit("draining");
   });
 }

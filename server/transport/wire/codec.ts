@@ -1,4 +1,7 @@
-/** Messages from bytes and to bytes, by protobuf-es, with a bound on what reading makes and on what writing does at once. */
+/**
+ * Reads and writes messages in binary by protobuf-es, with a limit on the parts that reading makes and on how much is
+ * written at once.
+ */
 import {
   create,
   type DescMessage,
@@ -13,7 +16,10 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
-/** What reads messages of a kind. It throws RpcError for bytes that are none, for which the caller is at fault. */
+/**
+ * Returns a function that reads messages of a schema. For invalid bytes the function throws RpcError
+ * (INVALID_ARGUMENT).
+ */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
   const mayBeLong = mayHoldLongTexts(schema);
   return (bytes) => {
@@ -35,7 +41,10 @@ export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array)
   };
 }
 
-/** The first text whose bytes are no UTF-8, e.g. "groups[0].completions[3].text"; undefined: the bytes are at fault. */
+/**
+ * Returns the path of the first string that is not UTF-8, for example "groups[0].completions[3].text"; undefined: the
+ * bytes have another fault.
+ */
 function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   const reader = new BinaryReader(bytes);
   const scan = (of: DescMessage, end: number): string | undefined => {
@@ -61,16 +70,17 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   }
 }
 
-// A bound on how many parts a message has, found before they are made: an empty one takes two bytes here, and a hundred there.
+// Limits the number of parts of a message before they are made: an empty part takes two bytes on the wire, and a
+// hundred in memory.
 
-/** Fields of a message and of all messages in it. More would keep the event loop for a second. */
+/** Maximum number of fields of a message and of all messages within it. More would keep the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;
-/** Messages among them, which take longest to make. */
+/** Maximum number of messages within a message; they take longest to make. */
 const MESSAGES_MAX = 2 ** 18;
 
-/** Throws for more parts, and for bytes that are no protobuf. */
+/** Throws if a message has too many parts, or is not protobuf. */
 function checkParts(schema: DescMessage, bytes: Uint8Array): void {
-  // Each takes two bytes at least.
+  // Each part takes at least two bytes.
   if (bytes.length < 2 * MESSAGES_MAX) return;
   const reader = new BinaryReader(bytes);
   let parts = 0;
@@ -88,12 +98,14 @@ function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   scan(schema, bytes.length);
 }
 
-/** Parts of a list that are written at once: prompts and records of a history may have a hundred kilobytes each. */
+/**
+ * Number of list elements that are written at once: prompts and records of a history may have a hundred kilobytes each.
+ */
 const PIECE = 16;
 
 /**
- * What cuts messages of a kind into pieces, whose bytes behind one another are the message: where they are a list, and it
- * is long, so that others can have their turn in between.
+ * Returns a function that cuts a message with a long list into pieces, so that others get their turn in between. The
+ * pieces' bytes, one after another, are the message's bytes.
  */
 export function cutterOf(schema: DescMessage): (message: Message) => readonly Message[] {
   const list = schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
@@ -104,7 +116,7 @@ export function cutterOf(schema: DescMessage): (message: Message) => readonly Me
     const pieces: Message[] = [];
     for (let from = 0; from < parts.length; from += PIECE) {
       const piece = { [list.localName]: parts.slice(from, from + PIECE) };
-      // The last one has all else.
+      // The last piece has all other fields.
       pieces.push(from + PIECE < parts.length ? create(schema, piece) : { ...message, ...piece });
     }
     return pieces;
@@ -113,7 +125,10 @@ export function cutterOf(schema: DescMessage): (message: Message) => readonly Me
 
 const written = new WeakMap<Message, Buffer>();
 
-/** What writes messages of a kind. A frozen one stays what it is, and is written once, however many ask for it. */
+/**
+ * Returns a function that writes messages of a schema. A frozen message cannot change, so it is written once, however
+ * often it is sent.
+ */
 export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
   const write = (message: MessageShape<D>): Buffer => {
     const { buffer, byteOffset, byteLength } = toBinary(schema, message);

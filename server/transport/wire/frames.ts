@@ -1,14 +1,16 @@
-/** Bytes before they are messages: gathered from pieces, taken out of frames, decompressed; all no further than a limit. */
+/**
+ * Handles bytes before they are messages: joins pieces, takes messages out of frames, decompresses; all up to a limit.
+ */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RpcError } from "../../base/rpc.ts";
 
-/** A length is only a claim: room for more than this is made as the bytes come. */
+/** A length in a header is only a claim: a larger buffer is allocated only as the bytes arrive. */
 const firstRoomBytes = 128 * 1024;
 const growth = 4;
 
 /**
- * Of the next room: so that the last one has room for what is expected, and each is at most so many times the one before.
- * Infinity: nothing is known of what comes.
+ * Returns the size of the next buffer. Each buffer is at most `growth` times the one before, and the last one fits the
+ * expected bytes. Infinity: the expected size is unknown.
  */
 function roomBytes(expected: number, before: number): number {
   const max = Math.max(firstRoomBytes, growth * before);
@@ -19,20 +21,20 @@ function roomBytes(expected: number, before: number): number {
 }
 
 /**
- * Puts pieces together. Each is copied as it comes, while it is in a cache. What has come is moved to a larger room little
- * by little, with each piece: in one go 16 MiB held the event loop for up to 50 ms.
+ * Joins pieces. Each piece is copied as it arrives, while it is in a CPU cache. The bytes so far move to a larger
+ * buffer little by little, with each piece: in one go, 16 MiB held the event loop for up to 50 ms.
  */
 export class ByteGatherer {
   #room: Buffer | undefined;
   #length = 0;
-  /** What was the room before, and how much of it was moved; undefined: all was. */
+  /** The buffer before, and how many of its bytes have moved; undefined: all have. */
   #moving: { readonly from: Buffer; done: number; readonly forEachByte: number } | undefined;
 
   get length(): number {
     return this.#length;
   }
 
-  /** `expected` bytes will be there in the end, as far as is known (Infinity: it is not); there may be more. */
+  /** Appends a piece. `expected` is the final number of bytes, Infinity if unknown; more may come. */
   add(piece: Buffer, expected: number): void {
     const end = this.#length + piece.length;
     piece.copy(this.#roomFor(end, expected), this.#length);
@@ -40,7 +42,7 @@ export class ByteGatherer {
     if (this.#moving !== undefined) this.#move(this.#moving.forEachByte * piece.length);
   }
 
-  /** What has come so far. */
+  /** Returns all bytes so far. */
   bytes(): Buffer {
     this.#move(Infinity);
     return this.#room?.subarray(0, this.#length) ?? Buffer.alloc(0);
@@ -60,7 +62,8 @@ export class ByteGatherer {
     this.#room = room;
     if (before === undefined) return room;
     const from = before.subarray(0, this.#length);
-    // So that all is moved when the room is full, and no sooner: memory that is touched for the first time is dear.
+    // Spreads the move, so that it ends when the buffer is full and no sooner: memory that is touched for the first
+    // time is expensive.
     this.#moving = { from, done: 0, forEachByte: from.length / Math.max(1, room.length - from.length) };
     return room;
   }
@@ -72,44 +75,46 @@ export class ByteGatherer {
     from.copy(this.#room, done, done, until);
     this.#moving.done = until;
     if (until < from.length) return;
-    // Freed at once: the collector would keep it until its next full collection.
+    // Frees the old buffer at once; the garbage collector would keep it until its next full collection.
     (from.buffer as ArrayBuffer).transfer(0);
     this.#moving = undefined;
   }
 }
 
-/** One byte that says whether the message is compressed, four with its length. */
+/** One byte that says whether the message is compressed, and four bytes with its length. */
 export const headerBytes = 5;
 
 /**
- * Takes messages out of the frames that gRPC, gRPC-Web and Connect's streams share. A message that came whole is not
- * copied; of the others each piece is. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ * Takes messages out of the frames that gRPC, gRPC-Web and Connect's streams share. A message that arrives in one piece
+ * is not copied; otherwise each of its pieces is. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 export class Deframer {
   readonly #maxBytes: number;
   readonly #isEncoded: boolean;
-  /** Of a message that has begun: header and contents. */
+  /** Header and contents of the incomplete message. */
   readonly #partial = new ByteGatherer();
-  /** Of that message with its header, as soon as the header is whole; until then the header's. */
+  /**
+   * Bytes of the incomplete message with its header, once the header is complete; until then the bytes of the header.
+   */
   #size = headerBytes;
 
-  /** `isEncoded`: the request's headers say how its messages are compressed. */
+  /** `isEncoded`: whether the request's headers name the compression of its messages. */
   constructor(maxBytes: number, isEncoded: boolean) {
     this.#maxBytes = maxBytes;
     this.#isEncoded = isEncoded;
   }
 
-  /** Bytes of a message whose end has not come. */
+  /** Bytes of the incomplete message. */
   get partialBytes(): number {
     return this.#partial.length;
   }
 
-  /** Lets go of the message that has begun. */
+  /** Drops the incomplete message. */
   drop(): void {
     this.#partial.drop();
   }
 
-  /** The messages that end in this piece, each with its header. Throws RpcError. */
+  /** Returns the messages that end in this piece, each with its header. Throws RpcError. */
   write(data: Buffer): Buffer[] {
     const messages: Buffer[] = [];
     let at = 0;
@@ -127,7 +132,7 @@ export class Deframer {
     return left < this.#size ? undefined : data.subarray(at, at + this.#size);
   }
 
-  /** How many bytes were taken. */
+  /** Returns how many bytes were taken. */
   #gather(data: Buffer, at: number, messages: Buffer[]): number {
     const partial = this.#partial;
     const taken = Math.min(this.#size - partial.length, data.length - at);
@@ -160,7 +165,7 @@ export function tooLong(has: string, maxBytes: number, rule = `of --max-message-
   return new RpcError("RESOURCE_EXHAUSTED", `the message has ${has}, more than the ${maxBytes} ${rule}`);
 }
 
-// Errors of requests that have not one message where there must be one.
+// Errors of requests that lack the one message that they need, or have more.
 
 export function endedWithin(partialBytes: number): RpcError {
   return invalid(`the request ended within a message, after ${partialBytes} bytes of it`);
@@ -176,13 +181,16 @@ export type Encoding = keyof typeof decompressors;
 
 export interface DecompressOptions {
   readonly maxBytes: number;
-  /** Is told of each piece of what was decompressed, as it is made; what it throws ends the work. */
+  /** Called with the size of each decompressed piece, as it is made; an exception ends the work. */
   readonly onPiece: (bytes: number) => void;
 }
 
 const pieceBytes = 64 * 1024;
 
-/** Stops at the limit, not after it: a few kilobytes can become gigabytes. Throws RpcError, and what `onPiece` throws. */
+/**
+ * Decompresses a message, and stops at the limit, not after it: a few kilobytes can become gigabytes. Throws RpcError,
+ * and the exceptions of `onPiece`.
+ */
 export async function decompress(
   compressed: Uint8Array,
   encoding: Encoding,

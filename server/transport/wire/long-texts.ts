@@ -1,7 +1,7 @@
 /**
- * Messages of completions whose long texts are made of their bytes each time they are wanted: a large message is not read
- * in one go, and what is read of it dies young. Read at once, and kept until all are scored, 60 MB of texts have V8 stop for
- * 60 to 100 ms, in which nobody is served (docs/decisions/0008-wire.md).
+ * Reads messages of completions whose long texts are decoded at each access. So a large message is not decoded in one
+ * go, and its decoded texts are short-lived. If 60 MB of texts were decoded at once and kept until all are scored, V8
+ * would stop for 60 to 100 ms, in which nobody is served (docs/decisions/0008-wire.md).
  */
 import { isUtf8 } from "node:buffer";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
@@ -16,28 +16,28 @@ import {
 import { bytesOfTexts, LONG_MESSAGE_BYTES, textSizes } from "../../base/rpc.ts";
 import { headerBytes } from "./frames.ts";
 
-/** From here on a text is read when it is wanted: in messages that are long themselves. */
+/** A text of at least this many bytes, within a message that is long itself, is decoded at access. */
 const LONG_BYTES = 1024;
 
 export function mayHoldLongTexts(schema: DescMessage): boolean {
   return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;
 }
 
-/** Long texts by the place of their completion among all of the message, and what is left of it without them. */
+/** Long texts by the index of their completion in the whole message, and the message's bytes without those texts. */
 interface Cut {
   readonly texts: Map<number, Uint8Array>;
   readonly rest: BinaryWriter;
 }
 
-/** By protobuf-es, once the long texts are taken out of the bytes. Throws for bytes that are no such message. */
+/** Reads a message by protobuf-es after taking the long texts out of its bytes. Throws for invalid bytes. */
 export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   const cut: Cut = { texts: new Map(), rest: new BinaryWriter() };
   cutTexts(schema, new BinaryReader(bytes), bytes, bytes.length, cut, { completions: 0 });
   const message = fromBinary(schema, cut.rest.finish());
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
-  // Their completions would have to be told apart from those of the message's own groups.
+  // Completions of further requests could not be told from those of the message's own groups.
   if (more.length > 0) throw new RangeError(`with more requests in it, it may have ${LONG_MESSAGE_BYTES} bytes`);
-  // Bytes that came as part of larger ones are others' as well.
+  // A part of a larger buffer shares its memory with others, so only a buffer of the message alone is registered.
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength <= bytes.byteLength + headerBytes;
   if (isAlone) bytesOfTexts.set(groups, bytes.buffer);
   let place = 0;
@@ -87,7 +87,7 @@ function cutTexts(
     const value = reader.bytes();
     checkEnd(reader, end);
     const isText = place >= 0 && number === textField;
-    // Of a field that comes twice the last one counts.
+    // If a field comes twice, the last one counts.
     if (isText) texts.delete(place);
     if (isText && value.length >= LONG_BYTES && isUtf8(value)) texts.set(place, value);
     else rest.tag(number, wireType).bytes(value);
