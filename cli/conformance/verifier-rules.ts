@@ -93,6 +93,8 @@ const LISTS: readonly ((wrong: readonly string[], right: string) => string)[] = 
 async function contain(subject: Subject, made: Instances): Promise<readonly string[]> {
   const { described } = subject;
   const taken: string[] = [];
+  // An objective may be had for a list, too.
+  if (described.goal !== "satisfy") return taken;
   for (const each of made.slice(0, INSTANCES_MAX)) {
     const { reference } = each.instance;
     if (reference === undefined) continue;

@@ -6,7 +6,7 @@ import type { ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.
 import type { Described, DescribedLevel } from "./described.ts";
 import { problemOfSvg } from "./drawings.ts";
 import { isRight } from "./findings.ts";
-import { isBetter, ON_FACTS, ON_INSTANCE } from "./message-rules.ts";
+import { isBetter, ON_FACTS, ON_INSTANCE, type Terms } from "./message-rules.ts";
 import { type AskedEnvironment, type Drawn, type Failure, type Generated, NOTHING } from "./provider.ts";
 import type { Provider, Verified } from "./provider.ts";
 import { advice, each, firstOf, type Rule, rule } from "./rules.ts";
@@ -243,6 +243,10 @@ export function change(before: readonly Told[], after: readonly Told[]): string 
   return at < 0 ? undefined : `${worth((before[at] as Told).verified)} and then ${inWords(after[at] as Told)}`;
 }
 
+/** Whether an answer is wrong for certain. An empty one may be feasible, or the right one where none is known. */
+const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Told): boolean =>
+  text !== instance.reference && (text !== "" || (goal === "satisfy" && instance.reference !== undefined));
+
 type Answering = Evidence<typeof answer>;
 
 /** Returns how much better than its instance's bound a reference is; undefined: it is not. */
@@ -269,7 +273,7 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
     wordsOf(told.find((each) => isReference(each) && !isRight(terms, each.verified))),
   ),
   rule("ProvidedFacts.verdict", "must not be that of a right answer for nonsense", ({ terms, told, hostile }) =>
-    wordsOf([...told, ...hostile].find((each) => !isReference(each) && isRight(terms, each.verified))),
+    wordsOf([...told, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
   ),
   rule("ProvidedInstance.baseline_bound", "must not be passed by the reference", ({ terms: { goal }, told }) =>
     firstOf(told.filter(isReference).map((each) => beyondBound(goal, each))),

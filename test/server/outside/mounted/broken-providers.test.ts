@@ -443,6 +443,22 @@ test.each<[string, Behaviour]>([
   ["of one row", level({ rows: 1n })],
   ["whose answers are graded", GRADED],
   ["with something to minimise", best({})],
+  [
+    "for which an empty answer is feasible",
+    {
+      ...best({}),
+      ...facts((given, text) =>
+        text === "" ? { verdict: Verdict.FEASIBLE, objective: 100 } : { ...given, objective: 7 },
+      ),
+    },
+  ],
+  [
+    "without a reference, for which an empty answer is right",
+    {
+      ...instance({ reference: undefined as never }),
+      ...facts((given, text) => (text === "" ? { verdict: Verdict.FEASIBLE } : given)),
+    },
+  ],
   ["that draws", drawing(() => ({ case: "svg", value: "<svg></svg>" }))],
 ])("a provider %s keeps every rule", async (_, behaviour) => {
   expect(await both(behaviour)).toEqual([
