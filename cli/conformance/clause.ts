@@ -1,4 +1,4 @@
-/** What a specification is made of: sentences, each with how it is tried. What is tried is a client of whatever is tested. */
+/** Clauses of a specification: sentences, each with how it is tried. */
 import { describe as wordsOf } from "../problem.ts";
 
 export type Finding =
@@ -30,7 +30,7 @@ export function inPart<Subject>(part: string, clauses: readonly Omit<Clause<Subj
 export interface Tried {
   readonly part: string;
   readonly says: string;
-  /** Which of what was tested: an environment's id; empty: all of it. */
+  /** Environment, or environment and level, that was tried; empty: all of what is at the address. */
   readonly of: string;
   /** Time that trying it took, milliseconds; 0 where it was tried on what came for the clause before it. */
   readonly ms: number;

@@ -63,7 +63,7 @@ async function makes(client: GradusClient, environment: string, level: string): 
   return result?.result.case === "task";
 }
 
-/** Which levels of a provider are tried, and how. */
+/** Choice of the levels of a provider that are tried, and how. */
 export interface ProviderChoice extends Pick<Subject, "seeds"> {
   /** Ids of environments. Empty: all. */
   readonly environments: readonly string[];

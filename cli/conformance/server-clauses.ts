@@ -1,4 +1,4 @@
-/** What any server of the contract does (proto/gradus/v1), as clauses: of the server, of each environment, and of runs. */
+/** Clauses that any server of the contract (proto/gradus/v1) keeps: of the server, of each environment, and of runs. */
 import {
   type Environment,
   GradusError,

@@ -36,7 +36,7 @@ const referencesOf = (made: readonly Made[]): readonly string[] =>
 
 // Remembering.
 
-/** What came of an answer each time that it was verified: by one process after others, and last by a fresh one. */
+/** Verdicts on one answer: by one process that verified others before, and last by a fresh process. */
 interface Repeated {
   readonly text: string;
   readonly found: readonly Verified[];

@@ -1,4 +1,4 @@
-/** What a provider says that it has, checked: no name, number or size of it is taken for right. */
+/** Reads what a provider says that it has, by the rules of message-rules.ts. */
 import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
@@ -9,7 +9,7 @@ import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
 import { breachWords, problemOf, tryRules } from "./rules.ts";
 
 const LEFT_OUT_MAX = 2048;
-/** Of the name of what is refused: of an environment and a level. */
+/** Maximum length, in characters, of the id of an environment with the name of a level. */
 const NAME_LENGTH_MAX = 193;
 const WORDS_LENGTH_MAX = 1000;
 
@@ -36,7 +36,7 @@ export interface Described {
   readonly verbatim: boolean;
   readonly draws: boolean;
   readonly runsAnswers: boolean;
-  /** Of UTF-8. */
+  /** Maximum bytes of UTF-8. */
   readonly answerBytesMax: number;
   readonly remarks: readonly string[];
 }

@@ -60,7 +60,7 @@ function gradesOf(components: Terms["components"], wire: ProvidedFacts): readonl
   });
 }
 
-/** Of an answer that cannot be graded: no part of it is met. */
+/** Returns facts of an answer that cannot be graded: no part of it is met. */
 function ungraded(components: Terms["components"], violation: string, info: Info): Facts {
   return {
     kind: "graded",

@@ -139,7 +139,7 @@ export const ON_ENVIRONMENT: readonly Rule<ProvidedEnvironment>[] = [
   ),
 ];
 
-/** What an environment says of its instances and answers. */
+/** Terms by which the instances and answers of an environment are read. */
 export interface Terms {
   readonly goal: Goal;
   readonly components: readonly ComponentInfo[];

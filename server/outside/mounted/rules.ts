@@ -1,4 +1,4 @@
-/** What a rule of provider.proto is, and the makers of rules on the fields of one message. The rules are in message-rules.ts. */
+/** Rules of provider.proto, and makers of rules on the fields of one message. The rules are in message-rules.ts and call-rules.ts. */
 import { inspect } from "node:util";
 import { onOneLine } from "../../../envs/lib/words.ts";
 
@@ -21,7 +21,7 @@ export interface Rule<Evidence, Context = unknown> extends RuleWords {
 /** A rule, and what came of it. */
 export interface Tried {
   readonly rule: RuleWords;
-  /** What came instead, in words; undefined: the rule is kept, or was not tried. */
+  /** Words on the breach; undefined: the rule is kept, or was not tried. */
   readonly came: string | undefined;
   /** Why the rule was not tried; undefined: it was. */
   readonly skipped?: string | undefined;
