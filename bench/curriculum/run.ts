@@ -20,7 +20,6 @@ import { parseArgs } from "node:util";
 import { Piscina } from "piscina";
 import { keptIn } from "../kept.ts";
 import { createProgress } from "../progress.ts";
-import { ratios } from "./charts.ts";
 import { judgedKinds, type JudgedKind, sets } from "./judged-kinds.ts";
 import { judged as judge, overall, type Played } from "./judge.ts";
 import { candidates, recommended, type Candidate, uniform } from "./policies.ts";
@@ -140,7 +139,6 @@ if (options.out !== undefined) {
   const command = `node bench/curriculum/run.ts --set ${set} ${counts}`;
   const text = report({ judgements, candidates: judged, kinds, first, command });
   writeFileSync(join(options.out, "results.md"), text);
-  writeFileSync(join(options.out, "ratios.svg"), ratios(judgements, first));
 }
 if (options.json) {
   // JSON has no Infinity: a figure of runs that never arrived is null.
