@@ -56,7 +56,9 @@ export interface Registry {
    */
   readonly find: (id: string, version?: number) => FoundEnvironment;
   /** Whether an environment of this id was here before; left out: none of them ever goes. */
-  readonly had?: (id: string) => boolean;
+  readonly had?: ((id: string) => boolean) | undefined;
+  /** Names of what is being mounted, and has environments that are not here yet; left out: nothing is. */
+  readonly mounting?: () => readonly string[];
 }
 
 /** Registry whose environments can be replaced while it is in use. */

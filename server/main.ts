@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createChangingRegistry, type Registry } from "../envs/registry.ts";
 import { createAside } from "./background/threads.ts";
 import { assemble } from "./assemble.ts";
-import { mountAgain } from "./mount-again.ts";
+import { mountAgain, waitingFor } from "./mount-again.ts";
 import { openStores } from "./open-stores.ts";
 import { systemClock } from "./base/system-clock.ts";
 import { CurriculumService } from "../proto/gen/gradus/v1/curriculum_pb.js";
@@ -40,7 +40,7 @@ import { loadPools, type PoolOptions } from "./rows/pools.ts";
 import { reportOf } from "./rows/report.ts";
 import { portKinds } from "./outside/kinds.ts";
 import { mountMetrics } from "./outside/mounted/counts.ts";
-import { type MountContext, openMounts, withMounts } from "./outside/mounted/open.ts";
+import { beginMounts, type MountContext, type Mounts, withMounts } from "./outside/mounted/open.ts";
 import { type OpenedPorts, openPorts } from "./outside/open.ts";
 import type { Resources } from "./outside/gate/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/making/workers.ts";
@@ -50,10 +50,14 @@ import { register } from "./base/rpc.ts";
 
 /** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
 const AHEAD_MAX = 2048;
+/** A server is ready without a mount that takes longer; one that fails sooner ends the server before it was ready. */
+const READY_WITHOUT_MS = 10_000;
 /** Requests of one stream that are worked on at once. */
 const STREAM_WINDOW = 64;
 
 export interface Server extends Omit<Transports, "quiesce" | "drain"> {
+  /** Resolves when all is mounted. Rejects with a StartError: the server is to be stopped. */
+  readonly mounted: Promise<void>;
   /** Drains and closes everything: nothing in flight is lost. */
   stop(): Promise<void>;
 }
@@ -72,14 +76,13 @@ export class StartError extends Error {
 /** Told of what of a start takes a while. */
 export interface StartProgress {
   readonly onPoolProgress?: PoolOptions["onProgress"];
-  readonly onMountProgress?: MountContext["onProgress"];
 }
 
 /** Starts a server. Throws StartError for what a configuration that reads well can still have wrong. */
 export async function serve(
   config: Config,
   logTo: Log = openLog(config),
-  { onPoolProgress, onMountProgress }: StartProgress = {},
+  { onPoolProgress }: StartProgress = {},
 ): Promise<Server> {
   const { log } = logTo;
   await using starting = new AsyncDisposableStack();
@@ -96,14 +99,16 @@ export async function serve(
   if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
   const sinceMs = Date.now();
-  const { mounts, registry } = await openTheMounts(config, environments.registry, log, onMountProgress);
+  const { mounts, registry } = beginTheMounts(config, environments.registry, log, health);
   starting.defer(() => mounts.close());
+  // Suites of files are read against all environments.
+  if (config.suiteFiles.length > 0) await mountedAll(mounts);
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
   const parts = await assembleServer({ config, replicaId, metrics, health, traces, onPoolProgress }, registry, logTo);
   const { deps, leave } = parts;
   starting.defer(parts.close);
   starting.defer(leave);
-  const unwatch = mountAgain(config, { mounts, registry, own: environments.registry, sinceMs, ...parts }, log);
+  const unwatch = mountAgain(config, { mounts, sinceMs, ...parts }, log);
   starting.defer(unwatch);
   await parts.ready;
   const transports = await startTransports({
@@ -125,10 +130,14 @@ export async function serve(
   const { grpcPort, httpPort, metricsPort } = transports;
   log.info({ host: config.host, grpcPort, httpPort, metricsPort, replica: deps.facts.replicaId }, "listening");
   void parts.replaced.then(() => transports.quiesce());
+  const allMounted = mountedAll(mounts).then(() => (mounts.environments().length > 0 ? parts.meet() : undefined));
+  // Whoever has no use for it leaves it alone.
+  allMounted.catch(() => undefined);
   return {
     grpcPort,
     httpPort,
     metricsPort,
+    mounted: allMounted,
     async stop() {
       unwatch();
       // The other servers count this one no longer, before its calls have ended.
@@ -140,16 +149,11 @@ export async function serve(
   };
 }
 
-/** What is mounted, and the environments that are here with it. */
-async function openTheMounts(
-  { mounted }: Config,
-  registry: Registry,
-  log: Logger,
-  onProgress: MountContext["onProgress"],
-) {
+/** Begins to mount, and has the environments that are here with what is mounted so far. */
+function beginTheMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
+  const here = createChangingRegistry(own);
   const onRefused: MountContext["onRefused"] = (refused) => log.warn(refused, "not served of what is mounted");
-  const opened = await openMounts(mounted, {
-    ...(onProgress && { onProgress }),
+  const mounts = beginMounts(mounted, {
     onRefused,
     onMount: ({ refused, remarks, ...what }) => {
       log.info(what, "mounted");
@@ -157,13 +161,27 @@ async function openTheMounts(
       for (const remark of remarks) log.info({ remark }, "of what is mounted");
     },
     onFault: (mount, why) => log.error({ mount, problem: why }, "what is mounted failed"),
+    adopt: (environments) => {
+      const all = withMounts(own, environments);
+      if (typeof all === "string") return all;
+      here.replace(all.environments);
+      return undefined;
+    },
   });
-  if (opened.kind === "invalid") throw new StartError(opened.message, "failure");
-  const { mounts } = opened;
-  const all = withMounts(registry, mounts.environments());
-  if (typeof all !== "string") return { mounts, registry: createChangingRegistry(all) };
-  await mounts.close();
-  throw new StartError(all);
+  if (mounts.pending().length > 0) health.set("mounts", `${mounts.pending().join(", ")} is being mounted`);
+  const isWell = (): void => health.set("mounts", undefined);
+  const patience = setTimeout(isWell, READY_WITHOUT_MS).unref();
+  void mounts.ready.then((why) => {
+    clearTimeout(patience);
+    if (why === undefined) isWell();
+  });
+  return { mounts, registry: waitingFor(mounts, here) };
+}
+
+/** Throws why something cannot be mounted. */
+async function mountedAll({ ready }: Mounts): Promise<void> {
+  const why = await ready;
+  if (why !== undefined) throw new StartError(why, "failure");
 }
 
 interface AssembleOptions {
@@ -242,7 +260,13 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   };
   let left: Promise<void> | undefined;
   const leave = async (): Promise<void> => (left ??= fleet?.leave());
-  return { deps, resources, ready: workers.ready, leave, replaced, close: closeAll };
+  return { deps, resources, ready: workers.ready, leave, replaced, meet: () => meetOthers(fleet), close: closeAll };
+}
+
+/** Throws why this server may not serve beside the others, now that all is mounted. */
+async function meetOthers(fleet: Fleet | undefined): Promise<void> {
+  const differs = await fleet?.differs();
+  if (differs !== undefined) throw new StartError(differs, "failure");
 }
 
 /** A server whose pools are older than those of a run is not ready, until it is started again. */

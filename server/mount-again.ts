@@ -1,18 +1,39 @@
 /** Reloads mounted Python files when they change (`--reload`), and tells the parts of the server that use what they serve. */
 import { isAbsolute } from "node:path";
 import type { Logger } from "pino";
-import type { ChangingRegistry, Registry } from "../envs/registry.ts";
-import { type Mounts, withMounts } from "./outside/mounted/open.ts";
+import type { Registry } from "../envs/registry.ts";
+import { RpcError } from "./base/rpc.ts";
+import type { Mounts } from "./outside/mounted/open.ts";
 import { watchSources } from "./outside/mounted/reload.ts";
 import type { Resources } from "./outside/gate/resources.ts";
 import type { Config } from "./runtime/config.ts";
 import type { ServiceDeps } from "./rpc/deps.ts";
 
+/** How long a client waits before it asks again for what is being mounted. */
+const RETRY_DELAY_MS = 1000;
+
+/** The environments that are here. While something is being mounted, a look-up of another throws UNAVAILABLE: it may be there. */
+export function waitingFor({ pending }: Pick<Mounts, "pending">, here: Registry): Registry {
+  return {
+    get environments() {
+      return here.environments;
+    },
+    had: here.had,
+    mounting: pending,
+    find(id, version) {
+      const found = here.find(id, version);
+      const names = pending();
+      if (found.kind === "found" || names.length === 0) return found;
+      throw new RpcError("UNAVAILABLE", `${found.message}; ${names.join(", ")} is being mounted: call again`, {
+        retryDelayMs: RETRY_DELAY_MS,
+        wait: { reason: "MOUNTING", metadata: { mounts: names.join(", ") } },
+      });
+    },
+  };
+}
+
 export interface Remounting {
   readonly mounts: Mounts;
-  readonly registry: ChangingRegistry;
-  /** The environments that are not mounted. */
-  readonly own: Registry;
   readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
   readonly resources: Resources;
   /** A time before the mounts were loaded, of Date.now(). */
@@ -22,17 +43,12 @@ export interface Remounting {
 /** Returns a function that ends the watch. */
 export function mountAgain(
   { mounted }: Config,
-  { mounts, registry, own, deps, resources, sinceMs }: Remounting,
+  { mounts, deps, resources, sinceMs }: Remounting,
   log: Logger,
 ): () => void {
   if (!mounted.reload) return () => undefined;
   const reload = async (name: string): Promise<void> => {
-    const found = await mounts.again(name, (environments) => {
-      const all = withMounts(own, environments);
-      if (typeof all === "string") return all;
-      registry.replace(all.environments);
-      return undefined;
-    });
+    const found = await mounts.again(name);
     if (found.kind === "kept") log.error({ mount: name, problem: found.why }, "what was mounted before goes on");
     if (found.kind !== "changed") return;
     deps.scorer.forget();

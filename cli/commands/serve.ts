@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { isFirstProcess, superviseProcesses } from "../../server/runtime/processes.ts";
-import { mountBars, poolBars } from "../pool-bars.ts";
+import { poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
 /** Time after the first signal from which on another one ends the process without waiting for the drain. */
@@ -20,15 +20,15 @@ export function addServe(program: Command): void {
     if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
     // The server is loaded here because other commands do not need it.
     const { serve, StartError } = await import("../../server/main.ts");
-    const [pools, mounts] = [poolBars(), mountBars()];
-    const progress = { onPoolProgress: pools.onProgress, onMountProgress: mounts.onProgress };
-    const server = await serve(result.config, undefined, progress)
-      .finally(() => [pools, mounts].forEach(({ stop }) => stop()))
+    const pools = poolBars();
+    const server = await serve(result.config, undefined, { onPoolProgress: pools.onProgress })
+      .finally(pools.stop)
       .catch((error: unknown) => {
         throw error instanceof StartError ? fileProblem(error.message, error.kind) : error;
       });
-    await told;
+    const failed = await Promise.race([told, server.mounted.then(() => told)]).catch((error: unknown) => error);
     await server.stop();
+    if (failed instanceof StartError) throw fileProblem(failed.message, failed.kind);
     // Everything is closed and written. A peer that keeps its stream and connection open would otherwise keep the
     // process alive.
     process.exit();

@@ -129,6 +129,7 @@ export type WaitReason =
   | "TASKS_UNAVAILABLE"
   | "STORE_UNAVAILABLE"
   | "OVERLOADED"
+  | "MOUNTING"
   | "SHUTTING_DOWN";
 
 /** A reason to wait, with details by name, e.g. `paused_by`. */

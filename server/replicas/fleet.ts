@@ -71,6 +71,8 @@ export interface Fleet {
   tell(resource: string, down: string | undefined): void;
   /** This server and the others, by id, and how long ago each was last heard of. */
   members(): readonly Member[];
+  /** Looks at the others again, once all is mounted, and gives why this server may not serve beside them. */
+  differs(): Promise<string | undefined>;
   /** No longer one of them; closes the store of replicas. */
   leave(): Promise<void>;
 }
@@ -285,6 +287,14 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     members: () => {
       const others = met.others.map((other) => ({ id: other.id, ageMs: time.clock.now() - other.seenAtMs }));
       return [{ id, ageMs: 0 }, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+    differs: async () => {
+      // Also those that came later: they looked at this server before its environments were all there.
+      const meetAll = async (): Promise<Met> => {
+        const now = await meet();
+        return { ...now, earlier: now.others };
+      };
+      return (await firstLook(options, meetAll)).refused?.message;
     },
     leave: async () => {
       await beating.end();

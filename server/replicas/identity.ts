@@ -11,6 +11,8 @@ export interface Identity {
   readonly version: string;
   /** By id and version, with the digest of what is mounted; of what the operator's modules bring, a hash of the module. */
   readonly environments: Readonly<Record<string, string>>;
+  /** Some are not mounted yet: environments are not compared so far. */
+  readonly isMounting?: true;
   /** By the names of the operator's modules of policies: a hash of the module. Left out: there is none. */
   readonly policies?: Readonly<Record<string, string>>;
   /** By name: a hash of its rows. */
@@ -58,17 +60,24 @@ export function identityOf(
 ): () => Identity {
   const hashed = (files: readonly string[]) =>
     files.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
-  const environments = registry.environments.map(
-    ({ id, version: number, asked }) => [`${id} version ${number}`, asked?.digest ?? "known"] as const,
-  );
+  const modules = hashed(environmentFiles);
+  const environments = () =>
+    registry.environments.map(
+      ({ id, version: number, asked }) => [`${id} version ${number}`, asked?.digest ?? "known"] as const,
+    );
   const fixed = {
     version,
-    environments: Object.fromEntries([...environments, ...hashed(environmentFiles)]),
+    environments: {},
     ...(policyFiles.length > 0 && { policies: Object.fromEntries(hashed(policyFiles)) }),
     pools: Object.fromEntries([...pools].map(([name, pool]) => [name, poolHash(pool)])),
     ports: Object.fromEntries(ports.map((name) => [name, "open"])),
   };
-  return () => ({ ...fixed, keys: keyring.map(({ id }) => id.toString("hex")) });
+  return () => ({
+    ...fixed,
+    environments: Object.fromEntries([...environments(), ...modules]),
+    ...(registry.mounting?.().length && { isMounting: true as const }),
+    keys: keyring.map(({ id }) => id.toString("hex")),
+  });
 }
 
 /** The same for servers that may run side by side; one that is replaced is told by it. */
@@ -98,7 +107,8 @@ export function differences(here: Identity, there: Identity): readonly string[] 
   const found: string[] = [];
   if (here.version !== there.version)
     found.push(`Gradus is of version ${here.version} here and ${there.version} there`);
-  found.push(...unlike("environment ", here.environments, there.environments, "is another here"));
+  if (here.isMounting !== true && there.isMounting !== true)
+    found.push(...unlike("environment ", here.environments, there.environments, "is another here"));
   found.push(...unlike("policies of ", here.policies ?? {}, there.policies ?? {}, "are others here"));
   found.push(...unlike("pool ", here.pools, there.pools, "has other rows here"));
   found.push(...unlike("", here.ports, there.ports, ""), ...keyDifferences(here, there));

@@ -13,13 +13,21 @@ export interface TestServer extends AsyncDisposable {
   readonly dataDir: string;
 }
 
-/** Starts a server with one worker thread in a folder of its own; flags as `gradus serve` takes them, in camel case. */
-export async function openServer(flags: Readonly<Record<string, unknown>> = {}): Promise<TestServer> {
+/**
+ * Starts a server with one worker thread in a folder of its own; flags as `gradus serve` takes them, in camel case. `waits`:
+ * until all is mounted.
+ */
+export async function openServer(flags: Readonly<Record<string, unknown>> = {}, waits = true): Promise<TestServer> {
   const folder = temporaryFolder();
   const own = { port: "0", httpPort: "0", workers: "1", dataDir: folder.path, logLevel: "silent" };
   const read = readConfig({ ...own, ...flags }, {});
   if (read.kind === "invalid") throw new Error(read.message);
   const server = await serve(read.config, openLog(read.config));
+  if (waits)
+    await server.mounted.catch(async (error: unknown) => {
+      await server.stop();
+      throw error;
+    });
   const address = `127.0.0.1:${server.grpcPort}`;
   const client = createClient(address, read.config.token === undefined ? {} : { token: read.config.token });
   return {

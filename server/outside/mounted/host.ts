@@ -28,6 +28,8 @@ export interface HostOptions {
   readonly hidden?: readonly string[];
   /** Receives HostReady.sources, whether or not the host serves something. */
   readonly onSources?: (paths: readonly string[]) => void;
+  /** Ends the host when it is aborted. */
+  readonly signal?: AbortSignal;
 }
 
 /** How a worker came to its end. */
@@ -82,8 +84,8 @@ const FOLDER = "/proc";
 const WALLS_MIN = 2;
 const OLDER =
   "its Python package of Gradus is older than this server, and would show its code the server's files: install the one of this release (pip install ./clients/python in a checkout)";
-/** Importing reasoning-gym and its like takes seconds. */
-const START_MS_MAX = 120_000;
+/** Importing takes seconds, and trying thousands of levels minutes, for which nobody else waits. */
+const START_MS_MAX = 600_000;
 /** From a connection to its first frame; and from a worker's end to the word of how it came about. */
 const WORD_MS_MAX = 5000;
 /** What a host may take to end a worker, or itself. */
@@ -132,6 +134,7 @@ class RunningHost {
     const path = python.includes("/") ? resolve(python) : python;
     this.#child = spawn(path, program, { cwd: FOLDER, env: environmentOfHost(options.target), stdio: "pipe" });
     this.#exited = this.#watch();
+    options.signal?.addEventListener("abort", () => this.#end("it was closed"), { once: true });
   }
 
   async start(): Promise<StartedHost> {

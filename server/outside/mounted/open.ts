@@ -37,14 +37,23 @@ export interface MountReport {
   readonly remarks: readonly string[];
 }
 
+export interface BeginContext extends MountContext {
+  /**
+   * Is handed all mounted environments as they will be, and says what keeps them from being served; undefined: nothing, and they
+   * are.
+   */
+  readonly adopt: (environments: readonly Environment[]) => string | undefined;
+}
+
 export interface Mounts {
+  /** Resolves when all are mounted; or to why one of them cannot be, in words for the operator. Never rejects. */
+  readonly ready: Promise<string | undefined>;
+  /** Names of those that are being mounted. */
+  pending(): readonly string[];
   /** What is mounted now. */
   environments(): readonly Environment[];
-  /**
-   * Mounts one again. `adopt` is handed all environments as they will be, and says what keeps them from being served; undefined:
-   * nothing. Where it cannot be mounted, or is what it was, what was served before goes on.
-   */
-  again(name: string, adopt: (environments: readonly Environment[]) => string | undefined): Promise<Remounted>;
+  /** Mounts one again. If it cannot be mounted, or is what it was, what was served before goes on. */
+  again(name: string): Promise<Remounted>;
   /**
    * Absolute paths of the Python files that a mount of this name was loaded from, and of those that its last attempt to load
    * named. They lie in the folder of the mounted file.
@@ -73,56 +82,82 @@ const QUIET_MS = 2000;
 const ANSWERS_PER_WORKER = 128;
 const REMOTE_ANSWERS = 512;
 
+/** Opens all mounts, and resolves when they are ready, or one of them cannot be mounted. */
 export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
+  const mounts = beginMounts(settings, { ...context, adopt: () => undefined });
+  const message = await mounts.ready;
+  if (message === undefined) return { kind: "ok", mounts };
+  await mounts.close();
+  return { kind: "invalid", message };
+}
+
+/**
+ * Begins to open all mounts at once. Each of them is handed to `adopt` as soon as it is ready, so that a slow one keeps no
+ * other back.
+ */
+export function beginMounts(settings: MountSettings, context: BeginContext): Mounts {
   const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
   const sources = new Map<string, readonly string[]>();
+  const mounted = new Map<string, OpenedMount>();
+  const closing = new AbortController();
   const open = async (mount: Mount): Promise<OpenedOne> => {
     const { name } = mount;
     let told: readonly string[] = [];
+    const { signal } = closing;
+    const onSources = (paths: readonly string[]): void => void (told = paths);
     const opened = await openOne(mount, settings, counters.get(name) as MountCounter, {
       ...context,
-      onSources: (paths) => (told = paths),
+      onSources,
+      signal,
     });
+    if (opened.kind === "opened" && signal.aborted) await opened.close();
     const before = opened.kind === "failed" ? (sources.get(name) ?? []) : [];
     sources.set(name, sourcesWithin(mount, [...told, ...before]));
     return opened;
   };
-  const opened = await Promise.all(settings.mounts.map(open));
-  const mounted = new Map<string, OpenedMount>();
-  for (const [i, each] of opened.entries())
-    if (each.kind === "opened") mounted.set((settings.mounts[i] as Mount).name, each);
-  const close = async (): Promise<void> => {
-    for (const each of mounted.values()) await each.close();
-  };
-  const failed = opened.find((each) => each.kind === "failed");
-  if (failed !== undefined) {
-    await close();
-    return { kind: "invalid", message: failed.message };
-  }
-  const environments = (): readonly Environment[] => [...mounted.values()].flatMap((each) => each.environments);
-  const exchange: Mounts["again"] = async (name, adopt) => {
-    const mount = settings.mounts.find((each) => each.name === name);
-    const before = mounted.get(name);
-    if (mount === undefined || before === undefined) throw new Error(`bug: nothing is mounted as ${name}`);
+  // In the order of the options, whichever is ready first.
+  const environments = (): readonly Environment[] =>
+    settings.mounts.flatMap(({ name }) => mounted.get(name)?.environments ?? []);
+  const exchange = async (mount: Mount, before: OpenedMount | undefined): Promise<Remounted> => {
+    const { name } = mount;
     const next = await open(mount);
     if (next.kind === "failed") return { kind: "kept", why: next.message };
-    const isSame = digestsOf(next) === digestsOf(before);
+    const isSame = before !== undefined && digestsOf(next) === digestsOf(before);
     if (!isSame) mounted.set(name, next);
-    const why = isSame ? undefined : adopt(environments());
-    if (why !== undefined) mounted.set(name, before);
+    const why = isSame ? undefined : context.adopt(environments());
+    if (why !== undefined && before !== undefined) mounted.set(name, before);
     // What waits for it is told that it is gone, and may be sent again.
-    await (mounted.get(name) === next ? before : next).close();
+    if (before !== undefined) await (mounted.get(name) === next ? before : next).close();
     if (why !== undefined) return { kind: "kept", why };
-    return isSame ? { kind: "same" } : { kind: "changed", before: before.environments, now: next.environments };
+    return isSame ? { kind: "same" } : { kind: "changed", before: before?.environments ?? [], now: next.environments };
   };
-  const again: Mounts["again"] = async (name, adopt) => {
-    const found = await exchange(name, adopt);
+  const again: Mounts["again"] = async (name) => {
+    const [mount, before] = [settings.mounts.find((each) => each.name === name), mounted.get(name)];
+    if (mount === undefined || before === undefined) throw new Error(`bug: nothing is mounted as ${name}`);
+    const found = await exchange(mount, before);
     counters.get(name)?.remounted(found.kind);
     return found;
   };
-  const figures = () => [...mounted.values()].map((each) => each.figures());
-  const mounts = { environments, again, sources: (name: string) => sources.get(name) ?? [], figures, close };
-  return { kind: "ok", mounts };
+  const begun = settings.mounts.map(async (mount) => {
+    const found = await exchange(mount, undefined);
+    if (found.kind === "kept") throw new Error(found.why);
+  });
+  const ready = Promise.all(begun).then(
+    () => undefined,
+    ({ message }: Error) => message,
+  );
+  return {
+    ready,
+    pending: () => settings.mounts.flatMap(({ name }) => (mounted.has(name) ? [] : [name])),
+    environments,
+    again,
+    sources: (name) => sources.get(name) ?? [],
+    figures: () => [...mounted.values()].map((each) => each.figures()),
+    close: async () => {
+      closing.abort();
+      for (const each of mounted.values()) await each.close();
+    },
+  };
 }
 
 function digestsOf({ environments }: OpenedMount): string {
@@ -137,7 +172,11 @@ interface OpenedMount {
 }
 
 /** `onSources` receives what the host says of its source files (HostReady.sources). */
-type OneContext = MountContext & { readonly onSources: (paths: readonly string[]) => void };
+type OneContext = MountContext & {
+  readonly onSources: (paths: readonly string[]) => void;
+  /** Aborted when nothing is to be mounted any more. */
+  readonly signal: AbortSignal;
+};
 
 type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
 
@@ -202,7 +241,7 @@ async function reach(
   mount: Mount,
   { python: interpreter, workers, memoryMib, allow, hidden }: MountSettings,
   { workerEnded: onWorkerEnd, hostEnded: onHostEnd }: MountCounter,
-  { onFault, onSources }: OneContext,
+  { onFault, onSources, signal }: OneContext,
 ): Promise<Reached> {
   if (mount.kind === "remote") {
     const opened = await openRemote(mount);
@@ -212,7 +251,7 @@ async function reach(
   if (python.kind === "missing") return { kind: "failed", why: python.why };
   const { target } = mount;
   // By its name: a virtual environment's interpreter is one by the path that it is started by.
-  const told = { onFault: (why: string) => onFault(mount.name, why), onWorkerEnd, onHostEnd, onSources };
+  const told = { onFault: (why: string) => onFault(mount.name, why), onWorkerEnd, onHostEnd, onSources, signal };
   const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, hidden, ...told });
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }

@@ -30,6 +30,8 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
     watchers = folders.flatMap(([folder, files]) => watchFolder(folder, files, soon));
   };
   const lookNow = async (): Promise<void> => {
+    // The mount was not ready so far.
+    if (seen.size === 0) return follow(sinceMs);
     const now = await signaturesOf(sources());
     if (isEnded || [...now].every(([file, signature]) => seen.get(file) === signature)) return;
     const beganMs = Date.now();

@@ -39,6 +39,8 @@ const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? 
 
 /** Returns the newest version of each environment that a pattern matches, in the registry's order. */
 function matching(registry: Registry, pattern: string): readonly Environment[] {
+  // Throws while something is being mounted that the pattern may match.
+  if (registry.mounting?.().length) registry.find(pattern);
   const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => isOfParts(pattern, id)));
   return [...ids].flatMap((id) => {
     const found = registry.find(id);

@@ -91,7 +91,8 @@ function createDirectory(
       if (list !== undefined) return list;
       const wanted = all.filter((each) => category === "" || category === each.category);
       const { items: environments, nextPageToken } = pageOf(wanted, keyOf, asked);
-      const made = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken });
+      const mounting = [...(deps.registry.mounting?.() ?? [])];
+      const made = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken, mounting });
       lists.set(key, Object.freeze(made));
       return made;
     },

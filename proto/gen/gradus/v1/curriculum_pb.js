@@ -860,6 +860,8 @@ export const CloseCause = /*@__PURE__*/
  * - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
  * - STORE_UNAVAILABLE: the server cannot reach its store.
  * - OVERLOADED: a queue is full, or a limit of calls is reached.
+ * - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+ *   mounted, which may have it.
  * - SHUTTING_DOWN: the server stops; another one may answer.
  *
  * @generated from service gradus.v1.CurriculumService

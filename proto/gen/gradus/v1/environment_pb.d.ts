@@ -866,6 +866,15 @@ export declare type ListEnvironmentsResponse = Message<"gradus.v1.ListEnvironmen
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Names of what is being mounted, as the server's options have them: its environments
+   * are listed once it is ready. Until then a call for an environment that is not listed
+   * is UNAVAILABLE, with the reason MOUNTING. Empty: all environments are listed.
+   *
+   * @generated from field: repeated string mounting = 3;
+   */
+  mounting: string[];
 };
 
 /**

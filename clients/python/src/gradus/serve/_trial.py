@@ -32,6 +32,8 @@ WALL_SECONDS_MAX = 60
 WORK_SHARE_MIN = 0.02
 # What takes longer is not made a second time.
 CHEAP_SECONDS = 0.2
+# Nor does a level that sleeps: after so long it is tried no further.
+SLOW_SECONDS = 5
 # Levels of one environment that end their process: what comes after them is not tried.
 BROKEN_MAX = 3
 # Far from those of workers.
@@ -185,10 +187,11 @@ def try_level(served: Served, level: str) -> bool:
     """Whether its answers are numbers. UnlawfulError says what is wrong; the environment's own errors go on."""
     graded = bool(served.components)
     first: tuple[int, provider_pb2.ProvidedInstance] | None = None
+    level_began = time.monotonic()
     for seed, made in _some(served, level):
         began = time.process_time()
         graded = try_answers(served, made) or graded
-        if time.process_time() - began > CHEAP_SECONDS:
+        if time.process_time() - began > CHEAP_SECONDS or time.monotonic() - level_began > SLOW_SECONDS:
             break
         first = first or (seed, made)
     if first is not None:

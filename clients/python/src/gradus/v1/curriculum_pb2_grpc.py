@@ -29,6 +29,8 @@ class CurriculumServiceStub(object):
     - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
     - STORE_UNAVAILABLE: the server cannot reach its store.
     - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+    mounted, which may have it.
     - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
@@ -194,6 +196,8 @@ class CurriculumServiceServicer(object):
     - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
     - STORE_UNAVAILABLE: the server cannot reach its store.
     - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+    mounted, which may have it.
     - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
@@ -606,6 +610,8 @@ class CurriculumService(object):
     - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
     - STORE_UNAVAILABLE: the server cannot reach its store.
     - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+    mounted, which may have it.
     - SHUTTING_DOWN: the server stops; another one may answer.
     """
 

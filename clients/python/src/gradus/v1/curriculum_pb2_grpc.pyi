@@ -41,6 +41,8 @@ class CurriculumServiceStub:
     - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
     - STORE_UNAVAILABLE: the server cannot reach its store.
     - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+      mounted, which may have it.
     - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
@@ -307,6 +309,8 @@ class CurriculumServiceAsyncStub:
     - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
     - STORE_UNAVAILABLE: the server cannot reach its store.
     - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+      mounted, which may have it.
     - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
@@ -572,6 +576,8 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
     - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
     - STORE_UNAVAILABLE: the server cannot reach its store.
     - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
+      mounted, which may have it.
     - SHUTTING_DOWN: the server stops; another one may answer.
     """
 

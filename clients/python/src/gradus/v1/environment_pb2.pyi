@@ -765,19 +765,28 @@ class ListEnvironmentsResponse(google.protobuf.message.Message):
 
     ENVIRONMENTS_FIELD_NUMBER: builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    MOUNTING_FIELD_NUMBER: builtins.int
     next_page_token: builtins.str
     """For the next page; empty: this is the last."""
     @property
     def environments(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Environment]:
         """By id, then version, newest first."""
 
+    @property
+    def mounting(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Names of what is being mounted, as the server's options have them: its environments
+        are listed once it is ready. Until then a call for an environment that is not listed
+        is UNAVAILABLE, with the reason MOUNTING. Empty: all environments are listed.
+        """
+
     def __init__(
         self,
         *,
         environments: collections.abc.Iterable[global___Environment] | None = ...,
         next_page_token: builtins.str = ...,
+        mounting: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["environments", b"environments", "next_page_token", b"next_page_token"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["environments", b"environments", "mounting", b"mounting", "next_page_token", b"next_page_token"]) -> None: ...
 
 global___ListEnvironmentsResponse = ListEnvironmentsResponse
 
