@@ -99,7 +99,7 @@ test.each([
 test("a client waits for what is being mounted, and a run and its tasks go on after a restart", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "slow.py");
-  writeFileSync(file, SLOW.replace("sleep(20)", "sleep(2)"));
+  writeFileSync(file, SLOW.replace("sleep(20)", "sleep(0.5)"));
   const flags = { store: "sqlite", mountWorkers: "1" };
   const first = await openMounting(file, flags);
   const { dataDir, client } = first;
