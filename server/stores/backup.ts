@@ -1,6 +1,7 @@
 /**
- * A data folder in one file, and back. The file is an SQLite file too: the folder's files in pieces, each file with its
- * SHA-256. A server may write meanwhile: of each of its SQLite files one state is copied, as a reader sees it.
+ * Writes a data folder into one backup file, and restores it. The backup is an SQLite file that holds the folder's
+ * files in pieces, each file with its SHA-256. A server may write meanwhile: the backup gets one consistent state of
+ * each SQLite file.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync } from "node:fs";
@@ -17,15 +18,15 @@ import { sqliteEvaluationStore, sqliteStore } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
-/** What a backup holds. */
+/** Contents of a backup. */
 export interface Held {
   readonly runs: number;
-  /** Of all runs; the hash of each was checked. */
+  /** Number of events of all runs; the hash of each was checked. */
   readonly events: number;
   readonly files: readonly string[];
 }
 
-/** What the operator has to mend, in words. `missing`: there is no such file or folder. */
+/** A problem that the operator has to mend, in words. `missing`: the file or folder does not exist. */
 export class BackupProblem extends Error {
   readonly missing: boolean;
 
@@ -38,12 +39,12 @@ export class BackupProblem extends Error {
 const databases = [runSchema.file, evaluationSchema.file] as const;
 const RUNS_KEY = "runs.key";
 const TASK_KEYS = "task-keys";
-/** All that a backup may hold. Caches of pools are made again. */
+/** Names of all files that a backup may hold. Caches of pools are left out: the server makes them again. */
 const names: readonly string[] = [...databases, RUNS_KEY, TASK_KEYS];
-/** Completions are in no backup, and those of the runs that were there are not of the runs that come. */
+/** Completions are in no backup, and the replaced runs' completions do not belong to the restored runs. */
 const replacedNames: readonly string[] = [...names, sampleSchema.file];
 
-/** "Grad", so that another SQLite file is told from a backup. */
+/** "Grad", which tells a backup from other SQLite files. */
 const APPLICATION_ID = 0x47726164;
 const VERSION = 1;
 const TABLES = `
@@ -53,18 +54,18 @@ const TABLES = `
 `;
 const PIECE_BYTES = 1024 ** 2;
 
-/** Makes a backup of a folder; `keyFile` holds the keys of its tasks. The file must be there, and is filled. */
+/** Backs up a folder; `keyFile` holds its task keys. `file` must exist; this fills it. */
 export async function backUp(directory: string, keyFile: string, file: string): Promise<Held> {
   if (!existsSync(join(directory, runSchema.file)))
     throw new BackupProblem(`there is no ${runSchema.file} in ${directory}: give the --data-dir of a server`, true);
   if (!existsSync(keyFile))
     throw new BackupProblem(`there is no key file ${keyFile}: give the --key-file of the server`, true);
-  // Keys are in it.
+  // The file holds keys.
   chmodSync(file, 0o600);
   const staged = mkdtempSync(`${file}-`);
   try {
     for (const name of databases) await copyDatabase(join(directory, name), join(staged, name));
-    // After the runs, for it is made with the first of them.
+    // Copied after the runs, because a server makes the key with its first run.
     const runsKey = join(directory, RUNS_KEY);
     if (existsSync(runsKey)) copyFileSync(runsKey, join(staged, RUNS_KEY));
     copyFileSync(keyFile, join(staged, TASK_KEYS));
@@ -76,12 +77,14 @@ export async function backUp(directory: string, keyFile: string, file: string): 
   }
 }
 
-/** All pages in one step: between steps what another process writes would have it begin again, for ever perhaps. */
+/**
+ * Copies all pages in one step: between steps, a write of another process would start the copy over, possibly for ever.
+ */
 const ALL_PAGES = 2 ** 31 - 1;
 
 async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return;
-  // One that only reads does not tidy up behind the server, nor what a killed one left.
+  // A read-only connection does not tidy up after the running server, nor after a killed one.
   const db = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
   try {
     await backup(db, to, { rate: ALL_PAGES });
@@ -128,14 +131,14 @@ function* piecesOf(path: string): Generator<Uint8Array> {
   }
 }
 
-/** Where the files are that a restore took the place of; undefined: there were none. */
+/** Folder with the files that a restore replaced; undefined: there were none. */
 export interface Restored extends Held {
   readonly replaced: string | undefined;
 }
 
 /**
- * Puts a backup into a folder that no server has open. What is there is refused, or with `replace` moved into a folder
- * beside. Nothing is moved before the backup was unpacked and checked.
+ * Restores a backup into a folder that no server has open. Existing files are refused, or with `replace` moved into a
+ * folder beside. Nothing is moved before the backup was unpacked and checked.
  */
 export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
   if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);
@@ -160,17 +163,17 @@ export async function restore(file: string, directory: string, replace: boolean)
     return { ...held, replaced };
   } finally {
     rmSync(staged, { recursive: true, force: true });
-    // Of what was no backup nothing is left.
+    // A folder made for a file that turned out to be no backup is removed.
     if (isNew && readdirSync(directory).length === 0) rmdirSync(directory);
   }
 }
 
-/** The log and the index that SQLite keeps beside a file. */
+/** Returns whether a name is that of the log or the index that SQLite keeps beside a file. */
 function isBeside(name: string, database: string): boolean {
   return name === `${database}-wal` || name === `${database}-shm`;
 }
 
-/** A server holds a lock of its files, whether it writes or not. */
+/** Refuses a file that a server has open. A server holds a lock of its files, even while it does not write. */
 function refuseOpen(path: string): void {
   if (!existsSync(path)) return;
   const db = new DatabaseSync(path, { timeout: 0 });
@@ -178,7 +181,7 @@ function refuseOpen(path: string): void {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
   } catch (error) {
     if (isBusy(error)) throw new BackupProblem(`a server has ${path} open: stop it first`);
-    // A damaged one is what is to be replaced.
+    // A damaged file may be replaced.
     if (!isDamage(error)) throw error;
   } finally {
     db.close();
@@ -214,7 +217,7 @@ interface FileRow {
 
 function openBackup(file: string): DatabaseSync {
   const other = new BackupProblem(`${file} is no file of gradus backup`);
-  // Of what is no regular file SQLite says that the disk failed.
+  // SQLite reports a disk failure for a path that is not a regular file, so this check comes first.
   if (!statSync(file).isFile()) throw other;
   const db = new DatabaseSync(file, { readOnly: true });
   try {
@@ -232,7 +235,7 @@ function openBackup(file: string): DatabaseSync {
   }
 }
 
-/** Reads every event of every run by its hash, as a server that plays it back does. */
+/** Checks every event of every run by its hash, as a server does that replays the run. */
 async function checked(directory: string): Promise<Held> {
   const files = readdirSync(directory);
   try {

@@ -1,7 +1,7 @@
 /**
- * Keyed hashes of what is kept, so that what was changed in the file, by a flipped bit or by hand, is told and not believed.
- * An event's is over itself and its predecessor's, so that none can be left out, doubled or moved. What is believed without
- * reading the journal, and the run's own version, have one over the event that they were written at.
+ * Keyed hashes of stored rows, so that a change in the file, by a flipped bit or by hand, is detected. An event's hash
+ * covers the event and its predecessor's hash, so that no event can be left out, doubled or moved. A run's version, and
+ * rows that are read without the journal, have a hash over the event at which they were written.
  */
 import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,18 +20,18 @@ export const KEY_BYTES = 32;
 /** 128 bits of an HMAC-SHA256. */
 const HASH_BYTES = 16;
 
-/** What a hash is of: the kind of row, and where it stands, so that one that was copied or moved does not fit. */
+/** Kind and position of a hashed row, so that a copied or moved row does not fit its hash. */
 export type Place = readonly (string | number)[];
 
-/** An event or a snapshot, or a text that is kept beside them. */
+/** An event, a snapshot, or a text stored beside them. */
 type Body = string | Uint8Array;
 
-/** Before the first event. */
+/** Hash before the first event. */
 export const START = Buffer.alloc(0);
 
 export interface Chain {
   hash(place: Place, before: Uint8Array, body: Body): Buffer;
-  /** Whether a row is as it was written. Of a damaged page SQLite may give a number where a body was. */
+  /** Returns whether a row is as it was written. From a damaged page SQLite may return a number where a body was. */
   fits(hash: unknown, place: Place, before: unknown, body: unknown): boolean;
 }
 
@@ -55,8 +55,8 @@ export function chainOf(secret: Buffer): Chain {
 }
 
 /**
- * With the key of a folder, in a file beside those that it is for: it is made with the first of them. A file that was changed is
- * told from one that Gradus wrote only while the key is no part of it.
+ * Opens the chain of a folder, whose key is in a file beside the hashed files; the key is made with the first run.
+ * Keeping the key out of the hashed file is what lets a change be told from Gradus's own writing.
  */
 export function chainIn(path: string, isNew: () => boolean): Chain {
   if (!existsSync(path)) {
@@ -73,9 +73,9 @@ export function chainIn(path: string, isNew: () => boolean): Chain {
   return chainOf(Buffer.from(key, "hex"));
 }
 
-// The rows that a run consists of in a database, whichever it is: what is written, and what of it is believed when it is read.
+// Rows of a run in any database: which rows are written, and which of them are trusted when they are read.
 
-/** What stands beside each body. */
+/** A body with its hash. */
 export interface Hashed<Body = Uint8Array> {
   readonly hash: Uint8Array;
   readonly body: Body;
@@ -91,10 +91,10 @@ export interface RecordRow extends Hashed<string> {
   readonly seq: number;
 }
 
-/** What an append writes; the run's own hash is over its new version. */
+/** Rows that an append writes; the run's own hash covers its new version. */
 export type WrittenRows = ReturnType<typeof rowsToWrite>;
 
-// What each hash is of.
+// Kinds and positions that each hash covers.
 const ofRun = ({ key, id, version }: StoredRun): Place => ["run", key, id, version];
 const ofEvent = (key: number, version: number): Place => ["event", key, version];
 const ofSnapshot = (key: number, version: number): Place => ["snapshot", key, version];
@@ -106,7 +106,7 @@ function changed(what: string): StoreDamaged {
   return new StoreDamaged(`${what} is not as it was written`);
 }
 
-/** `before`: the hash of the last event that there is, START where there is none. */
+/** Returns the rows of an append. `before` is the hash of the last event, START if there is none. */
 export function rowsToWrite(
   chain: Chain,
   { key, id, version }: StoredRun,
@@ -130,17 +130,17 @@ export function rowsToWrite(
   };
 }
 
-/** Whether the events end where the run's own row says: `last` is the hash of the last one. */
+/** Returns whether the journal ends where the run's own row says; `last` is the hash of the last event. */
 export function endsWell(chain: Chain, run: RunRow, last: unknown): boolean {
   return chain.fits(run.hash, ofRun(run), last, "");
 }
 
-/** Reads a journal on from a version, whose event has the hash `before`. Throws StoreDamaged. */
+/** Reads a journal on from a version; `before` is the hash of that version's event. Throws StoreDamaged. */
 export function journalReader(chain: Chain, run: RunRow, fromVersion: number, before: unknown) {
   expectVersion(run.version, fromVersion);
   let [version, last] = [fromVersion, before];
   return {
-    /** The next event: each as it was written and behind its predecessor. */
+    /** Returns the next event's body; checks that it is as it was written and follows its predecessor. */
     take: (event: EventRow): Uint8Array => {
       version++;
       if (event.version !== version) throw new StoreDamaged(`event ${version} of its journal is missing`);
@@ -151,7 +151,7 @@ export function journalReader(chain: Chain, run: RunRow, fromVersion: number, be
       last = event.hash;
       return event.body;
     },
-    /** There is no further event: the last one must be where the run ends. */
+    /** Ends the reading: the last event must be where the run ends. */
     end: (): void => {
       expectVersion(version, run.version);
       if (!endsWell(chain, run, last))
@@ -160,26 +160,31 @@ export function journalReader(chain: Chain, run: RunRow, fromVersion: number, be
   };
 }
 
-/** A snapshot's hash is over the event that it follows, so that it is believed with that journal only. */
+/**
+ * Returns a snapshot's hash, which covers the event that the snapshot follows: the snapshot is valid only with that
+ * journal.
+ */
 export function snapshotHash(chain: Chain, key: number, version: number, event: Uint8Array, body: Uint8Array): Buffer {
   return chain.hash(ofSnapshot(key, version), event, body);
 }
 
-/** One that is not as it was written is as good as none: the journal has it all. */
+/**
+ * Returns whether a snapshot is as it was written. A changed snapshot is ignored, because the journal holds everything.
+ */
 export function isWholeSnapshot(chain: Chain, key: number, row: EventRow, event: unknown): boolean {
   return chain.fits(row.hash, ofSnapshot(key, row.version), event, row.body);
 }
 
 export function recordsOf(chain: Chain, key: number, rows: readonly RecordRow[]): readonly StoredRecord[] {
   return rows.map(({ seq, body, hash }, i) => {
-    // Of a damaged index SQLite may give a row twice.
+    // From a damaged index SQLite may return a row twice.
     if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history stands there twice`);
     if (!chain.fits(hash, ofRecord(key, seq), START, body)) throw changed(`record ${seq} of its history`);
     return { seq, body };
   });
 }
 
-/** Undefined: one of its parts is not as it was written, and whoever lists the run reads its journal. */
+/** Returns undefined if a part of the summary is not as it was written; a list then reads the run's journal. */
 export function summaryOf(chain: Chain, key: number, head: Hashed<string>, state: Hashed<string>): Summary | undefined {
   const isWhole =
     chain.fits(head.hash, ofHead(key), START, head.body) && chain.fits(state.hash, ofSummary(key), START, state.body);

@@ -1,18 +1,18 @@
 /**
- * What the storage thread does with what is asked of it. Writes that wait are committed together, in their order; small
- * reads go before large ones; nothing is answered before it is committed, and before the file is found to be at its path.
+ * Schedules the storage thread's work. Waiting writes are committed together, in their order; small reads go before
+ * large ones. Nothing is answered before it is committed and the file is found to be still at its path.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
 import { type Access, type Kind, type Names, StoreDamaged } from "./store.ts";
 
-/** A store as its thread has it: the same methods, done at once. */
+/** A store as its thread has it: the same methods, but synchronous. */
 export interface InThread<S> {
   readonly access: Access<S>;
   readonly methods: {
     readonly [K in Names<S>]: S[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
   };
-  /** Work that nobody waits for, a few milliseconds at a time. */
+  /** Work that nobody waits for, done a few milliseconds at a time. */
   readonly tidying: { readonly due: () => boolean; readonly portion: () => void };
 }
 
@@ -24,7 +24,7 @@ export interface Asked {
 
 export type Reply =
   | { readonly kind: "done"; readonly id: number; readonly value: unknown }
-  /** It may pass: nothing is said to be written. */
+  /** The failure may pass; the write is not confirmed. */
   | { readonly kind: "unavailable"; readonly id: number; readonly message: string }
   /** A part of the file is missing or cannot be read. */
   | { readonly kind: "damaged"; readonly id: number; readonly message: string }
@@ -34,36 +34,36 @@ export type Reply =
 export interface CommitQueueParts {
   readonly db: DatabaseSync;
   readonly store: InThread<unknown>;
-  /** How long a call waits for another process's lock, milliseconds. */
+  /** How long a call waits for another process's lock, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Whether the file is no longer at its path, and what has become of it. */
+  /** Returns what has become of the file if it is no longer at its path; undefined: the file is there. */
   readonly lost: () => string | undefined;
   readonly answer: (replies: readonly Reply[]) => void;
-  /** Told when the store can no longer be used, and why; undefined: it can again. */
+  /** Called with the problem when the store can no longer be used; undefined: the store works again. */
   readonly onProblem: (problem: string | undefined) => void;
 }
 
 export interface CommitQueue {
   ask(asked: readonly Asked[]): void;
   /**
-   * Looks whether the file is still there, and by writing to it where there is a doubt, whether it can be written to; and
-   * copies the log to the file, which SQLite would do in the midst of a commit that is waited for.
+   * Checks that the file is still there and, if `isDoubtful`, writes to it to see whether writing works. Then copies
+   * the log to the file, which SQLite would otherwise do within a commit that somebody waits for.
    */
   look(isDoubtful: boolean): void;
-  /** Does what waits, and calls back. */
+  /** Does the waiting work, then calls back. */
   close(closed: () => void): void;
 }
 
 interface Job extends Asked {
-  /** When it no longer waits for a lock. */
+  /** Time by performance.now() until which the job waits for a lock. */
   readonly untilMs: number;
 }
 
-/** Writes in one transaction at most, so that it ends soon. */
+/** Maximum number of writes in one transaction, so that it ends soon. */
 const WRITES_MAX = 512;
-/** How long large reads go on before writes that came meanwhile have their turn. */
+/** Time after which large reads let newly arrived writes go first, in milliseconds. */
 const BULK_MS = 4;
-/** Between attempts to get a lock that another process holds: SQLite's own steps. */
+/** Delays between attempts to get a lock that another process holds, in milliseconds: SQLite's own steps. */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
 
 function unavailable({ id }: { readonly id: number }, message: string): Reply {
@@ -108,7 +108,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     clearImmediate(next);
     clearTimeout(retry);
     [next, retry] = [undefined, undefined];
-    // A file that was lost is not written to: what it is given is seen by nobody.
+    // A lost file is not written to: nobody would see the data.
     if (lost !== undefined) lost = parts.lost();
     let replies = lost === undefined ? work() : Object.values(waiting).flatMap((jobs) => jobs.splice(0).map(fail));
     lost ??= parts.lost();
@@ -119,13 +119,13 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     else onClosed?.();
   };
   const fail = (job: { readonly id: number }): Reply => unavailable(job, lost ?? "");
-  /** At once, unless another process holds the lock. */
+  /** Schedules the next turn: at once, unless another process holds the lock. */
   const goOn = (): void => {
     const delayMs = writer.backoffMs();
     if (delayMs === 0) next ??= setImmediate(turn);
     else retry ??= setTimeout(turn, delayMs);
   };
-  // What the last process left to be tidied up.
+  // Begins with the tidying that the last process left.
   goOn();
 
   return {
@@ -148,7 +148,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
   };
 }
 
-/** Reads, and puts what a lock keeps from being read back to wait. */
+/** Does a read job; if a lock prevents the read, the job goes back to the queue. */
 function readJob(store: InThread<unknown>) {
   return (job: Job, waiting: Job[], replies: Reply[]): void => {
     try {
@@ -172,10 +172,10 @@ type Attempt =
   | { readonly kind: "busy" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Commits, and knows whether that works. */
+/** Commits writes, and tracks whether committing works. */
 function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
   let problem: string | undefined;
-  /** Attempts in a row that found the lock held. */
+  /** Number of attempts in a row that found the lock held. */
   let busy = 0;
 
   const attempt = (body: () => readonly Reply[]): Attempt => {
@@ -195,7 +195,7 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
   const all = (jobs: readonly Job[]): Attempt =>
     attempt(() => jobs.map((job) => ({ kind: "done", id: job.id, value: run(store, job) })));
 
-  /** Those that waited long enough for the lock are told so. */
+  /** Answers the jobs that waited too long for the lock. */
   const giveUp = (waiting: Job[]): Reply[] => {
     const nowMs = performance.now();
     const due = waiting.findIndex(({ untilMs }) => untilMs > nowMs);
@@ -212,7 +212,7 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
       waiting.splice(0, jobs.length);
       return [...together.replies];
     }
-    // One of them failed and all were undone: each is tried alone, so that it fails alone.
+    // If one job fails, all are undone. So each job is tried alone, and only the failing ones fail.
     const replies: Reply[] = [];
     for (const job of jobs) {
       const alone = jobs.length === 1 ? together : all([job]);
@@ -230,16 +230,16 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
     write,
     tidy: (portion: () => void) => void attempt(none(portion)),
     problem: () => problem,
-    /** Waits for nobody's lock. */
+    /** Does not wait for a lock of another process. */
     copyLog: () => {
       try {
         db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       } catch {
-        // What keeps it from working shows in the next write.
+        // A cause that lasts shows in the next write.
       }
     },
     backoffMs: () => (busy === 0 ? 0 : (BACKOFF_MS[busy - 1] ?? 50)),
-    /** Writes something, so that it is known whether that can be done. */
+    /** Writes a row and deletes it, to find out whether writing works. */
     probe: () => {
       const filled = attempt(
         none(() => db.exec("CREATE TABLE IF NOT EXISTS probe (body BLOB); INSERT INTO probe VALUES (zeroblob(65536))")),

@@ -3,8 +3,8 @@ import { existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and those above it, all of one mode. Throws why it cannot be. Node's own `recursive` goes on for ever
- * where the folder above is there and can hold none, as in /proc.
+ * Makes a folder and its parents, all with one mode. Throws if a folder cannot be made. Node's own `recursive` loops
+ * for ever if a parent exists but can hold no folder, as in /proc.
  */
 export function makeFolder(path: string, mode: number): void {
   const above = dirname(path);
@@ -12,7 +12,7 @@ export function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // It was there, or another process was first.
+    // The folder existed, or another process made it first.
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory() === true) return;
     if (found === undefined) throw error;
@@ -21,8 +21,8 @@ export function makeFolder(path: string, mode: number): void {
 }
 
 /**
- * Makes a file for its owner only, which appears whole; false: there is one. Of several processes that do this at once one
- * makes it.
+ * Makes a file that only its owner can read, and that appears with its whole text; returns false if the file exists.
+ * Only one of several concurrent processes makes the file.
  */
 export function makeFile(path: string, text: string): boolean {
   makeFolder(dirname(path), 0o700);
@@ -35,7 +35,7 @@ export function makeFile(path: string, text: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    // A full disk leaves one too, and a server that is started again and again would leave more and more of them.
+    // A full disk leaves a draft too, and a server that restarts again and again would leave more and more drafts.
     rmSync(draft, { force: true });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Who works on what: a name is held by one at a time. A file is held by a lock of SQLite's, which the system takes back
- * when the process ends, however it ends: no clock says when a hold is over.
+ * Mutual exclusion by name: each name has one holder at a time. A file is held by an SQLite lock, which the operating
+ * system releases when the process ends, however it ends. So no clock decides when a hold is over.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import type { Holds } from "./evaluation-store.ts";
 import { makeFolder } from "./folder.ts";
 import { isBusy } from "./sqlite-file.ts";
 
-/** Within one process. */
+/** Returns holds within one process. */
 export function memoryHolds(): Holds {
   const held = new Set<string>();
   return {
@@ -20,7 +20,10 @@ export function memoryHolds(): Holds {
   };
 }
 
-/** Among the processes that share a directory. Its files are empty, and stay: to delete one would part who waits for it. */
+/**
+ * Returns holds among the processes that share a directory. The files are empty and stay: a deleted file would separate
+ * the processes that wait for its lock.
+ */
 export function fileHolds(directory: string): Holds {
   const folder = join(directory, "holds");
   return {

@@ -1,7 +1,7 @@
 /**
- * What SQLite drops without a word when it opens a file: from the first frame of the write-ahead log that does not add up on,
- * it takes the rest for what a crash left behind. Where commits of the same generation stand after such a frame, that is a
- * loss (a flipped bit, a write that never came to the disk), and the operator is told of it.
+ * Detects commits that SQLite drops silently when it opens a file. SQLite treats everything after the first invalid
+ * frame of the write-ahead log as left over from a crash. If commits of the same generation follow such a frame, they
+ * are lost (by a flipped bit, or a write that never reached the disk), and the operator is told.
  * https://sqlite.org/fileformat2.html#walformat
  */
 import {
@@ -20,29 +20,29 @@ import {
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** What a file is asked to say what was in it, and what is. */
+/** A query that counts a file's rows, to compare the counts before and after a loss. */
 export interface Census {
-  /** What a row is, for a sentence: "run". */
+  /** Noun for a row, for a sentence: "run". */
   readonly of: string;
-  /** What is counted of it: "events". */
+  /** Noun for the counted things: "events". */
   readonly counted: string;
-  /** Gives rows of name and count. */
+  /** SQL that returns rows of name and count. */
   readonly sql: string;
 }
 
 export interface Damage {
-  /** In words: where the log is damaged, and where a copy is. */
+  /** Where the log is damaged and where a copy is, in words. */
   readonly where: string;
-  /** What the file held, as far as the rest of the log can be read; undefined: it cannot. */
+  /** Contents of the file with the readable rest of the log; undefined: it cannot be read. */
   readonly held: ReadonlyMap<string, number> | undefined;
 }
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
-/** The lowest bit of the magic number says that checksums read words with the highest byte first. */
+/** If the lowest bit of the magic number is set, checksums read words in big-endian order. */
 const BIG_ENDIAN = 1;
-/** A log that another process is writing to may look damaged for a moment. */
+/** A log that another process is writing may look damaged for a moment, so the check is repeated. */
 const LOOK_AGAIN_MS = 100;
 
 type Sum = readonly [number, number];
@@ -55,7 +55,7 @@ function checksum(bytes: DataView, from: number, to: number, littleEndian: boole
   return [one, two];
 }
 
-/** A log's frames, and which checksums they should have. */
+/** Returns accessors for a log's frames and their expected checksums. */
 function framesOf(bytes: DataView, pageSize: number, littleEndian: boolean) {
   const size = FRAME_HEADER_BYTES + pageSize;
   const saltsAt = (at: number): string => `${bytes.getUint32(at)} ${bytes.getUint32(at + 4)}`;
@@ -73,7 +73,7 @@ function framesOf(bytes: DataView, pageSize: number, littleEndian: boolean) {
   };
 }
 
-/** Writes a checksum; gives whether it stood there already. */
+/** Writes a checksum; returns whether the same checksum was there already. */
 function put(bytes: DataView, at: number, [one, two]: Sum): boolean {
   const stood = bytes.getUint32(at) === one && bytes.getUint32(at + 4) === two;
   bytes.setUint32(at, one);
@@ -81,7 +81,10 @@ function put(bytes: DataView, at: number, [one, two]: Sum): boolean {
   return stood;
 }
 
-/** The size of a page by a file's own header, where 1 stands for 65,536; as Gradus makes them where it has none yet. */
+/**
+ * Returns the page size from a file's header, where 1 stands for 65,536; Gradus's own page size if the file has no
+ * header yet.
+ */
 function pageSizeOf(path: string): number {
   const header = Buffer.alloc(18);
   const file = openSync(path, "r");
@@ -92,14 +95,14 @@ function pageSizeOf(path: string): number {
 }
 
 interface Mended {
-  /** Where the first bytes stand that do not add up. */
+  /** Byte position of the first invalid frame. */
   readonly damagedAt: number;
   readonly lostCommits: number;
-  /** The log up to its last commit, as though it were whole. */
+  /** The log up to its last commit, with valid checksums. */
   readonly log: Buffer;
 }
 
-/** Mends a copy of the log; undefined: nothing that was committed is lost. */
+/** Mends a copy of the log; undefined: no commit is lost. */
 function mend(original: Buffer, pageSize: number): Mended | undefined {
   const log = Buffer.from(original);
   const bytes = new DataView(log.buffer, log.byteOffset, log.byteLength);
@@ -108,7 +111,7 @@ function mend(original: Buffer, pageSize: number): Mended | undefined {
   const frames = framesOf(bytes, pageSize, littleEndian);
   const headerSum = checksum(bytes, 0, 24, littleEndian, [0, 0]);
   const headerIsWhole = headerSum[0] === bytes.getUint32(24) && headerSum[1] === bytes.getUint32(28);
-  // The salts are of this generation of the log: what stands behind it is left of an earlier one.
+  // The salts name this generation of the log; frames with other salts are left from an earlier generation.
   const salts = headerIsWhole ? frames.headerSalts() : frames.salts(0);
   const ours = Array.from({ length: frames.count }, (_, i) => frames.salts(i) === salts);
   const last = ours.findLastIndex((own, i) => own && frames.isCommit(i));
@@ -130,7 +133,7 @@ function mend(original: Buffer, pageSize: number): Mended | undefined {
     : { damagedAt, lostCommits, log: log.subarray(0, frames.start(last + 1)) };
 }
 
-/** A header in place of one that is damaged, with the salts of the first frame. */
+/** Writes a new header in place of a damaged one, with the salts of the first frame. */
 function newHeader(bytes: DataView, pageSize: number, littleEndian: boolean): Sum {
   bytes.setUint32(0, MAGIC | (littleEndian ? 0 : BIG_ENDIAN));
   bytes.setUint32(4, 3_007_000);
@@ -147,7 +150,7 @@ export function census(db: DatabaseSync, { sql }: Census): ReadonlyMap<string, n
   return new Map(rows.map(({ name, count }) => [name, count]));
 }
 
-/** What the file held with the mended log, read beside it; undefined: it cannot be read. */
+/** Returns the contents of the file with the mended log, read from a copy; undefined: it cannot be read. */
 function heldWith(path: string, log: Buffer, asked: Census): ReadonlyMap<string, number> | undefined {
   const folder = mkdtempSync(`${path}-salvage-`);
   const copy = join(folder, basename(path));
@@ -167,7 +170,10 @@ function heldWith(path: string, log: Buffer, asked: Census): ReadonlyMap<string,
   }
 }
 
-/** Looks at the log of a file before it is opened. Where commits in it are lost, a copy of both is kept beside them. */
+/**
+ * Checks the log of a file before it is opened. If commits are lost, copies of the file and its log are kept beside
+ * them.
+ */
 export function findDamage(path: string, asked: Census): Damage | undefined {
   const look = (): Mended | undefined =>
     existsSync(path) && existsSync(`${path}-wal`) ? mend(readFileSync(`${path}-wal`), pageSizeOf(path)) : undefined;
@@ -182,7 +188,7 @@ export function findDamage(path: string, asked: Census): Damage | undefined {
   return { where, held: heldWith(path, log, asked) };
 }
 
-/** Copies the file with its log, as a pair that SQLite opens: what SQLite does with the log next changes both. */
+/** Copies the file with its log, as a pair that SQLite can open: SQLite's next step on the log changes both. */
 function keep(path: string): string {
   let [kept, n] = [`${path}.damaged`, 1];
   while (existsSync(kept)) kept = `${path}.damaged-${++n}`;
@@ -190,7 +196,7 @@ function keep(path: string): string {
   return kept;
 }
 
-/** In words: what of that is no longer there. */
+/** Returns in words which of the former contents are gone. */
 export function lossOf(damage: Damage, has: ReadonlyMap<string, number>, { of, counted }: Census): string {
   const { where, held } = damage;
   if (held === undefined) return `${where}; what it held cannot be told`;

@@ -1,4 +1,7 @@
-/** Stores that forget everything with the process, for tests and trials: the tables of the files, in SQLite's memory. */
+/**
+ * Stores in SQLite's memory, with the same tables as the files. They forget everything when the process ends; tests and
+ * trials use them.
+ */
 import { DatabaseSync } from "node:sqlite";
 import { chainOf, KEY_BYTES } from "./chain.ts";
 import type { InThread } from "./commit-queue.ts";
@@ -35,9 +38,9 @@ function open<S>(schema: Schema, now: () => number, storeIn: (db: DatabaseSync) 
   return { ...Object.fromEntries(asked), close } as S;
 }
 
-/** `now`: the time, which decides what expires. */
+/** `now` is the clock that decides which runs expire. */
 export function memoryStore(now: () => number = Date.now): Store {
-  // Nobody can change the rows, so that any key will do.
+  // Nobody can change the rows, so any key will do.
   return open(runSchema, now, (db) => runsIn(db, chainOf(Buffer.alloc(KEY_BYTES))));
 }
 
@@ -45,7 +48,7 @@ export function memoryEvaluationStore(): EvaluationStore {
   return open(evaluationSchema, Date.now, evaluationsIn);
 }
 
-/** `now`: the time, which decides what expires. */
+/** `now` is the clock that decides which samples expire. */
 export function memorySampleStore(now: () => number = Date.now): SampleStore {
   return open(sampleSchema, now, samplesIn);
 }

@@ -1,27 +1,29 @@
 /**
- * Where the servers of one store tell each other that they are there: a row for each, and the store's time. A row's body is
- * read by the servers only.
+ * The interface of stores in which the servers of one store announce themselves: a row for each server, and the store's
+ * time. Only servers read the bodies.
  */
 export interface StoredReplica {
   readonly id: string;
   readonly body: string;
-  /** When it was first here, and last, by the store's time. */
+  /**
+   * First and last time that the server announced itself, by the store's clock, in milliseconds since the Unix epoch.
+   */
   readonly sinceMs: number;
   readonly seenAtMs: number;
 }
 
 export interface Meeting {
-  /** The store's time, milliseconds since the Unix epoch. */
+  /** The store's time, in milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** By when they were first here; whoever asked is one of them. */
+  /** All servers in the order of their first announcement, with the caller. */
   readonly replicas: readonly StoredReplica[];
 }
 
-/** Calls reject with StoreUnavailable where that may pass. */
+/** Calls reject with StoreUnavailable if the failure may pass. */
 export interface ReplicaStore {
-  /** Writes one's own row, forgets those that were not here for longer than `forgetMs`, and gives the others. */
+  /** Writes the caller's row, deletes rows not renewed for `forgetMs`, and returns all rows. */
   meet(id: string, body: string, forgetMs: number): Promise<Meeting>;
-  /** Takes back one's own row. */
+  /** Deletes the caller's row. */
   leave(id: string): Promise<void>;
   close(): Promise<void>;
 }

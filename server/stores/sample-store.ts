@@ -1,34 +1,34 @@
 /**
- * Where completions of runs are kept with what they came to: the newest ones, for people to look at. Texts that only the
- * caller reads. Losing them harms no run, and no backup has them. What a promise resolves to has been committed; several
- * processes may use one store at a time, and all of them see the same.
+ * The interface of stores for the newest completions of runs with their outcomes, which people look at. Only the caller
+ * reads the texts. Losing them harms no run, and no backup has them. When a promise resolves, its write is committed;
+ * several processes may use one store at a time, and all see the same samples.
  */
 import type { Access } from "./store.ts";
 
 export interface NewSample {
-  /** What it is a completion of, and what it came to. */
+  /** The task and the outcome of the completion. */
   readonly about: string;
   readonly completion: string;
 }
 
 export interface StoredRunSample extends NewSample {
-  /** Never used again; newer ones have larger numbers. */
+  /** The number is never used again; newer samples have larger numbers. */
   readonly number: number;
-  /** When it was kept, by the store's clock. */
+  /** Time at which the sample was stored, by the store's clock. */
   readonly atMs: number;
 }
 
 export interface SampleStore {
-  /** Keeps samples of the run of an id. */
+  /** Stores samples of the run with an id. */
   add(run: string, samples: readonly NewSample[]): Promise<void>;
   /**
-   * Samples below a number (undefined: from the newest on), the newest first: so many, or as many as reach a length of their
-   * texts, in UTF-16 units; at least one, where there is one.
+   * Returns samples below a number (undefined: from the newest on), the newest first: up to `limit`, or until their
+   * texts reach `lengthMax` in UTF-16 units. Returns at least one if there is one.
    */
   newest(run: string, below: number | undefined, limit: number, lengthMax: number): Promise<readonly StoredRunSample[]>;
-  /** Deletes the oldest samples of a run, until those that are left have so many bytes of UTF-8 at most. */
+  /** Deletes the oldest samples of a run until the rest have at most this many bytes of UTF-8. */
   trim(run: string, bytesMax: number): Promise<void>;
-  /** Deletes all samples that are older, of any run; `limit` of them at most, and gives how many it were. */
+  /** Deletes samples of any run that are older than `olderThanMs`, at most `limit`; returns how many. */
   expire(olderThanMs: number, limit: number): Promise<number>;
   /** Deletes the samples of all runs that have or had an id. */
   removeRun(run: string): Promise<void>;
@@ -43,12 +43,12 @@ export const sampleAccess: Access<SampleStore> = {
   newest: "bulk",
 };
 
-/** UTF-8 bytes that a sample counts for. */
+/** Returns the UTF-8 bytes that a sample counts for. */
 export function bytesOfSample({ about, completion }: NewSample): number {
   return Buffer.byteLength(about) + Buffer.byteLength(completion);
 }
 
-/** As many of the first samples as reach a length; at least one. */
+/** Returns the first samples, until their texts reach a length; at least one. */
 export function reachingLength<Sample extends NewSample>(samples: Iterable<Sample>, lengthMax: number): Sample[] {
   const taken: Sample[] = [];
   let length = 0;

@@ -1,11 +1,13 @@
-/** Secrets that stand in a store, sealed by a key that does not: AES-256-GCM, the key made of a task key by HKDF. */
+/**
+ * Seals secrets for a store by a key that is not in the store: AES-256-GCM, with a key derived from a task key by HKDF.
+ */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
 
-/** `purpose`: what the secret is for; one that is sealed for another does not open. */
+/** `purpose`: the use of the secret; a secret sealed for another purpose does not open. */
 const keyOf = (by: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", by, Buffer.alloc(0), `gradus/sealed/${purpose}`, 32));
 
@@ -16,7 +18,7 @@ export function sealSecret(by: Buffer, purpose: string, secret: Buffer): Buffer 
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-/** Throws where it was sealed by another key, for another purpose, or was changed. */
+/** Throws if the secret was sealed by another key or for another purpose, or was changed. */
 export function openSecret(by: Buffer, purpose: string, sealed: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, keyOf(by, purpose), nonce, { authTagLength: TAG_BYTES });

@@ -1,4 +1,4 @@
-/** Looks through the runs of a data folder for damage, and changes nothing there: a server may use them meanwhile. */
+/** Checks the runs of a data folder for damage. It changes nothing, so a server may use the runs meanwhile. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -9,15 +9,18 @@ const LOCK_MS_MAX = 5000;
 
 export interface CheckedRuns {
   readonly checked: number;
-  /** Events of the runs that were checked. */
+  /** Number of events of the checked runs. */
   readonly events: number;
-  /** Whether the time was over before all were checked. */
+  /** Whether the time was over before all runs were checked. */
   readonly isCutShort: boolean;
-  /** The damaged runs, with what is damaged. */
+  /** The damaged runs, each with its problem. */
   readonly damaged: readonly { readonly id: string; readonly problem: string }[];
 }
 
-/** Reads each event by its hash, for at most so long. Throws if the file itself cannot be read. Undefined: there is none of this version. */
+/**
+ * Checks each event by its hash, for at most `timeMsMax`. Throws if the file itself cannot be read. Returns undefined
+ * if there is no file of this version.
+ */
 export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | undefined {
   const path = join(directory, runSchema.file);
   if (!existsSync(path)) return undefined;
@@ -25,7 +28,7 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
   try {
     const [schema] = db.prepare("PRAGMA user_version").all();
     if (schema?.["user_version"] !== runSchema.version) return undefined;
-    // Statements that are not used here ask for the time.
+    // The prepared statements name this function, but those that use it do not run here.
     db.function("now_ms", () => 0);
     const { list, check } = runsIn(db, folderChain(db, directory)).methods;
     const damaged: CheckedRuns["damaged"][number][] = [];
@@ -35,7 +38,7 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
       for (const { key, id, version } of runs) {
         if (performance.now() > endMs) return { checked, events, isCutShort: true, damaged };
         try {
-          // One event further than there is, so that the end of the journal is checked too.
+          // One more event than there is, so that the end of the journal is checked too.
           for (let at = 0; at <= version;) at = check(key, at, version + 1);
         } catch (error) {
           damaged.push({ id, problem: (error as Error).message });

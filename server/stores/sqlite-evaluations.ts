@@ -1,4 +1,4 @@
-/** Evaluations in an SQLite file, as the storage thread reads and writes them. */
+/** Stores evaluations in an SQLite file, in the storage thread. */
 import type { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import type { Schema } from "./sqlite-file.ts";
 import { inPortions, PORTION_ROWS } from "./sqlite-removals.ts";
 
-/** Facts stand before the long texts, so that a report reads no overflow pages. */
+/** Facts come before the long texts, so that a report reads no overflow pages. */
 const TABLES = `
   CREATE TABLE evaluations (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -79,7 +79,7 @@ function prepare(db: DatabaseSync) {
   };
 }
 
-/** A deleted evaluation has a name that no other has, until its samples are deleted and it with the last of them. */
+/** Deletes removed evaluations. A removed evaluation has an id that no other has until all its samples are deleted. */
 function removalsIn(db: DatabaseSync) {
   const next = db.prepare("SELECT key FROM evaluations WHERE id LIKE '/%' LIMIT 1");
   const portion = db.prepare(

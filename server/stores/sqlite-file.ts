@@ -1,44 +1,45 @@
-/** An SQLite file as the storage thread opens it: one writer at a time, readers beside it, a version of the schema. */
+/** Opens an SQLite file in the storage thread: one writer at a time, concurrent readers, a version of the schema. */
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
 import { type Census, census, findDamage, lossOf } from "./log-loss.ts";
 
-/** What a file holds. */
+/** Contents of a file. */
 export interface Schema {
   /** The file's name in its directory. */
   readonly file: string;
-  /** A file of another one is another server's. */
+  /** Version of the tables; a file with another version belongs to another version of the server. */
   readonly version: number;
-  /** What makes them in an empty file. */
+  /** SQL that makes the tables in an empty file. */
   readonly tables: string;
-  /** Whether a row goes with the one that it refers to. */
+  /** Whether deleting a row deletes the rows that refer to it. */
   readonly foreignKeys: boolean;
-  /** The table whose rows are looked for by their names; left out: there is none. */
+  /** The table whose rows are looked up by name; left out: there is none. */
   readonly named?: string;
-  /** What is told of the file where a part of it is lost. */
+  /** The query that describes the file's contents when a part of it is lost. */
   readonly census: Census;
 }
 
 export interface FileOptions {
-  /** Made if it is not there. */
+  /** Made if it does not exist. */
   readonly directory: string;
   readonly synchronous: "normal" | "full";
-  /** How long opening waits for another process's lock. */
+  /** How long opening waits for another process's lock, in milliseconds. */
   readonly busyTimeoutMs: number;
 }
 
 /**
- * Pages of the log, of 4 KiB, from which on SQLite itself copies them to the file, in the commit that finds them. Before that
- * it is done once a second (worker.ts), between commits: with its two syncs it takes some tens of milliseconds.
+ * Number of pages of the log, of 4 KiB each, from which on SQLite itself copies them to the file, within a commit.
+ * Below that, worker.ts copies once a second, between commits: with its two syncs the copy takes some tens of
+ * milliseconds.
  */
 const LOG_PAGES_MAX = 4096;
 
-/** What is told of a table that is damaged in many places. */
+/** Maximum number of reported problems of a damaged table. */
 const PROBLEMS_MAX = 3;
 
-/** The time, in SQL: by the clock of the machine, which all processes that share a file are on. */
+/** The time in SQL, by the clock of the machine, which all processes that share a file are on. */
 export const NOW_MS = "CAST(now_ms() AS INTEGER)";
 
 /** Gives SQL the clock that NOW_MS reads. */
@@ -46,8 +47,9 @@ export function addClock(db: DatabaseSync, now: () => number): void {
   db.function("now_ms", now);
 }
 
-/** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. `loss`: what was
- * committed and could not be read, in words; undefined: nothing.
+/**
+ * Opens a file, and makes its tables if it is new. Throws, with the file's name, a problem that the operator has to
+ * mend. `loss`: the commits that could not be read, in words; undefined: none.
  */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema) {
   const path = join(directory, schema.file);
@@ -58,7 +60,7 @@ export function openFile({ directory, ...options }: FileOptions, schema: Schema)
     const db = open(path, options, schema);
     const names = schema.named === undefined ? undefined : mendNames(db, schema.named);
     const lost = damage && lossOf(damage, census(db, schema.census), schema.census);
-    // What is left of the log would be taken for a loss at the next start again.
+    // Otherwise the rest of the log would be reported as a loss at the next start again.
     if (lost !== undefined) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     const loss = [lost, names && `${path}: ${names}`].filter((each) => each !== undefined).join("; ");
     return { db, path, loss: loss === "" ? undefined : loss };
@@ -72,7 +74,7 @@ export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, "a", 0o600));
   } catch {
-    // SQLite says why.
+    // SQLite reports the problem when it opens the file.
   }
 }
 
@@ -83,7 +85,7 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`);
   addClock(db, Date.now);
   transaction(db, () => makeTables(db, schema));
-  // From here on the commit queue waits, and answers what needs no lock meanwhile.
+  // From here on the commit queue waits, and answers calls that need no lock meanwhile.
   db.exec("PRAGMA busy_timeout = 0");
   return db;
 }
@@ -99,8 +101,8 @@ function makeTables(db: DatabaseSync, { version, tables }: Schema): void {
 }
 
 /**
- * What the index of names does not lead to is taken for what is not there, and its name is given to another. So the index is
- * checked, and made anew from the table where it is damaged. Gives what was found; undefined: nothing.
+ * Checks the index of names, and rebuilds it from the table if it is damaged: a row that the index misses would be
+ * taken as missing, and its name given to another. Returns the finding in words; undefined: no damage.
  */
 function mendNames(db: DatabaseSync, table: string): string | undefined {
   const found = check(db, table);
@@ -108,14 +110,14 @@ function mendNames(db: DatabaseSync, table: string): string | undefined {
   try {
     transaction(db, () => db.exec(`REINDEX ${table}`));
   } catch {
-    // What is wrong is found again.
+    // The check below finds the problem again.
   }
   const left = check(db, table);
   if (left === undefined) return `the names of its ${table} were damaged (${found}) and are mended: nothing is lost`;
   return `the list of its ${table} is damaged, and some cannot be found: ${left}`;
 }
 
-/** What is wrong with a table and its indexes; undefined: nothing. */
+/** Returns the damage of a table and its indexes in words; undefined: none. */
 function check(db: DatabaseSync, table: string): string | undefined {
   try {
     const rows = db.prepare(`PRAGMA integrity_check(${table})`).all();
@@ -126,7 +128,7 @@ function check(db: DatabaseSync, table: string): string | undefined {
   }
 }
 
-/** Runs a function that reads and writes as one; other writers wait from its beginning, unless it is DEFERRED and only reads. */
+/** Runs a function in a transaction; other writers wait from its beginning, unless it is DEFERRED and only reads. */
 export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIATE" | "DEFERRED" = "IMMEDIATE"): T {
   db.exec(`BEGIN ${begin}`);
   try {
@@ -141,8 +143,9 @@ export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIAT
 }
 
 /**
- * Looks whether an open file is still what its path leads to: SQLite goes on writing to a file that was deleted. The log
- * beside it holds what was committed last. Gives what is wrong; undefined: nothing.
+ * Returns a function that checks whether an open file is still at its path: SQLite goes on writing to a deleted file.
+ * The log beside the file holds the last commits, so it is checked too. The function returns the problem; undefined:
+ * none.
  */
 export function watchFile(path: string): () => string | undefined {
   const opened = [path, `${path}-wal`, `${path}-shm`].map((each) => ({ path: each, identity: identityOf(each) }));
@@ -165,22 +168,25 @@ function identityOf(path: string): string {
 
 // Failures of SQLite.
 
-/** Another process holds the lock. */
+/** Returns whether another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }
 
-/** CORRUPT and NOTADB. https://sqlite.org/rescode.html */
+/** Returns whether the error is CORRUPT or NOTADB. https://sqlite.org/rescode.html */
 export function isDamage(error: unknown): boolean {
   return [11, 26].includes(primaryCode(error));
 }
 
-/** What may pass without a change to the server: BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. */
+/**
+ * Returns whether the failure may pass without a change to the server: BUSY, LOCKED, READONLY, IOERR, FULL and
+ * CANTOPEN.
+ */
 export function mayPass(error: unknown): boolean {
   return [5, 6, 8, 10, 13, 14].includes(primaryCode(error));
 }
 
-/** The lowest byte of a result code; −1: the failure is not SQLite's. */
+/** Returns the lowest byte of a result code; −1: the failure is not SQLite's. */
 function primaryCode(error: unknown): number {
   const { errcode } = error as { readonly errcode?: number };
   return errcode === undefined ? -1 : errcode & 0xff;

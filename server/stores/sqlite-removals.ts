@@ -1,12 +1,15 @@
-/** Deletion: the run's row goes at once, and with it the run for all who look; the rest follows a few rows at a time. */
+/** Deletes runs: the run's row goes at once, so nobody finds the run; the other rows follow, a few at a time. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** Rows deleted in one go: a few milliseconds. */
+/** Number of rows deleted in one go: a few milliseconds. */
 export const PORTION_ROWS = 256;
 
-/** Deletes by key: `next` gives a key, `portions` delete some of its rows each, and `done` forgets it after the last. */
+/**
+ * Deletes by key: `next` returns a key, each of `portions` deletes some of its rows, and `done` forgets the key after
+ * the last row.
+ */
 export function inPortions(next: StatementSync, portions: readonly StatementSync[], done: StatementSync) {
-  // The last process may have left some.
+  // True at first, because the last process may have left some rows.
   let due = true;
   return {
     due: () => due,
@@ -28,7 +31,7 @@ export function removalsIn(db: DatabaseSync) {
   const removals = inPortions(next, portions, db.prepare("DELETE FROM removals WHERE run = ?"));
   return {
     ...removals,
-    /** Gives the rows back. */
+    /** Marks runs for deletion, and returns their rows. */
     add: <Row extends { readonly key: number }>(rows: readonly Row[]): readonly Row[] => {
       for (const { key } of rows) add.run(key);
       if (rows.length > 0) removals.begin();

@@ -1,6 +1,6 @@
 /**
- * Servers of one folder, in a file of its own. What is written is small and seldom, so that it needs no thread; whoever finds it
- * locked comes again. The store's time is the machine's.
+ * Lists the servers of one folder, in a file of its own. Writes are small and rare, so they need no thread; a call that
+ * finds the file locked fails, and its caller tries again. The store's time is the machine's.
  */
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { makePrivate, mayPass, transaction } from "./sqlite-file.ts";
 import { StoreUnavailable } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
-/** How long a call waits for another process's lock: that one writes a row. */
+/** How long a call waits for another process's lock, in milliseconds: the other one writes a single row. */
 const BUSY_TIMEOUT_MS = 100;
 
 const TABLE = `
@@ -25,10 +25,10 @@ const TABLE = `
 function open(path: string): DatabaseSync {
   makePrivate(path);
   try {
-    // Servers of earlier versions let others read these.
+    // Servers of earlier versions let other users read these files.
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    // What is lost with the machine's power are servers that are gone too.
+    // A power failure loses only rows of servers that are gone too.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${TABLE}`);
     return db;
   } catch (error) {
@@ -36,7 +36,7 @@ function open(path: string): DatabaseSync {
   }
 }
 
-/** Throws CannotOpen. */
+/** Opens the file. Throws CannotOpen. */
 export function sqliteReplicas(directory: string): ReplicaStore {
   makeFolder(directory, 0o700);
   const db = open(join(directory, "replicas.sqlite"));

@@ -1,4 +1,4 @@
-/** Runs in an SQLite file, as the storage thread reads and writes them. */
+/** Stores runs in an SQLite file, in the storage thread. */
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
@@ -34,8 +34,8 @@ import {
 } from "./store.ts";
 
 /**
- * `hash`: see chain.ts; that of a run is over its version. Summaries have their heads apart. Removals are runs that are deleted, of
- * which something may still be there.
+ * `hash`: see chain.ts; a run's hash covers its version. Summaries keep their heads in a table of their own. Removals
+ * are deleted runs that may still have rows.
  */
 const TABLES = `
   CREATE TABLE runs (
@@ -70,7 +70,7 @@ const TABLES = `
   CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
 `;
 
-/** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
+/** No foreign keys: rows of a deleted run are deleted a few at a time, after the run's own row. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
   version: 6,
@@ -80,7 +80,7 @@ export const runSchema: Schema = {
   census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
 };
 
-/** What is looked through in one go: a few milliseconds. */
+/** Maximum bytes that are checked in one go: a few milliseconds. */
 const CHECKED_BYTES = 1024 ** 2;
 
 /** The file's statements, and the chain of its events. */
@@ -131,7 +131,10 @@ function prepare(db: DatabaseSync) {
   };
 }
 
-/** Rows one by one. A statement that met a damaged page fails once more when it is used next, which harms another run's reader. */
+/**
+ * Returns rows one by one. A statement that met a damaged page fails once more at its next use, which would harm
+ * another run's reader; so this function uses it once more.
+ */
 function* rowsOf(statement: StatementSync, ...parameters: readonly (number | string)[]): Generator<unknown> {
   try {
     yield* statement.iterate(...parameters);
@@ -139,7 +142,7 @@ function* rowsOf(statement: StatementSync, ...parameters: readonly (number | str
     try {
       statement.iterate(...parameters);
     } catch {
-      // It was told already.
+      // The damage is thrown below.
     }
     throw damage;
   }
@@ -149,7 +152,7 @@ function runOf(sql: Parts, key: number): RunRow | undefined {
   return sql.run.get(key) as RunRow | undefined;
 }
 
-/** Of an event; undefined: it is not there. */
+/** Returns the hash of an event; undefined: the event does not exist. */
 function hashAt(sql: Parts, key: number, version: number): Uint8Array | undefined {
   return version === 0 ? START : (sql.hash.get(key, version) as Pick<RunRow, "hash"> | undefined)?.hash;
 }
@@ -183,7 +186,7 @@ function append(sql: Parts, key: number, append: Append): Appended {
 function list(sql: Parts, afterId: string, limit: number): RunPage {
   const runs: ListedRun[] = [];
   let characters = 0;
-  // One more than asked for, to know whether there are more.
+  // One more than requested, to know whether there are more.
   for (const row of rowsOf(sql.list, afterId, limit + 1)) {
     if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
     const run = listed(sql, row as Pick<StoredRun, "id" | "key">);
@@ -193,7 +196,10 @@ function list(sql: Parts, afterId: string, limit: number): RunPage {
   return { runs, more: false };
 }
 
-/** One whose summary cannot be read has none, and whoever lists it reads its journal, so that the others are listed. */
+/**
+ * Returns a run for a list. A run with an unreadable summary has none, and its journal is read instead, so that the
+ * other runs are listed.
+ */
 function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedRun {
   type Row = Readonly<Record<"headHash" | "stateHash", Uint8Array> & Record<"head" | "state", string>>;
   const none = { id, key, version: 0, summary: undefined };
@@ -214,14 +220,14 @@ function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedR
   }
 }
 
-/** The events after a version. */
+/** Returns the events after a version. */
 function* eventsAfter(sql: Parts, run: RunRow, fromVersion: number): Generator<Uint8Array> {
   const reader = journalReader(sql.chain, run, fromVersion, hashAt(sql, run.key, fromVersion));
   for (const row of rowsOf(sql.events, run.key, fromVersion)) yield reader.take(row as EventRow);
   reader.end();
 }
 
-/** The run and its events as they are at one moment, whatever other processes write. */
+/** Reads the run and its events as they are at one moment, whatever other processes write. */
 function reading<T>(sql: Parts, key: number, read: (run: RunRow) => T): T | undefined {
   const body = (): T | undefined => {
     const run = runOf(sql, key);
@@ -267,7 +273,7 @@ function saveSnapshot(sql: Parts, key: number, { version, body }: Snapshot): voi
     sql.insertSnapshot.run(key, version, snapshotHash(sql.chain, key, version, before, body), body);
 }
 
-/** The chain of the runs in a folder, by the folder's key, which is made with the first of its runs. */
+/** Returns the chain of the runs in a folder, by the folder's key, which is made with the first run. */
 export function folderChain(db: DatabaseSync, directory: string): Chain {
   return chainIn(join(directory, "runs.key"), () => db.prepare("SELECT 1 FROM runs LIMIT 1").get() === undefined);
 }

@@ -1,4 +1,4 @@
-/** Completions of runs in an SQLite file of their own, as the storage thread reads and writes them. */
+/** Stores completions of runs in an SQLite file of their own, in the storage thread. */
 import type { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { bytesOfSample, reachingLength, sampleAccess, type SampleStore, type StoredRunSample } from "./sample-store.ts";
@@ -50,7 +50,7 @@ function prepare(db: DatabaseSync) {
 }
 
 export function samplesIn(db: DatabaseSync): InThread<SampleStore> {
-  // What people wrote to a model, or it to them, is not to be read in the file once it is deleted.
+  // Overwrites deleted texts, so that nobody can read deleted prompts and completions in the file.
   db.exec("PRAGMA secure_delete = ON");
   const sql = prepare(db);
   return {

@@ -1,26 +1,32 @@
-/** The embedded stores: SQLite files in a directory, shared by the processes of one machine, each with a thread. */
+/**
+ * Opens the embedded stores: SQLite files in a directory, shared by the processes of one machine, each with a thread.
+ */
 import { evaluationAccess, type EvaluationStore } from "./evaluation-store.ts";
 import { sampleAccess, type SampleStore } from "./sample-store.ts";
 import { type Access, runAccess, type Store } from "./store.ts";
 import { openInThread, type ThreadData } from "./thread.ts";
 
 export interface SqliteOptions {
-  /** Made if it is not there. */
+  /** Made if it does not exist. */
   readonly directory: string;
   /**
-   * "normal": what was committed survives the death of the process, kill -9 included, but the last commits may be lost
-   * when the machine loses power. "full": they survive that too, for a sync to disk in each commit.
+   * "normal": commits survive the death of the process, kill -9 included, but a power failure may lose the last
+   * commits. "full": commits survive a power failure too, at the cost of a sync to disk in each commit. Defaults to
+   * "normal".
    */
   readonly synchronous?: "normal" | "full";
-  /** How long a call waits for another process's lock. */
+  /** How long a call waits for another process's lock, in milliseconds. Defaults to 5,000. */
   readonly busyTimeoutMs?: number;
-  /** Told when the file can no longer be used (it is full, locked, deleted), and why; undefined: it can be again. */
+  /**
+   * Called with the problem when the file can no longer be used (it is full, locked or deleted); undefined: it can be
+   * used again.
+   */
   readonly onProblem?: (problem: string | undefined) => void;
-  /** Told what of the file was damaged and lost when it was opened. */
+  /** Called with the loss, in words, if the file was damaged when it was opened. */
   readonly onLoss?: (loss: string) => void;
 }
 
-/** What opens a store of one kind. It rejects with CannotOpen. */
+/** Returns a function that opens a store of one kind, and rejects with CannotOpen. */
 function opener<S>(holds: ThreadData["holds"], access: Access<S>): (options: SqliteOptions) => Promise<S> {
   return ({ directory, synchronous = "normal", busyTimeoutMs = 5000, ...told }) => {
     const { onProblem = () => undefined, onLoss = () => undefined } = told;

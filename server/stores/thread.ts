@@ -1,13 +1,13 @@
 /**
- * A store whose file a thread of its own reads and writes: the event loop never waits for a disk, or for another process's
- * lock. Calls take effect in their order; what a promise resolves to has been committed.
+ * Runs a store in a thread that reads and writes its file, so that the event loop never waits for a disk, or for
+ * another process's lock. Calls take effect in their order; when a promise resolves, its write is committed.
  */
 import { Worker } from "node:worker_threads";
 import type { Asked, Reply } from "./commit-queue.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
-/** What a thread is started with. */
+/** Settings that a thread is started with. */
 export interface ThreadData extends FileOptions {
   readonly holds: "runs" | "evaluations" | "samples";
 }
@@ -17,18 +17,21 @@ export type ToThread = { readonly kind: "asked"; readonly asked: readonly Asked[
 export type FromThread =
   | { readonly kind: "open" }
   | { readonly kind: "cannot_open"; readonly message: string }
-  /** What was committed and could not be read when the file was opened. */
+  /** Committed data that could not be read when the file was opened. */
   | { readonly kind: "lost"; readonly loss: string }
   | { readonly kind: "replies"; readonly replies: readonly Reply[] }
   | { readonly kind: "problem"; readonly problem: string | undefined }
   | { readonly kind: "closed" };
 
-/** What may wait for a thread, in bytes of text; one call may always, whatever its size. */
+/** Maximum bytes of text that wait for a thread; a single call may always wait, whatever its size. */
 export const WAITING_BYTES_MAX = 128 * 1024 ** 2;
-/** What a call takes beside its text. */
+/** Bytes that a call counts beside its text. */
 const CALL_BYTES = 512;
 
-/** The file cannot be opened, is damaged, or is of another version: for the operator to mend. The message names it. */
+/**
+ * The file cannot be opened, is damaged, or has another version. The operator has to mend that; the message names the
+ * file.
+ */
 export class CannotOpen extends Error {}
 
 interface Call {
@@ -37,7 +40,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** UTF-16 units count for two bytes each: what is not ASCII is sent so. */
+/** Returns the bytes of a value's texts. UTF-16 units count as two bytes each, as non-ASCII text is sent. */
 export function bytesOf(value: unknown): number {
   if (typeof value === "string") return 2 * value.length;
   if (value instanceof Uint8Array) return value.length;
@@ -45,17 +48,17 @@ export function bytesOf(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + bytesOf(each), 0);
 }
 
-/** What is told of a store. */
+/** Callbacks for a store's problems. */
 export interface Told {
-  /** When it fails, and why; undefined: it works again. */
+  /** Called with the problem when the store fails; undefined: it works again. */
   readonly onProblem: (problem: string | undefined) => void;
-  /** What was committed and could not be read when the file was opened. */
+  /** Called with committed data that could not be read when the file was opened, in words. */
   readonly onLoss: (loss: string) => void;
 }
 
 /** Opens a store in a thread. Rejects with CannotOpen. */
 export async function openInThread<S>(data: ThreadData, access: Access<S>, { onProblem, onLoss }: Told): Promise<S> {
-  // Flags of the process may be for its main thread alone, as --input-type is.
+  // No flags, because flags of the process may suit only its main thread, such as --input-type.
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, execArgv: [] });
   const calls = createCalls(worker);
   const ended = Promise.withResolvers<void>();
@@ -78,7 +81,7 @@ export async function openInThread<S>(data: ThreadData, access: Access<S>, { onP
     if (calls.close()) fail(new StoreUnavailable("the storage thread ended"));
   });
   await opened.promise;
-  // A store that nobody asks anything of keeps no process alive.
+  // An idle store does not keep the process alive.
   worker.unref();
 
   const names = Object.keys(access);
@@ -92,7 +95,7 @@ export async function openInThread<S>(data: ThreadData, access: Access<S>, { onP
   return { ...Object.fromEntries(methods), close } as S;
 }
 
-/** Calls that wait for the thread's answer. */
+/** Tracks calls that wait for the thread's answer. */
 function createCalls(worker: Worker) {
   const waiting = new Map<number, Call>();
   let asked: Asked[] = [];
@@ -123,7 +126,7 @@ function createCalls(worker: Worker) {
       const id = nextId++;
       bytesWaiting += bytes;
       if (waiting.size === 0) worker.ref();
-      // What is asked in one go is sent as one message.
+      // All calls of one turn are sent as one message.
       if (asked.length === 0) queueMicrotask(send);
       asked.push({ id, method, args });
       return new Promise((resolve, reject) => waiting.set(id, { bytes, resolve, reject }));
@@ -139,7 +142,7 @@ function createCalls(worker: Worker) {
       over = error;
       for (const id of [...waiting.keys()]) take(id)?.reject(error);
     },
-    /** No more is asked from now on; false: that was so already. What was asked is sent. */
+    /** Sends the remaining calls and refuses new ones; returns false if that was done already. */
     close: (): boolean => {
       if (over !== undefined) return false;
       if (asked.length > 0) send();

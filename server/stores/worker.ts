@@ -1,4 +1,4 @@
-/** The storage thread: opens one file, and does what it is asked. */
+/** The storage thread: opens one file, and answers the calls that thread.ts sends. */
 import { statfsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -9,7 +9,7 @@ import { folderChain, runSchema, runsIn } from "./sqlite-runs.ts";
 import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
-/** How often the file is looked for, its log copied to it, and one that cannot be written to tried again. */
+/** Interval of checking the file, copying its log, and retrying a file that cannot be written to, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
 
 if (parentPort === null) throw new Error("this is a worker thread's module");
@@ -46,7 +46,7 @@ function serve({ db, path, store }: ReturnType<typeof open>): void {
       tell({ kind: "closed" });
       port.close();
     });
-  /** With what was sent meanwhile, so that it is committed together. */
+  /** Takes the calls that were sent meanwhile too, so that they are committed together. */
   const takeAll = (first: readonly Asked[]): void => {
     let [asked, more] = [first, receiveMessageOnPort(port)];
     for (; more !== undefined; more = receiveMessageOnPort(port)) {
@@ -66,12 +66,12 @@ function serve({ db, path, store }: ReturnType<typeof open>): void {
   });
 }
 
-/** Whether its disk has no room, as far as that can be told. */
+/** Returns whether the file's disk is known to have no room. */
 function isFull(path: string): boolean {
   try {
     return statfsSync(path).bavail === 0;
   } catch {
-    // It was deleted: that is found elsewhere.
+    // The file was deleted, which the commit queue detects.
     return false;
   }
 }

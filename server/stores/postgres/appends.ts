@@ -1,11 +1,12 @@
 /**
- * Appends to runs. Those that wait are committed together, in one statement, each where its run is at the version that its
- * caller has seen: that is the fence, whatever a process that was paused sends later. After a conflict a process waits for
- * its turn, a lock that PostgreSQL gives in the order of asking.
+ * Appends to runs in PostgreSQL. Waiting appends are committed together, in one statement. Each takes effect only if
+ * its run is at the version that its caller has seen; so a process that was paused can send nothing harmful later.
+ * After a conflict a process waits for its turn, a lock that PostgreSQL grants in the order of the requests.
  *
- * Each append has a name, its writer, which its first event keeps. Where the connection broke after a commit was sent, the
- * append is tried again with the run's row locked, so that nothing that was sent before can come after it, and the writer
- * tells whether it is there already: it is never written twice, and never said to be lost while it is there.
+ * Each append has an id, its writer, stored with its first event. If the connection breaks after a commit was sent, the
+ * append is tried again with the run's row locked, so that no earlier request can take effect afterwards. The writer
+ * tells whether the append is stored already. So an append is never written twice, and never reported lost although it
+ * is stored.
  */
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
@@ -14,32 +15,35 @@ import { type Append, type Appended, StoreDamaged, type StoredRun, StoreUnavaila
 import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
 import { type Connection, type Connections, failureOf, isBroken, lostRace } from "./database.ts";
 
-/** Bodies in one statement, which are sent in hex: with what stands beside them less than a mebibyte. */
+/**
+ * Maximum bytes of the bodies in one statement. They are sent in hex, so with their other columns they stay below one
+ * mebibyte.
+ */
 export const STATEMENT_BYTES = 384 * 1024;
-/** Of a text, of which one statement may have two. */
+/** Maximum bytes of a text; one statement may have two. */
 const TEXT_BYTES_MAX = STATEMENT_BYTES / 2;
-/** What a row takes beside its body. */
+/** Bytes that a row takes beside its body. */
 const ROW_BYTES = 64;
-/** Appends that are committed together at most. */
+/** Maximum number of appends that are committed together. */
 const GROUP_MAX = 512;
-/** Runs whose ends are remembered. */
+/** Maximum number of runs whose ends are remembered. */
 const ENDS_MAX = 4096;
 
-/** Where a run ends: its last event, and that one's hash. */
+/** The end of a run: its last event, and that event's hash. */
 export interface End extends StoredRun {
   readonly hash: Uint8Array;
-  /** Its row's own hash. */
+  /** The hash of the run's own row. */
   readonly mark: Uint8Array;
 }
 
-/** What is to be written behind the end of a run. */
+/** Rows to write at the end of a run. */
 export interface Writing {
   readonly end: End;
   readonly rows: WrittenRows;
   readonly writer: Buffer;
 }
 
-/** What is sent. */
+/** An append to send. */
 interface Asked {
   readonly key: number;
   readonly append: Append;
@@ -48,7 +52,7 @@ interface Asked {
 }
 
 interface Job extends Asked {
-  /** It may have been committed already. */
+  /** Whether the append may be committed already. */
   readonly isDoubtful: boolean;
   readonly resolve: (outcome: Appended) => void;
   readonly reject: (error: unknown) => void;
@@ -57,26 +61,26 @@ interface Job extends Asked {
 export interface Appends {
   append(key: number, append: Append): Promise<Appended>;
   turn(key: number): Promise<Turn>;
-  /** Takes in where a run ends, as somebody has read it. */
+  /** Stores the end of a run, as somebody has read it. */
   learn(end: End): void;
-  /** Whether a run's event at a version is another than the last one that this process knows, which was there. */
+  /** Returns whether a run's event at a version differs from the last event at that version that this process knows. */
   isOther(key: number, version: number, hash: Uint8Array): boolean;
-  /** Waits for what was asked. */
+  /** Waits for the requested appends. */
   close(): Promise<void>;
 }
 
-/** Names an append as no other. */
+/** Returns a unique id for an append. */
 export function newWriter(): Buffer {
   return randomBytes(8);
 }
 
-/** A body in parts, none of which is too large for a statement. */
+/** Splits a body into parts, none of which is too large for a statement. */
 export function partsOf(body: Uint8Array): readonly Uint8Array[] {
   const count = Math.max(1, Math.ceil(body.length / STATEMENT_BYTES));
   return Array.from({ length: count }, (_, i) => body.subarray(i * STATEMENT_BYTES, (i + 1) * STATEMENT_BYTES));
 }
 
-/** Throws where a text is larger than may be written. */
+/** Throws RangeError if a text is larger than the maximum. */
 export function textBytes(text: string, what: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length <= TEXT_BYTES_MAX) return bytes;
@@ -85,7 +89,7 @@ export function textBytes(text: string, what: string): Buffer {
 
 export type Row = readonly unknown[];
 
-/** Rows in stretches that fit in a statement each. */
+/** Splits rows into stretches that each fit in a statement. */
 export function* stretches(rows: readonly Row[]): Generator<readonly Row[]> {
   let [stretch, bytes]: [Row[], number] = [[], 0];
   for (const row of rows) {
@@ -100,7 +104,7 @@ export function* stretches(rows: readonly Row[]): Generator<readonly Row[]> {
   if (stretch.length > 0) yield stretch;
 }
 
-/** As unnest takes rows. */
+/** Turns rows into columns, the form that unnest takes. */
 export const columns = (rows: readonly Row[], count: number): readonly (readonly unknown[])[] =>
   Array.from({ length: count }, (_, column) => rows.map((row) => row[column]));
 
@@ -114,7 +118,7 @@ function eventRows({ end: { key }, rows, writer }: Writing): readonly Row[] {
 }
 
 function recordRows({ end: { key }, rows }: Writing): readonly Row[] {
-  // A statement writes a row once: of two records in one place the later one.
+  // A statement may write a row only once: of two records in one place the later one counts.
   const bySeq = new Map(rows.records.map((record) => [record.seq, record]));
   return [...bySeq.values()].map(({ seq, hash, body }) => [key, seq, hash, textBytes(body, "a record of the history")]);
 }
@@ -126,7 +130,7 @@ function textRows(writings: readonly Writing[], part: "head" | "state"): readonl
   });
 }
 
-/** What an append takes in statements. */
+/** Returns the bytes that an append takes in statements. */
 export function sizeOf(append: Pick<Append, "events" | "records" | "summary">): number {
   return bytesOf(append) + ROW_BYTES * (append.events.length + append.records.length);
 }
@@ -136,8 +140,8 @@ export function isLarge(appends: readonly { readonly bytes: number }[]): boolean
 }
 
 /**
- * Writes behind the ends of runs, and gives the keys of those that were there. In one statement, or where that would be too
- * large in several, which must be in a transaction.
+ * Writes rows at the ends of runs, and returns the keys of the runs that were at the expected ends. Uses one statement,
+ * or with `inSeveral` several, which must be in a transaction.
  */
 export async function write(
   connection: Connection,
@@ -166,7 +170,7 @@ export async function write(
   return keys;
 }
 
-/** `onWritten` is told the key of each run that was written to, after the commit. */
+/** Calls `onWritten` after the commit with the key of each run that was written to. */
 export function createAppends(
   commits: Connections,
   turns: Connections,
@@ -230,7 +234,7 @@ export function createAppends(
   };
 }
 
-/** Appends that wait, and those that are committed together. */
+/** Queues appends, and commits waiting ones together. */
 function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended[]>) {
   const waiting: Job[] = [];
   let bytesWaiting = 0;
@@ -242,12 +246,12 @@ function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended
       jobs.forEach((job, i) => job.resolve(outcomes[i] ?? "conflict"));
     } catch (error) {
       if (jobs.length === 1 || error instanceof StoreUnavailable) for (const job of jobs) job.reject(error);
-      // One of them failed and nothing was written: each is tried alone, so that it fails alone.
+      // If one append fails, nothing is written. So each append is tried alone, and only the failing ones fail.
       else for (const job of jobs) await settle([job]);
     }
   };
   const work = async (): Promise<void> => {
-    // With what is asked in the same go.
+    // Waits for the appends that are requested in the same turn.
     await Promise.resolve();
     while (waiting.length > 0) {
       const jobs = takeGroup(waiting);
@@ -281,11 +285,11 @@ interface Attempt {
 
 interface Tried {
   readonly outcomes: readonly Appended[];
-  /** Where the runs end that were written to, once that is committed. */
+  /** Ends of the written runs, valid once the transaction is committed. */
   readonly written: readonly End[];
 }
 
-/** Appends to runs, each once. What may be there already is in a transaction that has their rows locked. */
+/** Appends to runs, each append once. Doubtful appends run in a transaction that has their runs' rows locked. */
 async function attempt({ connection, chain, ends, isDoubtful }: Attempt, jobs: readonly Asked[]): Promise<Tried> {
   await ends.look(connection, isDoubtful ? jobs : jobs.filter((job) => !ends.isExpected(job)));
   const writings = jobs.flatMap(({ key, append, writer }) => {
@@ -329,7 +333,7 @@ function journalEnds({ version }: End): StoreDamaged {
   return new StoreDamaged(`event ${version} of its journal is missing`);
 }
 
-/** Ends a transaction that is not to be committed, and gives its connection back. */
+/** Rolls back a transaction, and gives its connection back. */
 async function undo(connection: Connection & { give: (failure?: unknown) => void }, failure: unknown): Promise<void> {
   if (failure !== undefined && isBroken(failure)) return connection.give(failure);
   try {
@@ -340,14 +344,14 @@ async function undo(connection: Connection & { give: (failure?: unknown) => void
   }
 }
 
-/** Whether an append of which nobody knows was committed. */
+/** Returns whether an append with an unknown outcome was committed. */
 async function isThere(connection: Connection, { key, append, writer }: Asked): Promise<boolean> {
   if (append.events.length === 0) return false;
   const [row] = await connection.query("writerOf", [key, append.expectedVersion + 1]);
   return row !== undefined && writer.equals((row["writer"] as Buffer | null) ?? Buffer.alloc(0));
 }
 
-/** Takes the first append of each run, as many as are committed together; one that may be there already goes alone. */
+/** Takes the first waiting append of each run, as many as are committed together; a doubtful append goes alone. */
 function takeGroup(waiting: Job[]): readonly Job[] {
   const group: Job[] = [];
   const keys = new Set<number>();
@@ -366,12 +370,14 @@ function takeGroup(waiting: Job[]): readonly Job[] {
   return group;
 }
 
-/** Whether a database has another event in the place of one that was its last: a failover has lost that one. */
+/**
+ * Returns whether the database has another event in the place of the known last one: a failover has lost that event.
+ */
 function isOtherEnd(known: End | undefined, { version, hash }: Pick<End, "version" | "hash">): boolean {
   return known?.version === version && known.hash.length > 0 && Buffer.compare(known.hash, hash) !== 0;
 }
 
-/** Where runs end, as this process has seen it: whoever is wrong about it meets a conflict. */
+/** Remembers the ends of runs as this process has seen them; an outdated end only causes a conflict. */
 function rememberedEnds() {
   const ends = new LRUCache<number, End>({ max: ENDS_MAX });
   const learn = (end: End): void => void ends.set(end.key, end);
@@ -379,7 +385,10 @@ function rememberedEnds() {
     of: (key: number) => ends.get(key),
     learn,
     isExpected: ({ key, append }: Asked): boolean => ends.get(key)?.version === append.expectedVersion,
-    /** Asks where they end. What was known stays where the database has another event in its place: whoever reads on is told. */
+    /**
+     * Reads the ends of runs. If the database has another event in place of a known one, the known end stays, so that
+     * the next reader gets the error.
+     */
     look: async (connection: Connection, jobs: readonly Asked[]): Promise<void> => {
       if (jobs.length === 0) return;
       const known = new Map(jobs.map(({ key }) => [key, ends.get(key)]));

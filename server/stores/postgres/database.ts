@@ -1,6 +1,7 @@
 /**
- * Connections to PostgreSQL: work is done again where one broke or a race was lost, and it is known whether the database can
- * be used. While it cannot, calls are refused at once, and it is asked twice a second whether it is back.
+ * Connections to PostgreSQL. Work is repeated if its connection breaks or it loses a race, and the module tracks
+ * whether the database can be used. While it cannot, calls are refused at once, and the database is asked twice a
+ * second whether it is back.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -8,11 +9,14 @@ import { StoreDamaged, StoreUnavailable } from "../store.ts";
 import { type StatementName, statements } from "./statements.ts";
 
 export interface DatabaseOptions {
-  /** postgres://user@host:port/database, with what libpq takes behind a "?", as sslmode. */
+  /** For example postgres://user@host:port/database, with libpq's options after a "?", such as sslmode. */
   readonly url: string;
-  /** How long a call waits for the database to come back, and for another process's lock, milliseconds. */
+  /**
+   * How long a call waits for the database to come back, and for another process's lock, in milliseconds. Defaults to
+   * 5,000.
+   */
   readonly patienceMs?: number;
-  /** Told when the database can no longer be used, and why; undefined: it can be again. */
+  /** Called with the problem when the database can no longer be used; undefined: it can be used again. */
   readonly onProblem?: (problem: string | undefined) => void;
 }
 
@@ -20,19 +24,19 @@ export type Rows = readonly Readonly<Record<string, unknown>>[];
 
 export interface Connection {
   query(name: StatementName, values?: readonly unknown[]): Promise<Rows>;
-  /** Does work as one: committed when it resolves, undone when it rejects. */
+  /** Does work in a transaction: committed when the promise resolves, rolled back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Connections that are used for one thing, so that it does not wait for another. */
+/** Connections for one purpose, so that it need not wait for others. */
 export interface Connections {
   /**
-   * Does work on a connection, and again where that breaks, a race is lost, or the database is away for less than a call's
-   * patience. `isDoubtful`: an attempt before may have been committed. Rejects with StoreUnavailable.
+   * Does work on a connection. Repeats it if the connection breaks, a race is lost, or the database is away for less
+   * than a call's patience. `isDoubtful`: an earlier attempt may have been committed. Rejects with StoreUnavailable.
    */
   work<T>(work: (connection: Connection, isDoubtful: boolean) => Promise<T>): Promise<T>;
   query(name: StatementName, values?: readonly unknown[]): Promise<Rows>;
-  /** A connection for longer; whoever takes it gives it back, and says whether it failed. */
+  /** Takes a connection for longer; the caller gives it back, with the failure if there was one. */
   take(): Promise<Connection & { readonly give: (failure?: unknown) => void }>;
 }
 
@@ -41,27 +45,30 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Work that begins afterwards may succeed; a failure of the network counts as one of the connection. */
+/**
+ * SQLSTATEs of a broken connection, after which new work may succeed. Failures of the network count as broken
+ * connections too.
+ */
 const BROKEN = /^(08|57P0[123]|25P03|25006)/;
 /** Serialization failure and deadlock. */
 const LOST_RACE = new Set<string | undefined>(["40001", "40P01"]);
-/** What may pass: no resources, an operator's doing, a failing disk, a lock that is not let go of. */
+/** SQLSTATEs of failures that may pass: no resources, an operator's action, a failing disk, a lock that is held. */
 const MAY_PASS = /^(53|57|58|55P03|28|3D000)/;
-/** The database says that its own files are damaged. */
+/** SQLSTATEs of damage to the database's own files. */
 const DAMAGE = /^XX00[12]/;
 
-/** A full disk or memory, a failing disk, a server that only reads. */
+/** SQLSTATEs of a full disk or memory, a failing disk, a read-only server. */
 const UNWRITABLE = /^(53[124]|58|25006)/;
 
 export const CONNECT_MS = 2000;
-/** A statement that is not answered for this long is given up, and its connection with it. */
+/** A statement without an answer for this long is given up together with its connection. */
 const ANSWER_MS = 10_000;
 const ASK_MS = 500;
 const BACKOFF_MS = [0, 20, 50, 100, 200, 400];
 
 const INT8 = 20;
 
-/** Numbers as numbers: what is counted here fits. */
+/** Reads int8 as a number: all numbers that Gradus stores fit. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text"): unknown =>
     oid === INT8 ? readInteger : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -73,12 +80,12 @@ function readInteger(text: string): number {
   return value;
 }
 
-/** Too many connections: the database's, or ours. */
+/** Too many connections: to the database, or in our pool. */
 const TOO_MANY = "53300";
-/** What pg-pool says where all connections are in use for too long. */
+/** pg-pool's message when all connections are in use for too long. */
 const BUSY = "timeout exceeded when trying to connect";
 
-/** An SQLSTATE; "": a failure of the network, or of the connection; undefined: a bug of ours. */
+/** Returns the SQLSTATE of an error; "": a failure of the network or the connection; undefined: a bug of ours. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof pg.DatabaseError) return error.code ?? "";
   if (error instanceof StoreDamaged || error instanceof TypeError || error instanceof RangeError) return undefined;
@@ -88,18 +95,18 @@ function codeOf(error: unknown): string | undefined {
   return isNetwork || /connection|timeout|terminated|not queryable|ended/i.test(message ?? "") ? "" : undefined;
 }
 
-/** Whether what was sent may have been done all the same, and the connection is of no use any more. */
+/** Returns whether the connection is broken; the request may have been done all the same. */
 export function isBroken(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && (code === "" || BROKEN.test(code));
 }
 
-/** Nothing was written, and another attempt may succeed. */
+/** Returns whether nothing was written and another attempt may succeed. */
 export function lostRace(error: unknown): boolean {
   return LOST_RACE.has(codeOf(error));
 }
 
-/** As a caller is told of it. */
+/** Returns the error that a caller gets. */
 export function failureOf(error: unknown): unknown {
   const code = codeOf(error);
   const { message } = error as Error;
@@ -118,7 +125,7 @@ export function openDatabase({ url, patienceMs = 5000, onProblem = () => undefin
   };
   const asking = connections(1);
   const timer = setInterval(() => void state.look(asking), ASK_MS);
-  // A store that nobody asks anything of keeps no process alive.
+  // An idle store does not keep the process alive.
   timer.unref();
   return {
     connections,
@@ -140,10 +147,10 @@ function createPool(connectionString: string, max: number): pg.Pool {
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "gradus",
-    // What it returns is waited for, though its type does not say so.
+    // pg-pool waits for the returned promise, though its type does not say so.
     onConnect: (client) => setSession(client) as unknown as void,
   });
-  // Of one that nobody uses; whoever uses one is told by what he asked.
+  // Errors of an unused connection are ignored; a user of a connection gets the error from its query.
   pool.on("error", () => undefined);
   return pool;
 }
@@ -152,7 +159,7 @@ async function setSession(client: pg.ClientBase): Promise<void> {
   for (const name of ["isolation", "lockTimeout", "idleTimeout"] as const) await client.query(statements[name]);
 }
 
-/** Whether the database can be used. */
+/** Tracks whether the database can be used. */
 function health(onProblem: (problem: string | undefined) => void) {
   let [away, unwritable]: (string | undefined)[] = [];
   let told: string | undefined;
@@ -170,7 +177,7 @@ function health(onProblem: (problem: string | undefined) => void) {
       away = undefined;
       tell();
     },
-    /** A connection was not made; one that breaks tells nothing of the others. */
+    /** Records a failed attempt to connect; a single broken connection says nothing about the others. */
     unreachable: (error: unknown): void => {
       if (codeOf(error) === TOO_MANY) return;
       away = `the database cannot be reached: ${(error as Error).message}`;
@@ -181,7 +188,7 @@ function health(onProblem: (problem: string | undefined) => void) {
       unwritable = `the database cannot be written to: ${(error as Error).message}`;
       tell();
     },
-    /** Asks whether what was wrong still is. */
+    /** Checks whether the problem still exists. */
     look: async (connections: Connections): Promise<void> => {
       if (told === undefined || isAsking) return;
       isAsking = true;
@@ -196,7 +203,7 @@ function health(onProblem: (problem: string | undefined) => void) {
           connection.give(error);
         }
       } catch {
-        // It is told already.
+        // The problem is reported already.
       } finally {
         isAsking = false;
       }
@@ -210,7 +217,7 @@ function connectionsOf(pool: pg.Pool, state: ReturnType<typeof health>, patience
   const take: Connections["take"] = async () => {
     try {
       const client = await pool.connect();
-      // Whoever uses it is told by what he asks.
+      // The user of the connection gets the error from its query.
       const onError = (): void => undefined;
       client.on("error", onError);
       const give = (failure?: unknown): void => {
@@ -245,7 +252,7 @@ function connectionsOf(pool: pg.Pool, state: ReturnType<typeof health>, patience
         const delayMs = BACKOFF_MS[tries] ?? ASK_MS;
         if (!again || state.isClosed() || performance.now() + delayMs > untilMs) throw failureOf(error);
         isDoubtful ||= isBroken(error) && "wasSent" in (error as object);
-        // Those that lost to each other do not meet again.
+        // A random delay, so that two callers that lost to each other do not meet again.
         await sleep(delayMs * (0.5 + Math.random()));
       }
     }

@@ -1,4 +1,4 @@
-/** Evaluations in PostgreSQL. */
+/** Stores evaluations in PostgreSQL. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   EvaluationStore,
@@ -11,13 +11,13 @@ import type {
 import { columns, STATEMENT_BYTES, stretches } from "./appends.ts";
 import type { Connections, Rows } from "./database.ts";
 
-/** Rows of facts that one statement reads. */
+/** Maximum number of rows of facts that one statement reads. */
 const FACTS_MAX = 4096;
 
-/** Of a completion with its outcome: with what stands beside it less than a mebibyte. */
+/** Maximum bytes of a completion with its outcome: with the other columns, less than one mebibyte. */
 export const SAMPLE_BYTES_MAX = 2 * STATEMENT_BYTES;
 
-/** Bodies are bytes in the database, and texts here. */
+/** Returns rows with texts in place of bytes; the database stores bodies as bytes. */
 function texts<T>(rows: Rows): readonly T[] {
   return rows.map((row) => {
     const entries = Object.entries(row).map(([name, value]) => [
@@ -39,7 +39,7 @@ function isSame(one: StoredSample, other: StoredSample): boolean {
   return one.completion === other.completion && one.result === other.result && one.facts === other.facts;
 }
 
-/** Deletes what is left of evaluations that were removed. What fails here is tried again with the next one, or at the next start. */
+/** Deletes the samples of removed evaluations. A failure is ignored: the next removal or the next start tries again. */
 async function tidy(calls: Connections): Promise<void> {
   try {
     for (;;) {
@@ -49,7 +49,7 @@ async function tidy(calls: Connections): Promise<void> {
       await calls.query("dropEvaluation", [next["key"]]);
     }
   } catch {
-    // A failure of the database is told where somebody waits for it.
+    // A failure of the database is reported where somebody waits for it.
   }
 }
 
@@ -64,7 +64,7 @@ export function postgresEvaluations(calls: Connections): EvaluationStore {
       if (added.length > 0) return { kind: "added" };
       const [there] = texts<StoredSample>(await connection.query("sample", [key, ordinal, index]));
       if (there === undefined) return { kind: "gone" };
-      // One that is the same to the letter is the one that was sent before the connection broke.
+      // After a doubt, an identical sample is the one that was sent before the connection broke.
       return isDoubtful && isSame(there, sample) ? { kind: "added" } : { kind: "exists", sample: there };
     });
   return {

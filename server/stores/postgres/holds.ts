@@ -1,13 +1,16 @@
 /**
- * Who works on what, among the servers of a database: a row that its holder renews, and that is free when it has not been for
- * a while by the database's clock. A lock that goes with a session would be an advisory one, or keep a transaction open for
- * hours, for which nothing could be vacuumed.
+ * Mutual exclusion by name among the servers of a database. A hold is a row that its holder renews; the row is free
+ * when it was not renewed for a while by the database's clock. A lock bound to a session would have to be an advisory
+ * lock, or keep a transaction open for hours, which would prevent vacuuming.
  */
 import { randomBytes } from "node:crypto";
 import type { Holds } from "../evaluation-store.ts";
 import type { Connections } from "./database.ts";
 
-/** How long a hold lasts that is not renewed: a holder that was paused for longer may have lost it to another. */
+/**
+ * How long a hold lasts without renewal, in milliseconds: a holder that was paused for longer may have lost it to
+ * another.
+ */
 export const HOLD_MS = 15_000;
 
 export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
@@ -22,7 +25,7 @@ export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
         const askedAtMs = performance.now();
         const isKept = await calls.query("keepHold", [name, holder, holdMs]).then(
           (rows) => rows.length > 0,
-          // The database is away: nobody else takes it while it is, until it has run out.
+          // While the database is away nobody else can take the hold; the holder keeps it until it has run out.
           () => performance.now() - keptAtMs < holdMs,
         );
         if (isKept) return void (keptAtMs = askedAtMs);
@@ -33,7 +36,7 @@ export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
       timer.unref();
       return () => {
         stop();
-        // Where that fails it runs out.
+        // If releasing fails, the hold runs out.
         calls.query("release", [name, holder]).catch(() => undefined);
       };
     },

@@ -1,6 +1,6 @@
 /**
- * What a person has to know of a database before a server opens it: asked by gradus doctor, which changes nothing there. What is
- * asked is PostgreSQL's own, and no server sends it, so it is not in statements.ts.
+ * Reports what an operator has to know of a database before a server opens it; gradus doctor uses it, and it changes
+ * nothing there. The queries use PostgreSQL's own catalogs and no server sends them, so they are not in statements.ts.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -8,23 +8,26 @@ import pg from "pg";
 import { MIGRATIONS } from "./migrate.ts";
 
 export interface Inspected {
-  /** E.g. "18.4". */
+  /** For example "18.4". */
   readonly version: string;
   readonly major: number;
-  /** It takes no writes: a standby, or told to. */
+  /** Whether the database refuses writes: a standby, or set to read-only. */
   readonly readsOnly: boolean;
   /** Migrations that were done there, and those that this version knows. */
   readonly done: readonly string[];
   readonly known: readonly string[];
-  /** What its user may not do and a server would, a phrase each. */
+  /** Rights that a server needs and this user lacks, a phrase each. */
   readonly lacking: readonly string[];
-  /** How far its clock is ahead of this machine's, milliseconds, as far as the way there and back lets know. */
+  /**
+   * How far the database's clock is ahead of this machine's, in milliseconds, as far as the round trip lets it be
+   * known.
+   */
   readonly aheadMs: number;
-  /** Connections that servers may open as this user: max_connections or a lower limit, less what is reserved. */
+  /** Connections that servers may open as this user: max_connections or a lower limit, minus the reserved ones. */
   readonly connectionsMax: number;
-  /** Connections that are open beside the one of the inspection, of all that the same limit is for. */
+  /** Open connections that count toward the same limit, without the inspection's own. */
   readonly connectionsUsed: number;
-  /** "unsure": something stands between and answers in the database's place, which may pool transactions. */
+  /** "unsure": a pooler answers in the database's place, and it may pool transactions. */
   readonly pooler: "none" | "transaction" | "unsure";
 }
 
@@ -35,7 +38,7 @@ const ABOUT = `SELECT current_setting('server_version') AS version, current_sett
   pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS "readsOnly",
   has_schema_privilege(current_schema(), 'CREATE') AS creates, current_schema() AS schema`;
 const DONE = "SELECT name FROM migrations ORDER BY id";
-/** Of tables that are there. */
+/** Checks the rights on tables that exist. */
 const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY($1::text[])
   AND NOT (has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'INSERT')
@@ -43,7 +46,7 @@ const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = cu
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'DELETE')) ORDER BY 1`;
 const NOW = `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 
-/** The lowest of the server's, the database's and the user's limits; each with what is left of it. -1: it has none. */
+/** Selects the tightest of the server's, the database's and the user's limits. -1 means no limit. */
 const CONNECTIONS = `SELECT "max", used FROM (VALUES
     (current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
       - coalesce(current_setting('reserved_connections', true), '0')::int4,
@@ -55,7 +58,7 @@ const CONNECTIONS = `SELECT "max", used FROM (VALUES
   ) AS limits("max", used) WHERE "max" >= 0 ORDER BY "max" - used LIMIT 1`;
 const PID = "SELECT pg_backend_pid() AS pid";
 
-/** Names of migrations, and of the tables that they make. */
+/** Returns the names of the migrations, and of the tables that they make. */
 function migrations(): { readonly names: readonly string[]; readonly tables: readonly string[] } {
   const files = readdirSync(MIGRATIONS).sort();
   const made = files.flatMap((file) => [
@@ -65,7 +68,7 @@ function migrations(): { readonly names: readonly string[]; readonly tables: rea
   return { names: files.map((file) => basename(file, ".sql")), tables: [...tables, "migrations", "migration_lock"] };
 }
 
-/** Rejects with what the connection or the database says where it cannot be asked. */
+/** Inspects a database. Rejects with the error of the connection or the database if it cannot be asked. */
 export async function inspect(url: string): Promise<Inspected> {
   const clients = [1, 2].map(
     () =>
@@ -89,8 +92,8 @@ export async function inspect(url: string): Promise<Inspected> {
 }
 
 /**
- * Tells a pooler by the process id that it makes up for the client. One in transaction mode gives the process of a client
- * that is between two transactions to another client, or this client another process after that.
+ * Detects a pooler by the process id that the pooler makes up for the client. A pooler in transaction mode gives the
+ * process of a client between two transactions to another client, and then this client another process.
  */
 async function poolerOf(client: pg.Client, other: pg.Client): Promise<Inspected["pooler"]> {
   const pid = async (of: pg.Client) => (await of.query<{ readonly pid: number }>(PID)).rows[0]?.pid;

@@ -1,6 +1,6 @@
 /**
- * Brings a database's tables to what this server reads, forward only, one server at a time: the others wait for a locked
- * row, which is free again when whoever has it ends, however it ends.
+ * Migrates a database's tables to this server's version, forward only, one server at a time. The other servers wait for
+ * a locked row, which is free again when its holder ends, however it ends.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -10,7 +10,7 @@ import pg from "pg";
 import { CannotOpen } from "../thread.ts";
 import { statements } from "./statements.ts";
 
-/** Files of statements, in the order of their names. */
+/** Folder of migrations, which run in the order of their names. */
 export const MIGRATIONS = fileURLToPath(new URL("migrations", import.meta.url));
 
 const CONNECT_MS = 5000;
@@ -18,7 +18,7 @@ const UNDEFINED_TABLE = "42P01";
 
 type Work = (client: pg.Client) => Promise<void>;
 
-/** Does what must be done by one server at a time, with the tables as this server reads them. Rejects with CannotOpen. */
+/** Migrates the tables and then does work; one server at a time. Rejects with CannotOpen. */
 export function prepare(url: string, work: Work): Promise<void> {
   return locked(url, makeLock, async (client) => {
     await migrate(client);
@@ -26,7 +26,7 @@ export function prepare(url: string, work: Work): Promise<void> {
   });
 }
 
-/** The same for a command, with the tables as a server has made them: servers of an earlier version may still run on them. */
+/** Does work of a command, one at a time, without migrating: servers of an earlier version may still use the tables. */
 export function withTables(url: string, work: Work): Promise<void> {
   const leave: Work = () => Promise.resolve();
   return locked(url, leave, work).catch(({ cause, message }: Error) => {
@@ -59,7 +59,7 @@ async function locked(url: string, before: Work, work: Work): Promise<void> {
   }
 }
 
-/** Two servers may do this at once, of which one fails: what it wanted is there. */
+/** Makes the lock's table. If two servers do this at once, one fails, but then the table exists. */
 async function makeLock(client: pg.Client): Promise<void> {
   try {
     await client.query(statements.fillLock);
@@ -78,7 +78,7 @@ async function migrate(client: pg.Client): Promise<void> {
     direction: "up",
     migrationsTable: "migrations",
     migrationsSchema: rows[0]?.schema ?? "public",
-    // Its lock is an advisory one, which other engines do not have.
+    // The runner's own lock is an advisory one, which other engines do not have.
     noLock: true,
     singleTransaction: false,
     checkOrder: true,
@@ -89,7 +89,10 @@ async function migrate(client: pg.Client): Promise<void> {
   await runner(options);
 }
 
-/** Each statement by itself, and each may be done again: what a server that ended here has left is no harm. */
+/**
+ * Returns a migration whose statements run one by one. Each statement may be repeated, so a server that stopped halfway
+ * does no harm.
+ */
 function unitOf(path: string) {
   const sql = readFileSync(path, "utf8").replaceAll(/^--.*$/gm, "");
   const parts = sql.split(/;\s*$/m).filter((statement) => statement.trim() !== "");

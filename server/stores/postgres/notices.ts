@@ -1,6 +1,7 @@
 /**
- * Servers of a database tell each other which runs they have written to, by NOTIFY. It is a hint: a database without NOTIFY
- * and a pooler in transaction mode deliver none, so that a server also reads a run every so often while a call waits for it.
+ * Tells the other servers of a database by NOTIFY which runs were written to. A notice is a hint: a database without
+ * NOTIFY, or a pooler in transaction mode, delivers none. So a server also reads a run from time to time while a call
+ * waits for it.
  */
 import { randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
@@ -9,17 +10,17 @@ import pg from "pg";
 import { CONNECT_MS, type Connections } from "./database.ts";
 import { statements } from "./statements.ts";
 
-/** Time from one notice of a server to its next, which names the runs that it wrote to meanwhile. */
+/** Time between two notices of a server, in milliseconds; the second names the runs written meanwhile. */
 const GAP_MS = 20;
-/** Runs that one notice names: its text has less than 8,000 bytes. */
+/** Maximum number of runs that one notice names: its text has less than 8,000 bytes. */
 const NAMED_MAX = 256;
-/** Time from a failure to the next attempt. */
+/** Time from a failure to the next attempt, in milliseconds. */
 const RETRY_MS = 5000;
 
 export interface Notices {
   /** Tells the other servers that this one wrote to a run. */
   readonly tell: (key: number) => void;
-  /** Calls back when another server says that it wrote to a run, until the function that it returns is called. */
+  /** Calls back when another server wrote to a run, until the returned function is called. */
   readonly listen: (key: number, onChange: () => void) => () => void;
   readonly close: () => void;
 }
@@ -66,7 +67,7 @@ export function createNotices(url: string, calls: Connections): Notices {
       if (!isSending) void send();
     },
     listen: (key, onChange) => {
-      // A process in which nothing waits has no connection for it.
+      // The connection is opened at the first call, so a process in which nothing waits has none.
       if (ear === undefined) connect();
       heard.on(String(key), onChange);
       return () => heard.off(String(key), onChange);

@@ -1,4 +1,4 @@
-/** The stores in a PostgreSQL database, which the servers of several machines may share. */
+/** Opens the stores in a PostgreSQL database, which servers of several machines may share. */
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { chainOf, KEY_BYTES } from "../chain.ts";
@@ -15,18 +15,18 @@ import { statements } from "./statements.ts";
 import { readTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
-  /** Those of the key file, the same for all servers. */
+  /** Keys of the key file, the same for all servers. */
   readonly keys: SealingKeys;
-  /** Makes the task keys that the database is to have, where it has none. Left out: it is to have none. */
+  /** Makes the database's task keys if it has none. Left out: the database needs no task keys. */
   readonly newTaskKeys?: (() => string) | undefined;
 }
 
 export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 
-/** Connections for evaluations and the rest. */
+/** Number of connections for everything but runs. */
 const CONNECTIONS = 4;
 
-/** What the hashes of runs are made with (chain.ts). */
+/** Purpose of the secret that hashes runs (chain.ts). */
 const HASHES = "runs";
 
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
@@ -50,18 +50,23 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     sampleStore: { ...postgresSamples(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
-    /** For what else the servers of a database share. */
+    /** For other data that the servers of a database share. */
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
-    // Whoever opens them with a new key in the first place seals them with it.
-    /** Seals what is secret there by the first of other keys too. One of them must open it. */
+    /**
+     * Seals the database's secrets by the first of other keys too, as a server does at its start if its first key is
+     * new. One of those keys must open the secrets.
+     */
     sealBy: openSecrets,
-    /** Closes them all. */
+    /** Closes all stores. */
     close,
   };
 }
 
-/** Made by the first server: without it no run can be told from one that was changed. */
+/**
+ * Returns the key for the hashes of runs. The first server makes it: without this key, no run can be told from a
+ * changed one.
+ */
 function hashingKey(client: pg.ClientBase, keys: SealingKeys): Promise<Buffer> {
   return secretFor(client, keys, HASHES, async () => {
     if ((await client.query(statements.anyRun)).rows.length > 0)

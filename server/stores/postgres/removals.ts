@@ -1,9 +1,12 @@
-/** Deletion: the run's row goes at once, and with it the run for all who look; the rest follows a few rows at a time. */
+/** Deletes runs: the run's row goes at once, so nobody finds the run; the other rows follow, a few at a time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connections } from "./database.ts";
 
 const PORTIONS = ["dropEvents", "dropParts", "dropRecords"] as const;
-/** Until all that is being written for a run as it is removed has come, and what another process left is looked for again. */
+/**
+ * Time, in milliseconds, after which removals are checked again: by then a write in progress at the removal has ended,
+ * and rows that another process left are found.
+ */
 const AGAIN_MS = 60_000;
 
 export function createRemovals(calls: Connections) {
@@ -26,13 +29,13 @@ export function createRemovals(calls: Connections) {
   const start = (): void => {
     clearTimeout(again);
     if (ended.signal.aborted) return;
-    // A failure is told where it matters, and the next time it works.
+    // A failure is reported where somebody waits for the database, and the next attempt tidies.
     going ??= tidy()
       .catch(() => undefined)
       .finally(() => (going = undefined));
     again = setTimeout(start, AGAIN_MS).unref();
   };
-  // What the last process left.
+  // Tidies what the last process left.
   start();
   return {
     /** Tidies up after work that removes runs. */

@@ -1,4 +1,4 @@
-/** Servers that share a database, each with a row of its own. */
+/** Lists the servers that share a database, each with a row of its own. */
 import type { ReplicaStore, StoredReplica } from "../replica-store.ts";
 import type { Connections } from "./database.ts";
 
@@ -9,13 +9,13 @@ export function postgresReplicas(calls: Connections): ReplicaStore {
     meet: async (id, body, forgetMs) => {
       await calls.query("meet", [id, Buffer.from(body)]);
       await calls.query("forget", [forgetMs, id]);
-      // The last one asked, so that it is as near to the answer as can be.
+      // The time is asked last, so that it is as near to the answer as possible.
       const rows = (await calls.query("others")) as unknown as readonly Row[];
       const [{ nowMs }] = (await calls.query("now")) as unknown as readonly [{ readonly nowMs: number }];
       return { nowMs, replicas: rows.map((row) => ({ ...row, body: row.body.toString() })) };
     },
     leave: async (id) => void (await calls.query("leave", [id])),
-    // The database is closed with its stores.
+    // Closing the stores closes the database.
     close: async () => undefined,
   };
 }

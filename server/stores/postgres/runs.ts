@@ -1,4 +1,4 @@
-/** Runs in PostgreSQL. What is asked and answered is as in SQLite; how appends are committed: appends.ts. */
+/** Stores runs in PostgreSQL. Requests and answers are the same as in SQLite; appends.ts commits the appends. */
 import {
   type Chain,
   START,
@@ -29,17 +29,20 @@ import type { Connection, Connections, Database, Rows } from "./database.ts";
 import { createNotices } from "./notices.ts";
 import { createRemovals } from "./removals.ts";
 
-/** Connections for all but appends. */
+/** Number of connections for everything but appends. */
 const CONNECTIONS = 4;
-/** Turns that a process has at a time. */
+/** Maximum number of turns of a process at a time. */
 const TURNS = 4;
-/** Events that one statement reads at most, and those that it looks at where few bytes are wanted: most have more than these. */
+/**
+ * Maximum number of events that one statement reads, and the minimum if few bytes are asked for; most events have more
+ * than EVENT_BYTES.
+ */
 const EVENTS_MAX = 512;
 const EVENTS_MIN = 64;
 const EVENT_BYTES = 512;
-/** What is looked through in one go: a few milliseconds. */
+/** Maximum bytes that are checked in one go: a few milliseconds. */
 const CHECKED_BYTES = 256 * 1024;
-/** Runs that one statement lists at most. */
+/** Maximum number of runs that one statement lists. */
 const LISTED_MAX = 64;
 
 interface Parts {
@@ -48,7 +51,7 @@ interface Parts {
   readonly appends: Appends;
 }
 
-/** What callers get are bytes, and no Buffer, whose slices are other than theirs. */
+/** Returns a Uint8Array in place of a Buffer: callers slice it, and a Buffer's slice shares memory. */
 const bytesOf = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, length);
 
 const textOf = (body: unknown): string => (body as Buffer).toString();
@@ -74,11 +77,11 @@ async function isCreator(connection: Connection, id: string, writer: Buffer): Pr
 
 interface Stretch {
   readonly events: readonly Uint8Array[];
-  /** There is no further event. */
+  /** Whether the journal ends with these events. */
   readonly isEnd: boolean;
 }
 
-/** A run's row and what follows a version, as one statement sees them. */
+/** Reads a run's row and the events after a version, in one statement. */
 async function readStretch(
   { calls, chain, appends }: Parts,
   key: number,
@@ -108,13 +111,13 @@ async function readStretch(
   return { events, isEnd };
 }
 
-/** What this server would write from here on would follow what is no longer there. */
+/** Error of a database that was set back: new events of this server would follow an event that is no longer there. */
 function setBack(version: number): StoreDamaged {
   const other = `event ${version} of its journal is not the one that this server knows`;
   return new StoreDamaged(`${other}: the database was set back, so start the server again`);
 }
 
-/** Of parts, which are in the order of their events. */
+/** Joins parts into events, in the order of their versions. */
 function eventsIn(rows: Rows): readonly EventRow[] {
   const parts = (rows as unknown as readonly (EventRow & { readonly part: number | null })[])
     .filter(({ part }) => part !== null)
@@ -143,7 +146,7 @@ async function list({ calls, chain }: Parts, afterId: string, limit: number): Pr
   const runs: ListedRun[] = [];
   let characters = 0;
   for (let after = afterId; ; after = runs.at(-1)?.id ?? after) {
-    // One more than asked for, to know whether there are more.
+    // One more than requested, to know whether there are more.
     const wanted = Math.min(limit + 1 - runs.length, LISTED_MAX);
     const rows = await calls.query("list", [after, wanted]);
     for (const row of rows) {
@@ -168,7 +171,7 @@ function listed(chain: Chain, row: Rows[number]): ListedRun {
   return { id, key, version, summary: summaryOf(chain, key, ...texts) };
 }
 
-/** In parts, the first of them last: with it all are there. */
+/** Saves the parts of a snapshot, the first part last: if the first is there, all are. */
 async function saveSnapshot({ calls, chain }: Parts, key: number, { version, body }: Snapshot): Promise<void> {
   const [event] = await calls.query("hash", [key, version]);
   if (event === undefined) return;
@@ -198,7 +201,7 @@ async function records({ calls, chain }: Parts, key: number, fromSeq: number, li
   return recordsOf(chain, key, texts);
 }
 
-/** `url`: where notices are heard, on a connection of their own. */
+/** `url`: address for the connection that listens for notices. */
 export function postgresRuns(database: Database, chain: Chain, url: string): Store {
   const calls = database.connections(CONNECTIONS);
   const { tell, listen, close } = createNotices(url, calls);
@@ -232,7 +235,7 @@ export function postgresRuns(database: Database, chain: Chain, url: string): Sto
         calls.work(async (connection, isDoubtful) => {
           const removed = await connection.query("remove", [key]);
           tell(key);
-          // After a doubt it is gone, as was asked.
+          // After a doubt the run is gone, as requested.
           return removed.length > 0 || isDoubtful;
         }),
       ),

@@ -1,12 +1,12 @@
-/** Completions of runs in PostgreSQL. */
+/** Stores completions of runs in PostgreSQL. */
 import { bytesOfSample, reachingLength, type SampleStore, type StoredRunSample } from "../sample-store.ts";
 import { columns, stretches } from "./appends.ts";
 import type { Connections } from "./database.ts";
 
-/** Rows that one statement reads: of completions of 384 KiB, which are the longest here, some megabytes. */
+/** Maximum number of rows that one statement reads: with completions of 384 KiB, the longest here, some megabytes. */
 const ROWS_MAX = 16;
 
-/** Bodies are bytes in the database, and texts here. */
+/** Returns a sample with texts in place of bytes; the database stores bodies as bytes. */
 function sampleOf(row: Readonly<Record<string, unknown>>): StoredRunSample {
   const { number, atMs, about, completion } = row as Record<string, Buffer> & { number: number; atMs: number };
   return { number, atMs, about: String(about), completion: String(completion) };

@@ -1,22 +1,22 @@
 /**
- * Secrets that stand in a database, each sealed by a key of the servers' key file: whoever can write to the database and not
- * read that file can neither read nor change one unseen.
+ * Secrets in a database, each sealed by a key of the servers' key file. A person who can write to the database but not
+ * read that file can neither read a secret nor change one unseen.
  */
 import type pg from "pg";
 import { openSecret, sealSecret } from "../sealed.ts";
 import { CannotOpen } from "../thread.ts";
 import { statements } from "./statements.ts";
 
-/** A key of the servers' key file, and what names it. */
+/** A key of the servers' key file, with its id. */
 export interface SealingKey {
   readonly id: Buffer;
   readonly secret: Buffer;
 }
 
-/** The first seals, all of them open. */
+/** The first key seals; all keys open. */
 export type SealingKeys = readonly [SealingKey, ...SealingKey[]];
 
-/** As the table has them: all rows of one purpose hold the same secret, sealed by one key or another. */
+/** A row of the table. All rows of one purpose hold the same secret, each sealed by another key. */
 interface SealedRow {
   readonly sealed_by: string;
   readonly sealed: Buffer;
@@ -24,7 +24,10 @@ interface SealedRow {
 
 const idOf = ({ id }: SealingKey): string => id.toString("hex");
 
-/** Undefined: there is none for this purpose. Throws CannotOpen where none of the keys opens it. */
+/**
+ * Returns the secret and the key that opened it; undefined: there is none for this purpose. Throws CannotOpen if none
+ * of the keys opens it.
+ */
 export function unsealed(
   rows: readonly SealedRow[],
   keys: SealingKeys,
@@ -47,7 +50,7 @@ export function unsealed(
   }
 }
 
-/** The secret for a purpose, if there is one. */
+/** Returns the secret for a purpose, if there is one. */
 export async function keptSecret(
   client: pg.ClientBase,
   keys: SealingKeys,
@@ -58,8 +61,8 @@ export async function keptSecret(
 }
 
 /**
- * The secret for a purpose, made by the first server that asks for it. A server that has a new key in the first place seals
- * it with that one too, and the old one may go after that. For one server at a time (`prepare`).
+ * Returns the secret for a purpose; the first server that asks for it makes it. A server with a new first key seals the
+ * secret with that key too, and then the old key may go. One server at a time may call this (`prepare`).
  */
 export async function secretFor(
   client: pg.ClientBase,
@@ -75,7 +78,7 @@ export async function secretFor(
   return secret;
 }
 
-/** Puts another secret in the place of one, in all that seals it. For one server at a time (`prepare`). */
+/** Replaces a secret, under every key that seals it. One server at a time may call this (`prepare`). */
 export async function replaceSecret(
   client: pg.ClientBase,
   keys: SealingKeys,

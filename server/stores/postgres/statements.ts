@@ -1,19 +1,19 @@
 /**
- * All SQL that is sent to PostgreSQL, by name; of migrations see their folder. Kept to what CockroachDB and YugabyteDB document
- * as well (docs/decisions/0028-postgres.md), which a test holds it to. Each is one statement, so that an append that is not
- * in a transaction of several takes effect whole or not at all.
+ * All SQL that is sent to PostgreSQL, by name; migrations are in their own folder. A test allows only SQL that
+ * CockroachDB and YugabyteDB document as well (docs/decisions/0028-postgres.md). Each entry is one statement, so that
+ * an append outside a transaction of several takes effect whole or not at all.
  */
 
 const MS = "interval '1 millisecond'";
 
-/** A time as milliseconds since the Unix epoch. */
+/** Returns SQL for a time in milliseconds since the Unix epoch. */
 const ms = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
 
-/** Deletes some rows of a run that was removed: a few milliseconds. */
+/** Returns SQL that deletes some rows of a removed run: a few milliseconds. */
 const portion = (table: string, key: string): string =>
   `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE run = $1 LIMIT 256) RETURNING run`;
 
-/** Texts of runs, each written in place of the old. */
+/** Returns SQL that writes texts of runs, each in place of the old one. */
 const keepTexts = (table: string, first: number): string => `
   INSERT INTO ${table} (run, hash, body)
   SELECT t.run, t.hash, t.body
@@ -25,10 +25,10 @@ const SAMPLE = `ordinal, "index", facts, result, completion`;
 const IN_ORDER = `ORDER BY ordinal, "index"`;
 
 export const statements = {
-  // Of a session.
+  // Settings of a session.
   isolation: "SET default_transaction_isolation = 'read committed'",
   lockTimeout: "SET lock_timeout = '5s'",
-  // A process that is paused while it has a turn loses it, so that others go on.
+  // A process that is paused during a turn loses it, so that others go on.
   idleTimeout: "SET idle_in_transaction_session_timeout = '2s'",
   begin: "BEGIN",
   commit: "COMMIT",
@@ -37,7 +37,7 @@ export const statements = {
   // Notices, which a database may lack.
   listen: "LISTEN gradus_runs",
   notify: "SELECT pg_notify('gradus_runs', $1)",
-  /** Writes something, so that it is known whether that can be done. */
+  /** Writes a row, to find out whether writing works. */
   probe: `INSERT INTO holds (name, holder, until) VALUES ('', '', now())
     ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
 
@@ -47,20 +47,20 @@ export const statements = {
       ON CONFLICT (id) DO NOTHING RETURNING key
     )
     INSERT INTO turns (run) SELECT key FROM made RETURNING run AS key`,
-  /** Locks runs in the order of their keys, so that two that lock several do not wait for each other. */
+  /** Locks runs in the order of their keys, so that two sessions that lock several runs do not deadlock. */
   lockRuns: "SELECT key FROM runs WHERE key = ANY($1::int8[]) ORDER BY key FOR UPDATE",
   /**
-   * Locks a run for a turn, behind those who asked before: they wait for a row that never changes, for the order of those who
-   * wait for one that does is lost with each change.
+   * Locks a run for a turn, behind the sessions that asked before. They wait for a row that never changes, because a
+   * change of a row loses the order of the sessions that wait for it.
    */
   takeTurn: `SELECT key FROM runs WHERE key = (SELECT run FROM turns WHERE run = $1 FOR UPDATE) FOR UPDATE`,
-  /** Where runs end. */
+  /** Reads the ends of runs. */
   ends: `SELECT r.key, r.id, r.version, r.hash AS mark, e.hash FROM runs r
     LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0 WHERE r.key = ANY($1::int8[])`,
   /**
-   * Appends to many runs, to each if it is at the version that is expected, with the hash that it had: after a failover that
-   * lost some commits there may be other events at the same version. One that another session has locked is passed over:
-   * nobody waits here for a turn that another process has, and those that are locked here are in the order of their keys.
+   * Appends to many runs, to each if it is at the expected version and has the expected hash: after a failover that
+   * lost commits, other events may have the same version. A run that another session has locked is skipped, so nobody
+   * waits here for another process's turn. Runs are locked in the order of their keys.
    */
   append: `WITH asked AS (
       SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $21::bytea[])
@@ -87,20 +87,20 @@ export const statements = {
     ), new_summaries AS (${keepTexts("summaries", 18)}
     )
     SELECT key FROM moved`,
-  /** What does not fit in one statement with the rest. */
+  /** Writes rows that do not fit in one statement with the rest. */
   appendEvents: `INSERT INTO events (run, version, part, writer, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[])`,
   appendRecords: `INSERT INTO records (run, seq, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::bytea[], $4::bytea[])
     ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body`,
-  /** After a doubt. */
+  /** Find out, after a doubt, who wrote an event. */
   writerOf: "SELECT writer FROM events WHERE run = $1 AND version = $2 AND part = 0",
   creatorOf: `SELECT e.writer FROM runs r JOIN events e ON e.run = r.key AND e.version = 1 AND e.part = 0
     WHERE r.id = $1`,
   find: "SELECT id, key, version FROM runs WHERE id = $1",
   /**
-   * A run's row, without a part; the hash of the event at a version; and the parts of those after it, of whole events, until
-   * they reach so many bytes.
+   * Reads a run's row, as a row without a part; the hash of the event at a version; and the parts of the whole events
+   * after it, until they reach a number of bytes.
    */
   read: `SELECT id, version, NULL::int4 AS part, hash, NULL::bytea AS body FROM runs WHERE key = $1
     UNION ALL
@@ -146,7 +146,7 @@ export const statements = {
       INSERT INTO removals (run, removed_at) SELECT key, now() FROM removed
     )
     SELECT id, key, ${ms("expires_at")} AS "expiresAtMs" FROM removed ORDER BY key`,
-  // What is being written for a run as it is removed comes within a minute.
+  // A write that was in progress when the run was removed arrives within a minute.
   nextRemoval: `SELECT run, removed_at < now() - interval '1 minute' AS "isOld" FROM removals
     WHERE run > $1 ORDER BY run LIMIT 1`,
   dropEvents: portion("events", "run, version, part"),
@@ -161,7 +161,7 @@ export const statements = {
   createEvaluation: "INSERT INTO evaluations (id, body) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING key",
   findEvaluation: "SELECT id, key, body FROM evaluations WHERE id = $1",
   listEvaluations: `SELECT id, key, body FROM evaluations WHERE id > $1 AND id NOT LIKE '/%' ORDER BY id LIMIT $2`,
-  /** What is left of it goes by a name that no evaluation has. */
+  /** Until its samples are deleted, a removed evaluation has an id that no other has. */
   removeEvaluation: "UPDATE evaluations SET id = '/' || key::text WHERE key = $1 AND id NOT LIKE '/%' RETURNING key",
   removedEvaluation: "SELECT key FROM evaluations WHERE id LIKE '/%' ORDER BY key LIMIT 1",
   dropSamples: `DELETE FROM samples WHERE (evaluation, ordinal, "index") IN (
@@ -219,7 +219,7 @@ export const statements = {
   removeKeys: "DELETE FROM keys WHERE purpose = $1",
   anyRun: "SELECT key FROM runs LIMIT 1",
 
-  // Migrations, which of a large database take minutes.
+  // Migrations, which take minutes for a large database.
   longLockTimeout: "SET lock_timeout = '600s'",
   makeLock: "CREATE TABLE IF NOT EXISTS migration_lock (one bool PRIMARY KEY)",
   fillLock: "INSERT INTO migration_lock (one) VALUES (true) ON CONFLICT DO NOTHING",

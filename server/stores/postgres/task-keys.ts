@@ -1,4 +1,4 @@
-/** Task keys that stand in a database, sealed: the text of a key file, as one secret. */
+/** Task keys in a database: the text of a key file, sealed as one secret. */
 import type pg from "pg";
 import { StoreUnavailable } from "../store.ts";
 import type { Connections } from "./database.ts";
@@ -7,15 +7,18 @@ import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from
 
 /** The task keys of a database as a server has them. */
 export interface StoredTaskKeys {
-  /** As they were when it was opened. */
+  /** The keys when the database was opened. */
   readonly text: string;
-  /** As they are now; undefined: the database is away. Rejects where it has none that these keys open. */
+  /**
+   * Reads the present keys; undefined: the database is away. Rejects if the database has no keys that the server can
+   * open.
+   */
   readonly read: () => Promise<string | undefined>;
 }
 
 const PURPOSE = "task keys";
 
-/** Those that the first server made. For one server at a time (`prepare`). */
+/** Returns the task keys; the first server makes them. One server at a time may call this (`prepare`). */
 export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys, make: () => string): Promise<string> {
   return (await secretFor(client, keys, PURPOSE, () => Promise.resolve(Buffer.from(make())))).toString();
 }
@@ -32,8 +35,8 @@ export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promi
 }
 
 /**
- * Changes them as `change` says, one command at a time; what is no text stays undone. Gives what `change` gave; undefined:
- * there are none.
+ * Changes the task keys by `change`, one command at a time. If `change` returns a refusal, nothing changes. Returns the
+ * result of `change`; undefined: the database has no task keys.
  */
 export async function changeTaskKeys<Refusal extends object>(
   url: string,
