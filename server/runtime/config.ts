@@ -1,4 +1,4 @@
-/** The server's configuration: flags and environment variables in, one frozen value out. */
+/** Reads the server's configuration from flags and environment variables into one frozen value. */
 import { type Command, Option } from "commander";
 import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
@@ -40,20 +40,20 @@ export function addServeOptions(command: Command): Command {
   return command;
 }
 
-/** An option of the table, for a command that works as a server with it would. */
+/** Returns one of the server's options, for another command that reads it as the server does. */
 export function serverOption(name: OptionName): Option {
   const spec: OptionSpec<unknown> = configOptions[name];
   const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
   const option = new Option(`--${spec.flag}${argument}`, helpText(spec)).helpGroup(`${groupOf(spec)}:`);
   if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
-  // readConfig says what is wrong with a value, and a variable may hold it too; these are for shells that complete it.
+  // Shells complete these; readConfig reports a wrong value, which a variable may hold too.
   if (spec.choices !== undefined) option.argChoices = [...spec.choices];
   return option;
 }
 
 /**
  * Reads the configuration from commander's options and the environment; a flag wins over its variable. Reads the files
- * that it names for TLS and the token. The message of a refusal names the flag, the limit and what came.
+ * that options name for TLS and the token. The message of a refusal names the flag, the limit and the given value.
  */
 export function readConfig(flags: Readonly<Record<string, unknown>>, env: Variables): ConfigResult {
   try {
@@ -66,7 +66,7 @@ export function readConfig(flags: Readonly<Record<string, unknown>>, env: Variab
   }
 }
 
-/** The configuration as it may be printed: no secret in it. */
+/** Returns the configuration in a printable form, without secrets. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
   const { tls, token, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
@@ -96,46 +96,46 @@ function assemble(values: OptionValues, env: Variables) {
   checkStore(values);
   return Object.freeze({
     host: values.host,
-    /** gRPC; 0: any free one. */
+    /** gRPC; 0: any free port. */
     port: values.port,
-    /** Connect, gRPC-Web, /metrics and health checks; 0: any free one. */
+    /** Connect, gRPC-Web, /metrics and health checks; 0: any free port. */
     httpPort: values.httpPort,
-    /** /metrics and health checks alone; undefined: no port of their own. */
+    /** Only /metrics and health checks; undefined: they have no port of their own. */
     metricsPort: values.metricsPort,
     tls,
-    /** An operator's. Where this or the next is set, each call but health checks must bring a token. */
+    /** An operator's token. If this or `tokensFile` is set, each call but health checks must send a token. */
     token,
-    /** More tokens, each with its role. */
+    /** File of further tokens, each with its role. */
     tokensFile: values.tokensFile,
     insecure: values.insecure,
     corsOrigins: values.corsOrigin,
-    /** Names beside the loopback ones that callers may use for a server that asks for no credentials; "*": any. */
+    /** Host names beside the loopback ones that callers may use if the server requires no credentials; "*": any. */
     allowedHosts: values.allowedHost,
-    /** Processes of the server, which share its ports. */
+    /** Number of server processes, which share its ports. */
     processes: values.processes,
     workers: values.workers,
     workerTimeLimitMs: values.workerTimeLimitMs,
     drainTimeoutMs: values.drainTimeoutMs,
     requestTimeoutMs: values.requestTimeoutMs,
-    /** Modules of environments, beside Gradus's own. */
+    /** Modules of environments, in addition to Gradus's own. */
     environmentFiles: values.environmentFile,
-    /** Modules of policies, beside Gradus's own. */
+    /** Modules of policies, in addition to Gradus's own. */
     policyFiles: values.policies,
     pools: values.pool,
     columns: values.column,
-    /** Files of suites, beside those that ship with the server. */
+    /** Files of suites, in addition to those that ship with the server. */
     suiteFiles: values.suiteFile,
     ...readPorts(values, [resolve(dataDir), ...namedFiles(values, env)]),
     dataDir,
-    /** Keys of task ids; undefined: the data directory's own. */
+    /** File of the keys for task ids; undefined: the one in the data directory. */
     keyFile: values.keyFile,
     taskKeys: values.taskKeys,
     /** "sqlite", "memory", or the address of a PostgreSQL database. */
     store: values.store,
     storeDurability: values.storeDurability,
-    /** Completions that each run keeps: bytes of UTF-8 (0: none), and milliseconds at most. */
+    /** Completions that each run keeps: maximum bytes of UTF-8 (0: none), and maximum age in milliseconds. */
     keepSamples: keptOf(values),
-    /** Whether replicas of the store that differ from this one are to make way for it. */
+    /** Whether replicas of the store that differ from this one must drain. */
     drainOthers: values.drainOthers,
     logLevel: values.logLevel,
     logFormat: values.logFormat,
@@ -145,12 +145,15 @@ function assemble(values: OptionValues, env: Variables) {
   });
 }
 
-/** Parameters of a PostgreSQL address. */
+/** Parameters of a PostgreSQL address that name files. */
 const FILES_OF_DATABASE = ["sslkey", "sslcert", "sslrootcert", "sslcrl", "passfile"];
 /** Placeholders of options that name files or folders of the server's. */
 const NAMES_FILES = /^(?:file|directory|name=file|name=path)$/;
 
-/** Absolute paths of all files and folders that options or a database's address name, and of a database's passwords. */
+/**
+ * Returns the absolute paths of all files and folders that options or a database's address name, and of the file with a
+ * database's passwords.
+ */
 function namedFiles(values: OptionValues, env: Variables): readonly string[] {
   const named = entries.flatMap(([name, { placeholder }]): readonly unknown[] =>
     NAMES_FILES.test(placeholder) ? [values[name]].flat() : [],
@@ -209,7 +212,7 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
       "--token and --token-file must not be given together; GRADUS_TOKEN and GRADUS_TOKEN_FILE count as they do",
     );
   }
-  // A file ends in a line break, and so does what a shell reads of one.
+  // A file ends in a line break, and so does a variable that a shell filled from a file.
   const value = (tokenFile === undefined ? token : readOptionFile("token-file", tokenFile))?.trim();
   if (value !== undefined && !isToken(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
@@ -220,7 +223,7 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
   return value;
 }
 
-/** Readable by its group or by all. */
+/** Mode bits that let the group or everybody read. */
 const othersMayRead = 0o044;
 
 const OF_SQLITE = "--store-durability is for --store sqlite: a database has its own synchronous_commit";

@@ -1,17 +1,17 @@
-/** Files that the operator names: keys, certificates, tokens, pools, suites. */
+/** Reads files that the operator names: keys, certificates, tokens, pools, suites. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { ConfigProblem } from "./option-values.ts";
 
 /**
- * The text of a file that is one. A FIFO or a device is refused at once: to read one would wait for a writer that never
- * comes, or never end. The error's `code` says what it is in a word or two, as those of Node do.
+ * Returns the text of a regular file. Refuses a FIFO or a device at once, because reading one could wait for a writer
+ * that never comes, or never end. The error's `code` names the problem in a word or two, like the errors of Node.
  */
 export function readTextFile(path: string): string {
   const { text } = readOwnedFile(path);
   return text;
 }
 
-/** The text of a file that an option names. Throws ConfigProblem. */
+/** Returns the text of a file that an option names. Throws ConfigProblem. */
 export function readOptionFile(flag: string, path: string): string {
   try {
     return readTextFile(path);
@@ -21,9 +21,9 @@ export function readOptionFile(flag: string, path: string): string {
   }
 }
 
-/** With the permissions of the file that was read. */
+/** Returns the text and the permissions of a file. */
 export function readOwnedFile(path: string): { readonly text: string; readonly mode: number } {
-  // Without O_NONBLOCK to open a FIFO waits too.
+  // Opening a FIFO without O_NONBLOCK would wait too.
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(descriptor);

@@ -1,17 +1,17 @@
-/** Options as they are given: by flags and by environment variables, of which flags win. */
+/** Reads options from flags and environment variables; flags win. */
 import { didYouMean } from "../../envs/lib/text.ts";
 import { configOptions, variableOf } from "./options.ts";
 import { ConfigProblem, type OptionSpec } from "./option-values.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A flag's value from commander: a text, texts, or true for a switch. */
+/** Converts a flag's value from commander into texts: a text, texts, or true for a switch. */
 export function asTexts(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.map(String);
   return typeof value === "string" || typeof value === "boolean" ? [String(value)] : [];
 }
 
-/** An option's value. Throws ConfigProblem, which names the flag, what it takes and what came. */
+/** Returns an option's value. Throws ConfigProblem, which names the flag, the accepted values and the given one. */
 export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables): unknown {
   const name = variableOf(spec);
   const variable = ofService(env[name]) ? "" : (env[name] ?? "");
@@ -25,7 +25,7 @@ export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables
   throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
 }
 
-/** Of an option that may be given several times: a line each, or in one line with commas between them. */
+/** Splits the variable of a repeatable option: one value a line, or one line with commas between values. */
 function textsIn({ repeatable }: OptionSpec<unknown>, variable: string): readonly string[] {
   if (!repeatable) return [variable];
   if (!variable.includes("\n")) return variable.split(",");
@@ -34,20 +34,23 @@ function textsIn({ repeatable }: OptionSpec<unknown>, variable: string): readonl
 }
 
 /**
- * Where there is a Service called gradus Kubernetes gives the pods beside it GRADUS_PORT, its address as tcp://10.0.0.1:50051:
- * no option takes such a value, and nobody gave it.
+ * Returns whether Kubernetes set the variable. For a Service called gradus, Kubernetes gives the pods beside it
+ * GRADUS_PORT, the Service's address, as tcp://10.0.0.1:50051. No option takes such a value, and no operator gave it.
  */
 function ofService(value: string | undefined): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value ?? "");
 }
 
-/** The others of such variables. */
+/** Names of the other variables that Kubernetes sets for a Service. */
 const OF_SERVICE = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/;
 
-/** Other programs' than the server: the command line's, the clients', the compose file's. */
+/** Variables of programs other than the server: the command line, the clients, the compose file. */
 const OTHERS: readonly string[] = ["GRADUS_SERVER", "GRADUS_TLS_CA", "GRADUS_IMAGE"];
 
-/** Variables that look as if the server read them, a warning each: a misspelled one would do nothing, and nobody would see. */
+/**
+ * Returns a warning for each variable that looks like one of the server's but is not: a misspelled variable would
+ * otherwise be ignored silently.
+ */
 export function unknownVariables(env: Variables): readonly string[] {
   const known = [...Object.values(configOptions).map(variableOf), ...OTHERS];
   return Object.entries(env).flatMap(([name, value = ""]) => {
@@ -58,7 +61,10 @@ export function unknownVariables(env: Variables): readonly string[] {
   });
 }
 
-/** A flag that says the token wins over both variables that may: one is often exported for the clients of another server. */
+/**
+ * A flag for the token wins over both token variables, because one of them is often exported for the clients of another
+ * server.
+ */
 export function withoutToken(flags: Readonly<Record<string, unknown>>, env: Variables): Variables {
   if (flags["token"] === undefined && flags["tokenFile"] === undefined) return env;
   return { ...env, GRADUS_TOKEN: undefined, GRADUS_TOKEN_FILE: undefined };

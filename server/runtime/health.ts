@@ -1,4 +1,4 @@
-/** Whether the server can do its work: what health checks tell. */
+/** Tracks whether the server can do its work; health checks report it. */
 
 export type Health = ReturnType<typeof createHealth>;
 
@@ -7,17 +7,17 @@ export function createHealth() {
   const callbacks: ((problem: string | undefined) => void)[] = [];
   const problem = (): string | undefined => states.values().find((found) => found !== undefined);
   return {
-    /** The first of the problems there are. */
+    /** The first problem of any part; undefined: the server is healthy. */
     problem,
-    /** Each part that was ever spoken of, with what is wrong with it. */
+    /** Each part that was ever set, with its problem. */
     states: (): ReadonlyMap<string, string | undefined> => states,
-    /** Says what is wrong with a part of the server; undefined: nothing any more. */
+    /** Sets the problem of a part of the server; undefined: the part works. */
     set: (part: string, found: string | undefined): void => {
       const wasWell = problem() === undefined;
       states.set(part, found);
       if (wasWell !== (problem() === undefined)) for (const callback of callbacks) callback(problem());
     },
-    /** Calls back whenever the server becomes well or unwell. */
+    /** Calls back whenever the server becomes healthy or unhealthy. */
     onChange: (callback: (problem: string | undefined) => void): void => void callbacks.push(callback),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to models, by Node's own: its `fetch` gives up after 300 s without a byte, whatever it is told, and a long
- * completion comes later. They go to no other address.
+ * Sends requests to models by Node's own http module, which follows no redirect. Node's `fetch` gives up after 300 s
+ * without a byte, whatever its options, and a long completion takes longer.
  */
 import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
@@ -8,8 +8,9 @@ import { addAbortSignal } from "node:stream";
 import { noteRequest } from "./waiting-requests.ts";
 
 /**
- * Resolves when the reply begins. An aborted request rejects as `fetch` does, and so does reading the rest of its reply.
- * `limitMs` is how long the caller waits for the whole reply; the caller's signal keeps that limit.
+ * Sends a request; resolves when the reply begins. An aborted request rejects as `fetch` does, and so does reading the
+ * rest of its reply. `limitMs` says how long the caller waits for the whole reply; the caller's signal enforces that
+ * limit.
  */
 export function send(
   url: URL,

@@ -1,4 +1,4 @@
-/** The server's log: JSON lines, or pretty ones on a terminal. */
+/** Writes the server's log: JSON lines, or a readable form on a terminal. */
 import { type Logger, type LoggerOptions, pino } from "pino";
 import pretty from "pino-pretty";
 import sonicBoom from "sonic-boom";
@@ -8,20 +8,25 @@ import { secretCutter } from "./secrets.ts";
 
 export interface Log {
   readonly log: Logger;
-  /** Lines dropped because whoever reads the log does not keep up, or is gone. */
+  /** Number of lines dropped because the log's reader does not keep up, or is gone. */
   readonly dropped: () => number;
-  /** Writes out what is buffered, before it returns. */
+  /** Writes all buffered lines before it returns. */
   readonly flush: () => void;
 }
 
-/** At tens of thousands of lines a second the price of a line is that of its share in a write. */
+/**
+ * Interval between writes, in milliseconds: at tens of thousands of lines a second, one write must carry many lines to
+ * be cheap.
+ */
 const writeEveryMs = 100;
-/** A reader that does not keep up loses lines rather than fill the server's memory. */
+/**
+ * Maximum bytes of the buffer: if the reader does not keep up, lines are dropped rather than fill the server's memory.
+ */
 const heldBytesMax = 8 * 1024 ** 2;
-/** How often a pipe that is full is tried again, every 100 ms, before what it cannot take is given up at the end. */
+/** Number of times that a full pipe is tried again at the end, every 100 ms, before the rest is given up. */
 const lastTries = 10;
 
-/** Opens the log on a file descriptor, 1 (standard output) unless told otherwise. */
+/** Opens the log on a file descriptor; defaults to 1 (standard output). */
 export function openLog(config: LogConfig, descriptor = 1): Log {
   const terminal = descriptor === 1 && process.stdout.isTTY;
   const format = config.logFormat === "auto" ? (terminal ? "pretty" : "json") : config.logFormat;
@@ -29,9 +34,9 @@ export function openLog(config: LogConfig, descriptor = 1): Log {
   const cut = secretCutter([token, judge?.key, teacher?.key]);
   const options = {
     level: config.logLevel,
-    // Of several processes of a server, which one it is.
+    // With several processes, each line names its process.
     base: (config.processes ?? 1) === 1 ? null : { pid: process.pid },
-    // Whoever wrote a line's texts, it holds no secret, and nothing that a terminal obeys.
+    // Removes secrets and terminal control characters from every line, whatever the source of its texts.
     hooks: { streamWrite: (line: string) => escapedInJson(cut(line)) },
   };
   return format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
@@ -44,10 +49,10 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
   const stream = new sonicBoom.SonicBoom({
     fd: descriptor,
     sync: false,
-    // In the other mode it counts the bytes of all that it holds again for each line: 12 µs for 64 KiB.
+    // The other mode counts the bytes of the whole buffer again for each line: 12 µs for 64 KiB.
     contentMode: "buffer",
-    // It writes by the clock alone. A write that a line began would still be on its way where the process ends at once,
-    // and what the pipe did not take of it would be lost.
+    // Writes happen only at fixed times. A write that a line began could still be in progress when the process ends,
+    // and the part that the pipe did not take would be lost.
     periodicFlush: writeEveryMs,
     minLength: heldBytesMax - 1,
     maxWrite: heldBytesMax,
@@ -59,10 +64,10 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
   let readerGone = false;
   stream.on("drop", () => (dropped += 1));
   stream.on("error", ({ code }: NodeJS.ErrnoException) => {
-    // After other errors it tries again what it holds: a disk that is full may have room later.
+    // After other errors the stream tries again: a full disk may have room later.
     readerGone ||= code === "EPIPE";
   });
-  // Its types know only of texts.
+  // sonic-boom's types allow only texts.
   const write = (line: string): void => {
     if (readerGone) dropped += 1;
     else stream.write(Buffer.from(line) as unknown as string);

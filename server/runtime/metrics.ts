@@ -1,6 +1,6 @@
 /**
- * Counts for Prometheus. A call adds to plain numbers, which are put in Prometheus's shape when somebody asks: at tens
- * of thousands of calls a second the labelled counters of prom-client would cost several percent of the server.
+ * Counts calls for Prometheus. A call adds to plain numbers, which are converted to Prometheus's form at a scrape: at
+ * tens of thousands of calls a second, prom-client's labelled counters would cost several percent of the server.
  */
 import { type Aggregator, collectDefaultMetrics, Registry } from "prom-client";
 import { ofAllProcesses } from "./processes.ts";
@@ -17,10 +17,10 @@ import { commit, version } from "./version.ts";
 
 /** Counts the calls of one method. */
 export interface MethodMeter {
-  /** E.g. "gradus.v1.EnvironmentService/Step". */
+  /** For example "gradus.v1.EnvironmentService/Step". */
   readonly method: string;
   started(): void;
-  /** `code`: the name of a gRPC status, e.g. "OK". */
+  /** `code` is the name of a gRPC status, for example "OK". */
   finished(code: string, seconds: number, bytesIn: number, bytesOut: number): void;
 }
 
@@ -55,9 +55,10 @@ const busySeconds = () => one(performance.eventLoopUtilization().active / 1000);
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // Gauges that are named as counters are, which tools for rules and dashboards take for such.
+  // These gauges have names of counters, so tools for rules and dashboards treat them as counters.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  // Of several processes that of the last one: prom-client leaves it out, and nobody would see that they are started again.
+  // With several processes, reports the latest start: prom-client leaves this metric out, and nobody would see
+  // restarts.
   Object.assign(registry.getSingleMetric("process_start_time_seconds") ?? {}, {
     aggregator: "max" satisfies Aggregator,
   });
@@ -71,10 +72,10 @@ export function createMetrics() {
   const build = () => [{ labels: { version, commit }, value: 1 }];
   registerSamples(registry, gauge("gradus_build_info", built, build, "max"));
   return {
-    /** Where other parts of the server register theirs. */
+    /** Registry in which other parts of the server register their metrics. */
     registry,
     contentType: registry.contentType,
-    /** Prometheus's text format. */
+    /** Returns the metrics in Prometheus's text format. */
     text: ofAllProcesses(registry),
     meter: (method: string) => {
       const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map(), seconds: histogram(bounds) };

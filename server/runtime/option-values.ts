@@ -1,29 +1,29 @@
-/** How the text of an option becomes a value. A parser says what it accepts; the caller says which option it was. */
+/** Converts the text of an option into a value. A parser says what it accepts; the caller names the option. */
 
-/** What is wrong with the configuration, in words for the person who started the server. */
+/** A problem of the configuration, in words for the person who started the server. */
 export class ConfigProblem extends Error {}
 
 export type Parsed<T> =
   { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
 
-/** One option, before a table names it. */
+/** An option before a table gives it a name. */
 export interface UnnamedOption<T> {
-  /** What stands for the value in the help text; empty: a switch without a value. */
+  /** Placeholder of the value in the help text; empty: a switch without a value. */
   readonly placeholder: string;
   readonly description: string;
   readonly defaultValue: T;
-  /** May be given several times; in the environment, separated by commas. */
+  /** Whether the option may be given several times; in the environment, separated by commas. */
   readonly repeatable: boolean;
-  /** The words that it may be, where they are few. */
+  /** The accepted words, if there are few. */
   readonly choices?: readonly string[];
-  /** Its value is never printed. */
+  /** Whether the value is secret, and never printed. */
   readonly secret: boolean;
   parse(texts: readonly string[]): Parsed<T>;
 }
 
-/** One option of a table: a flag and an environment variable. */
+/** An option of a table: a flag and an environment variable. */
 export interface OptionSpec<T> extends UnnamedOption<T> {
-  /** Without the dashes, e.g. "max-groups". */
+  /** Flag without the dashes, for example "max-groups". */
   readonly flag: string;
 }
 
@@ -32,7 +32,7 @@ export type ValuesOf<Table extends Readonly<Record<string, OptionSpec<unknown>>>
   readonly [K in keyof Table]: Table[K] extends OptionSpec<infer T> ? T : never;
 };
 
-/** Gives each option its flag, e.g. "max-groups" to maxGroups: commander calls an option's value so. */
+/** Gives each option its flag, for example "max-groups" to maxGroups: commander uses these names for values. */
 export function optionTable<const Table extends Readonly<Record<string, UnnamedOption<unknown>>>>(table: Table) {
   const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const named = Object.entries(table).map(([name, option]) => [name, { ...option, flag: flagOf(name) }]);
@@ -51,13 +51,13 @@ function single<T>(parse: (text: string) => Parsed<T>): (texts: readonly string[
 
 const plain = { repeatable: false, secret: false } as const;
 
-/** A text that is not empty; undefined by default. */
+/** A non-empty text; undefined by default. */
 export function optionalText(of: Described & { readonly placeholder: string; readonly secret?: boolean }) {
   const parse = single((text) => (text === "" ? refuse("a text that is not empty") : accept<string | undefined>(text)));
   return { ...plain, defaultValue: undefined, ...of, parse } satisfies UnnamedOption<string | undefined>;
 }
 
-/** A text that is not empty. */
+/** A non-empty text. */
 export function text(of: Described & { readonly placeholder: string; readonly defaultValue: string }) {
   const parse = single((given) => (given === "" ? refuse("a text that is not empty") : accept(given)));
   return { ...plain, ...of, parse } satisfies UnnamedOption<string>;
@@ -74,7 +74,7 @@ export function choice<const T extends string>(
   return { ...plain, ...of, placeholder: "word", parse };
 }
 
-/** Where runs are kept: a word, or the address of a PostgreSQL database, which may have a password in it. */
+/** The store of runs: a word, or the address of a PostgreSQL database, which may contain a password. */
 export function storeAddress(of: Described & { readonly defaultValue: string }): UnnamedOption<string> {
   const parse = single((given) =>
     ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
@@ -84,7 +84,7 @@ export function storeAddress(of: Described & { readonly defaultValue: string }):
   return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
 }
 
-/** From the first to the second, both included. */
+/** Minimum and maximum, both included. */
 type Range = readonly [min: number, max: number];
 type Ranged = Described & { readonly range: Range; readonly defaultValue: number };
 
@@ -100,12 +100,12 @@ export function integer(of: Ranged): UnnamedOption<number> {
   return { ...plain, ...of, placeholder: "n", parse: wholeNumber(of.range) };
 }
 
-/** The same; undefined by default. */
+/** A whole number within a range; undefined by default. */
 export function optionalInteger(of: Omit<Ranged, "defaultValue">): UnnamedOption<number | undefined> {
   return { ...plain, defaultValue: undefined, ...of, placeholder: "n", parse: wholeNumber(of.range) };
 }
 
-/** A number within a range; digits, with a point if wanted. */
+/** A number within a range, in digits with an optional decimal point. */
 export function decimal<Default extends number | undefined>(
   of: Described & { readonly range: Range; readonly defaultValue: Default },
 ): UnnamedOption<number | Default> {
@@ -119,7 +119,7 @@ export function decimal<Default extends number | undefined>(
 
 const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** A number of bytes: digits, with KiB, MiB or GiB after them if wanted. */
+/** A number of bytes in digits, with an optional KiB, MiB or GiB. */
 export function bytes(of: Ranged): UnnamedOption<number> {
   const [min, max] = of.range;
   const parse = single((given) => {
@@ -140,14 +140,14 @@ export function flag(of: Described): UnnamedOption<boolean> {
   return { ...plain, ...of, placeholder: "", defaultValue: false, parse };
 }
 
-/** What a list has of each text; `about`: what it speaks of, where that can be said once only. */
+/** A list's parser for each text. `about` returns the key of a value that may be given only once for each key. */
 interface ListOf<T> extends Described {
   readonly placeholder: string;
   readonly each: (text: string) => Parsed<T>;
   readonly about?: (value: T) => string;
 }
 
-/** Any number of texts; none by default. `each` says what is expected of each where one is not right. */
+/** Any number of texts; none by default. `each` says what it expects if a text is invalid. */
 export function list<T>({ about, ...of }: ListOf<T>): UnnamedOption<readonly T[]> {
   const parse = (texts: readonly string[]): Parsed<readonly T[]> => {
     const results = texts.map(of.each);
@@ -160,14 +160,14 @@ export function list<T>({ about, ...of }: ListOf<T>): UnnamedOption<readonly T[]
   return { ...plain, ...of, repeatable: true, defaultValue: [], parse };
 }
 
-/** `name=value` for an option that can be given several times. */
+/** Parses `name=value` of a repeatable option. */
 export function namedPath(given: string): Parsed<{ readonly name: string; readonly path: string }> {
   const match = /^([a-zA-Z0-9._-]{1,64})=(.+)$/s.exec(given);
   if (match === null) return refuse("name=path, where the name has 1 to 64 characters of a-z A-Z 0-9 . _ -");
   return accept({ name: match[1] ?? "", path: match[2] ?? "" });
 }
 
-/** `[pool:]name=column` for an option that can be given several times. */
+/** Parses `[pool:]name=column` of a repeatable option. */
 export function namedColumn(
   given: string,
 ): Parsed<{ readonly pool: string | undefined; readonly name: string; readonly column: string }> {
@@ -176,13 +176,13 @@ export function namedColumn(
   return accept({ pool: match[1], name: match[2] ?? "", column: match[3] ?? "" });
 }
 
-/** An origin as browsers send it, or `*` for any. */
+/** Parses an origin as browsers send it, or `*` for any. */
 export function origin(given: string): Parsed<string> {
   const right = given === "*" || /^https?:\/\/[^/\s,]+$/.test(given);
   return right ? accept(given) : refuse("an origin such as https://example.org, or * for any");
 }
 
-/** A host as requests name it, without the port, or `*` for any. */
+/** Parses a host as requests name it, without the port, or `*` for any. */
 export function hostName(given: string): Parsed<string> {
   const right = given === "*" || /^(\[[0-9a-f:.]+\]|[^\s,:/]+)$/i.test(given);
   return right
@@ -190,7 +190,10 @@ export function hostName(given: string): Parsed<string> {
     : refuse("a host without a port, such as gym.example or [2001:db8::1], or *");
 }
 
-/** Whether it may be asked: keys and passwords have options of their own, which are not printed. */
+/**
+ * Returns whether a text is an HTTP address without a password: keys and passwords have options of their own, which are
+ * not printed.
+ */
 export function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).password === "";
 }

@@ -25,7 +25,7 @@ import {
 const KiB = 1024;
 const MiB = 1024 ** 2;
 
-/** By the name that commander gives to the flag. */
+/** Keyed by the name that commander gives to the flag. */
 export const configOptions = optionTable({
   host: text({
     placeholder: "address",
@@ -134,7 +134,7 @@ export const configOptions = optionTable({
   maxConcurrentStreams: integer({
     description: "calls that one gRPC connection may have open; further ones wait in the client",
     range: [1, 65536],
-    // Node takes 25 µs for each as it comes, and twice that for each that is open when its connection breaks.
+    // Node takes 25 µs to accept each call, and twice that for each open call when its connection breaks.
     defaultValue: 128,
   }),
   maxInflightCalls: integer({
@@ -229,7 +229,7 @@ export const configOptions = optionTable({
 export type OptionName = keyof typeof configOptions;
 export type OptionValues = ValuesOf<typeof configOptions>;
 
-/** Where an option stands in the help text: the first line whose beginning its flag has. */
+/** Sections of the help text; an option belongs to the first section whose pattern matches its flag. */
 const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
   ["Who may call", /^(tls|token|role|insecure|cors|allowed-host|audit)/],
   ["What is kept", /^(data-dir|key-file|store|keep)/],
@@ -247,7 +247,7 @@ export function groupOf({ flag: name }: Pick<OptionSpec<unknown>, "flag">): stri
   return GROUPS.find(([, flags]) => flags.test(name))?.[0] ?? "Options";
 }
 
-/** E.g. "GRADUS_MAX_GROUPS" for "max-groups". */
+/** Returns the variable of an option, for example "GRADUS_MAX_GROUPS" for "max-groups". */
 export function variableOf(spec: Pick<OptionSpec<unknown>, "flag">): string {
   return `GRADUS_${spec.flag.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What completions came to, for Prometheus: by environment, level and source, all of which are few. A group adds to plain
- * numbers that are found once for it, as calls do (metrics.ts).
+ * Counts the outcomes of completions for Prometheus by environment, level and source, which all have few values. A
+ * group looks up its counters once and adds to plain numbers, as calls do (metrics.ts).
  */
 import { type Registry } from "prom-client";
 import {
@@ -13,7 +13,7 @@ import {
   type SampledMetric,
 } from "./sampled-metrics.ts";
 
-/** What a task is, as far as its outcomes are counted apart. */
+/** Properties of a task by which its outcomes are counted separately. */
 export interface OutcomeKind {
   /** Empty: the task id could not be read. */
   readonly environment: string;
@@ -22,10 +22,10 @@ export interface OutcomeKind {
   readonly source: string;
 }
 
-/** The samples of one group, one after the other. */
+/** Counts the samples of one group. */
 export interface GroupTally {
   scored(verdict: string, reward: number, solved: boolean): void;
-  /** `resource`: empty where the reason is not one that failed. */
+  /** `resource` is empty unless the reason is a failed resource. */
   noReward(reason: string, resource: string): void;
 }
 
@@ -37,7 +37,7 @@ const BOUNDS = [-2.5, -1.5, -0.5, 0, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2
 interface Counts extends GroupTally {
   readonly kind: OutcomeKind;
   readonly verdicts: Map<string, number>;
-  /** By reason, then resource. */
+  /** By reason, then by resource. */
   readonly reasons: Map<string, Map<string, number>>;
   solved: number;
   readonly rewards: Histogram;

@@ -1,24 +1,24 @@
 /**
- * The metrics of the processes of one server together. What a process had counted when it ended is counted still: a counter
- * that went back would be taken for a restart of all of them, and their whole past for what was done since.
+ * Adds up the metrics of the processes of one server. The counts of an ended process stay in the sum. Otherwise a
+ * counter would go down, and Prometheus would read that as a restart and count all its past again.
  */
 import type { Worker } from "node:cluster";
 import { AggregatorRegistry, type Registry } from "prom-client";
 
-/** Of one process. */
+/** Metrics of one process. */
 export type Figures = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 export interface ProcessesFigures {
-  /** A process's newest. */
+  /** Stores the newest metrics of a process. */
   readonly said: (process: number, figures: Figures) => void;
   readonly ended: (process: number) => void;
-  /** Prometheus's text format. */
+  /** Returns the sum in Prometheus's text format. */
   readonly text: () => Promise<string>;
 }
 
 export function createProcessesFigures(): ProcessesFigures {
   const newest = new Map<number, Figures>();
-  /** What those that ended had counted, as one. */
+  /** Sum of the counts of all ended processes. */
   let past: Figures = [];
   return {
     said: (process, figures) => void newest.set(process, figures),
@@ -36,7 +36,7 @@ const ASKED = "gradus:figures";
 
 interface Said {
   readonly type: typeof ASKED;
-  /** Undefined: they cannot be had now. */
+  /** Undefined: the metrics cannot be collected now. */
   readonly figures?: Figures | undefined;
 }
 
@@ -44,10 +44,12 @@ function isAsked(message: unknown): message is Pick<Said, "type"> {
   return typeof message === "object" && message !== null && (message as Partial<Said>).type === ASKED;
 }
 
-/** A process that begins, or is held up, is passed over: what it said last is told. */
+/**
+ * Maximum time to wait for a process, in milliseconds. For a process that is starting or busy, its last metrics count.
+ */
 const ANSWER_MS_MAX = 3000;
 
-/** Has a process say its figures. */
+/** Asks a process for its metrics, and waits for the answer. */
 export async function askFigures(worker: Worker, { said }: ProcessesFigures): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hear = (message: unknown): void => {
@@ -64,7 +66,7 @@ export async function askFigures(worker: Worker, { said }: ProcessesFigures): Pr
   worker.off("message", hear).off("exit", resolve);
 }
 
-/** In a process that is asked. */
+/** Answers the first process when it asks this process for its metrics. */
 export function sayFigures(registry: Registry): void {
   process.on("message", (message) => {
     if (!isAsked(message)) return;

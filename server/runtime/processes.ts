@@ -1,7 +1,7 @@
 /**
- * Several processes of one server on one machine, by Node's cluster: the first hands each connection that comes to one of the
- * others, starts again those that die, and has no other part in what they do. They find each other in their store, as
- * replicas on several machines do.
+ * Runs several processes of one server on one machine, by Node's cluster. The first process hands each new connection
+ * to one of the others and restarts those that die; it does nothing else. The processes find each other in their store,
+ * as replicas on several machines do.
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
@@ -11,15 +11,18 @@ import { configOptions, variableOf } from "./options.ts";
 import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./process-figures.ts";
 import { say } from "./terminal.ts";
 
-/** Between the deaths of a process and its next start, so that one that cannot live takes no processor from the others. */
+/**
+ * Delay between the death of a process and its restart, in milliseconds, so that a process that cannot start takes no
+ * processor time from the others.
+ */
 const RESTART_MS = 1_000;
 
-/** Whether it is the one that starts the others; of a server of one process it is that one. */
+/** Returns whether this process starts the others; true in a server of one process. */
 export function isFirstProcess(): boolean {
   return cluster.isPrimary;
 }
 
-/** Processes that make tasks share the machine's cores, unless the operator says how many threads each has. */
+/** Processes that make tasks share the machine's cores, unless the operator sets the number of threads. */
 function variablesOf({ workers, processes }: Config): Readonly<Record<string, string>> {
   const spec = configOptions.workers;
   if (workers !== spec.defaultValue) return {};
@@ -27,8 +30,8 @@ function variablesOf({ workers, processes }: Config): Readonly<Record<string, st
 }
 
 /**
- * Starts the server's processes, and ends when they have: once told to, which drains them, or at once where one cannot begin.
- * Sets the process's exit code.
+ * Starts the server's processes. Ends when they have ended: after `told` resolves, which drains them, or at once if a
+ * process cannot begin. Sets the process's exit code.
  */
 export async function superviseProcesses(config: Config, told: Promise<void>): Promise<void> {
   const figures = createProcessesFigures();
@@ -49,8 +52,8 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
         process.exitCode ??= code === 0 ? 0 : 1;
         return;
       }
-      // It said why: an option, a port, a replica that differs. Where it served before, it may be able to again: what it lacks
-      // now, as its database, may come back, and the others serve meanwhile.
+      // The process has reported the reason: an option, a port, a replica that differs. A process that served before is
+      // restarted instead: the missing part, such as its database, may come back, and the others serve meanwhile.
       if (!hasServed && code !== null) {
         process.exitCode = code;
         return stop();
@@ -64,7 +67,7 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
   process.exit();
 }
 
-// Metrics: whichever process is asked for them answers for all.
+// Messages about metrics: any process that is asked for metrics answers for all.
 
 const ASKED = "gradus:metrics";
 
@@ -90,10 +93,10 @@ function answer(worker: Worker, message: unknown, figures: ProcessesFigures): vo
   );
 }
 
-/** Gives the metrics of all processes of the server, of which this is one, in Prometheus's text format. */
+/** Returns a function that returns the metrics of all processes of this server, in Prometheus's text format. */
 export function ofAllProcesses(registry: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => registry.metrics();
-  // The first process asks all in turn.
+  // The first process asks all processes, this one too.
   sayFigures(registry);
   const waiting = new Map<number, PromiseWithResolvers<string>>();
   let ids = 0;
@@ -104,7 +107,7 @@ export function ofAllProcesses(registry: Registry): () => Promise<string> {
     else waiting.get(id)?.resolve(text);
     waiting.delete(id);
   });
-  // Listening keeps the channel, and with it the process; a server has its ports for that.
+  // Listening would keep the channel open and the process alive; a server's ports do that.
   process.channel?.unref();
   return () => {
     const asked = Promise.withResolvers<string>();

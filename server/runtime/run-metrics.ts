@@ -1,8 +1,8 @@
-/** Runs as they stand, for Prometheus: those that were asked for last, with their arms, up to a bound of each. */
+/** Reports runs to Prometheus: the runs that were asked for last, with their arms, up to a limit of each. */
 import type { Registry } from "prom-client";
 import { gauge, one, registerSamples, type Sample } from "./sampled-metrics.ts";
 
-/** A run as far as it is shown. */
+/** The part of a run that is reported. */
 export interface RunFigures {
   readonly runId: string;
   readonly cursor: number;
@@ -10,7 +10,7 @@ export interface RunFigures {
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
   readonly usefulShare: number | undefined;
-  /** How many of the newest samples that were judged together are malformed; null: too few have come. */
+  /** Number of malformed samples among the newest that were judged together; null: too few have come. */
   readonly malformed: { readonly samples: number; readonly malformed: number } | null;
   readonly arms: readonly ArmFigures[];
 }
@@ -25,10 +25,13 @@ export interface ArmFigures {
 }
 
 export const RUNS_MAX = 32;
-/** Of all runs together: a run may have 256. */
+/** Maximum number of arms of all runs together; one run may have 256. */
 export const ARMS_MAX = 1024;
 
-/** `recent` gives the runs that were asked for last, the last one first; `damaged` how many are damaged. */
+/**
+ * Registers the metrics. `recent` returns the runs that were asked for last, the last one first; `damaged` returns how
+ * many are damaged.
+ */
 export function registerRuns(
   registry: Registry,
   runs: { recent(limit: number): Promise<readonly RunFigures[]>; damaged(): number },
@@ -38,13 +41,13 @@ export function registerRuns(
     registry,
     gauge("gradus_runs_damaged", help, () => one(runs.damaged()), "max"),
   );
-  // One look at the runs for all metrics of a scrape, which asks for them in one turn.
+  // All metrics of a scrape share one read of the runs, because a scrape asks for them in one turn.
   let looked: Promise<readonly RunFigures[]> | undefined;
   const look = (): Promise<readonly RunFigures[]> => {
     looked ??= runs.recent(RUNS_MAX).finally(() => (looked = undefined));
     return looked;
   };
-  // Each process that has the run in memory tells of it.
+  // Each process that has the run in memory reports it.
   const register = (name: string, help: string, samples: () => Promise<readonly Sample[]>): void =>
     registerSamples(registry, gauge(name, help, samples, "max"));
   const ofRun = (name: string, help: string, value: (run: RunFigures) => number | undefined): void =>
@@ -56,7 +59,7 @@ export function registerRuns(
     );
   const ofArm = (name: string, help: string, value: (arm: ArmFigures) => number | undefined): void =>
     register(name, help, async () => armSamples(await look(), value));
-  // What an import puts back goes down, which no counter does: these are gauges.
+  // An import can lower these values, and a counter may not go down: so they are gauges.
   ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);
   ofRun("gradus_run_update_batches", "Update batches drawn.", ({ batchesDrawn }) => batchesDrawn);
   ofRun("gradus_run_groups_waiting", "Groups issued and not closed.", ({ groupsOutstanding }) => groupsOutstanding);
@@ -78,7 +81,7 @@ export function registerRuns(
   ofArm("gradus_arm_reward_mean", "Mean reward of its last groups.", ({ recentRewardMean }) => recentRewardMean);
 }
 
-/** The arms of the runs that fit whole, from the run that was asked for last. */
+/** Returns samples of the arms of those runs whose arms all fit, beginning with the run that was asked for last. */
 function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
   const samples: Sample[] = [];
   let left = ARMS_MAX;

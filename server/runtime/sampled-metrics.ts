@@ -1,4 +1,4 @@
-/** Metrics whose samples are made when they are asked for; prom-client's own classes hold theirs. */
+/** Metrics whose samples are computed at a scrape; prom-client's own classes store theirs. */
 import type { Gauge, Registry } from "prom-client";
 
 export interface Sample {
@@ -11,7 +11,7 @@ export interface SampledMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "histogram" | "gauge";
-  /** What the processes of a server make of theirs together; left out: their sum, which only what is counted has. */
+  /** How the values of a server's processes are combined; left out: they are added, which is right only for counts. */
   readonly together?: "sum" | "max" | "min" | "average";
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
@@ -29,20 +29,20 @@ export function gauge(
   return { name, help, type: "gauge", together, samples };
 }
 
-/** Counts once more under a name. */
+/** Adds one to the count of a name. */
 export function countUp<Name>(counts: Map<Name, number>, name: Name): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** Counts values by upper bounds that ascend. */
+/** Counts values by ascending upper bounds. */
 export interface Histogram {
   add(value: number): void;
-  /** Prometheus's buckets are cumulative. */
+  /** Returns Prometheus's buckets, which are cumulative. */
   samples(name: string, labels: Sample["labels"]): readonly Sample[];
 }
 
 export function histogram(bounds: readonly number[]): Histogram {
-  // Values up to each bound and above the one before; the last place is for those above all.
+  // Numbers of values up to each bound and above the one before; the last entry counts values above all bounds.
   const buckets = new Float64Array(bounds.length + 1);
   let [sum, count] = [0, 0];
   return {
@@ -65,12 +65,12 @@ export function histogram(bounds: readonly number[]): Histogram {
   };
 }
 
-/** The sample of a metric without labels; undefined: it has none yet. */
+/** Returns the sample of a metric without labels; undefined: the metric has no value yet. */
 export function one(value: number | undefined): readonly Sample[] {
   return value === undefined ? [] : [{ labels: {}, value }];
 }
 
-/** A sample for each name that something was counted by. */
+/** Returns a sample for each counted name. */
 export function byName(label: string, by: ReadonlyMap<string, number>, more: Sample["labels"] = {}): readonly Sample[] {
   return [...by].map(([name, value]) => ({ labels: { ...more, [label]: name }, value }));
 }

@@ -1,10 +1,16 @@
-/** What an operator is woken for, for Prometheus: stores and resources that cannot be used, and a certificate's end. */
+/**
+ * Reports to Prometheus the states that an operator is alerted about: unusable stores and resources, and the expiry of
+ * a certificate.
+ */
 import { X509Certificate } from "node:crypto";
 import type { Registry } from "prom-client";
 import type { Health } from "./health.ts";
 import { gauge, one, registerSamples } from "./sampled-metrics.ts";
 
-/** What verifications ask outside of the process, e.g. a sandbox; one that was not asked yet is not among them. */
+/**
+ * A resource outside of the process that verifications use, such as a sandbox; a resource that was never used is not
+ * listed.
+ */
 interface ResourceFigures {
   readonly name: string;
   readonly running: number;
@@ -42,7 +48,7 @@ export function registerState(registry: Registry, { health, resources, certifica
   if (certificate === undefined) return;
   const endsAt = new X509Certificate(certificate).validToDate.getTime() / 1000;
   const name = "gradus_tls_certificate_expiry_timestamp_seconds";
-  // A process that was started again may have read a newer one.
+  // A restarted process may have read a newer certificate, so the earliest expiry counts.
   registerSamples(
     registry,
     gauge(name, "When the server's certificate expires, Unix time.", () => one(endsAt), "min"),

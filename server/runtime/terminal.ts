@@ -1,12 +1,12 @@
 /**
- * The one way to the standard streams. Whoever wrote a text (a module, a host, a provider, a model), a terminal obeys none of
- * it: control characters and marks of direction are written out, and only our own styles stay.
+ * The only way to the standard streams. A text may come from a module, a host, a provider or a model, and the terminal
+ * obeys none of it: control characters and direction marks are written out, and only our own styles stay.
  */
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
 import { escapedLines } from "../../envs/lib/words.ts";
 
-/** Stands for the escape character of our own styles. It is random, so that no foreign text holds it. */
+/** Stands for the escape character of our own styles. It is random, so that no foreign text contains it. */
 const ESCAPE = `\u{e000}${randomBytes(8).toString("hex")}`;
 
 type StreamName = "stdout" | "stderr";
@@ -16,7 +16,7 @@ export function inColour(style: Parameters<typeof styleText>[0], text: string, s
   return styleText(style, escapedLines(text), { stream: process[stream] }).replaceAll("\u001b", ESCAPE);
 }
 
-/** Returns a text as a terminal may be shown it: with line feeds, tabs and our own styles. */
+/** Returns a text in a form that is safe for a terminal: with line feeds, tabs and our own styles. */
 export function shown(text: string): string {
   return escapedLines(text).replaceAll(ESCAPE, "\u001b");
 }
@@ -31,5 +31,8 @@ export function say(text: string): void {
   console.error(shown(text));
 }
 
-/** The streams themselves, for what draws by sequences of its own: cli/bar.ts and cli/runs/screen.ts, which use `shown`. */
+/**
+ * The streams themselves, for code that draws by escape sequences of its own: cli/bar.ts and cli/runs/screen.ts, which
+ * use `shown`.
+ */
 export const drawnOn = { bars: process.stderr, screen: process.stdout };

@@ -1,4 +1,4 @@
-/** The server's certificate and key: read, checked against each other, and warned of where clients will refuse them. */
+/** Reads the server's certificate and key, checks them against each other, and warns if clients will refuse them. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
@@ -10,13 +10,13 @@ import { ConfigProblem } from "./option-values.ts";
 export interface TlsConfig {
   readonly cert: string;
   readonly key: string;
-  /** Set: clients must show a certificate that this CA signed. */
+  /** If set, clients must show a certificate that this CA signed. */
   readonly clientCa: string | undefined;
 }
 
 type TlsValues = Pick<OptionValues, "tlsCert" | "tlsKey" | "tlsClientCa">;
 
-/** TLS as the flags say it; undefined: none. Refuses what no connection could be made with. */
+/** Returns TLS by the flags; undefined: none. Refuses files with which no connection could be made. */
 export function readTls({ tlsCert, tlsKey, tlsClientCa }: TlsValues): TlsConfig | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
@@ -54,10 +54,10 @@ function certificateOf(text: string): X509Certificate | undefined {
   }
 }
 
-/** Addresses that say where to listen, and nothing of how clients call this server. */
+/** Addresses that only say where to listen, and not by which name clients call this server. */
 const anywhere: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** For what clients will refuse the certificates, by the clock. */
+/** Returns a warning for each reason why clients will refuse the certificates at the time `now`. */
 export function tlsWarnings(
   { tlsCert, tlsClientCa, host }: TlsValues & Pick<OptionValues, "host">,
   tls: TlsConfig | undefined,
@@ -81,7 +81,7 @@ export function tlsWarnings(
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** A certificate that is for other names than the one that the server listens at. */
+/** Returns a warning if the certificate is for other names than the one that the server listens at. */
 function hostWarnings(what: string, certificate: X509Certificate | undefined, host: string): readonly string[] {
   if (certificate === undefined || anywhere.has(host)) return [];
   const isLocal = host === "127.0.0.1" || host === "::1";

@@ -1,4 +1,4 @@
-/** What a bearer token consists of. */
+/** The form of a bearer token. */
 
 export const TOKEN_WORDS = "16 to 4096 visible ASCII characters without spaces";
 

@@ -1,6 +1,6 @@
 /**
- * Who may call, and what: the tokens that the server knows, each with its name, its role and its limits. Those of
- * --tokens-file are read again when the file changes, so that one is added or withdrawn without a restart.
+ * The tokens that the server accepts, each with its name, role and limits. The server reads --tokens-file again when
+ * the file changes, so that a token is added or withdrawn without a restart.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { unwatchFile, watchFile } from "node:fs";
@@ -9,7 +9,7 @@ import { parseDocument } from "yaml";
 import { readTextFile } from "./files.ts";
 import { isToken, TOKEN_WORDS } from "./token.ts";
 
-/** Each may do what those before it may. server/transport/roles.ts has what that is. */
+/** Each role may do everything that the roles before it may; server/transport/roles.ts has the methods of each. */
 export const roles = ["viewer", "trainer", "operator"] as const;
 export type Role = (typeof roles)[number];
 
@@ -17,41 +17,44 @@ export function isAtLeast(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }
 
-/** A token, told from others by its digest: the token itself is not kept. */
+/** A token, identified by its digest: the token itself is not kept. */
 export interface Token {
   readonly name: string;
   readonly role: Role;
   readonly digest: Buffer;
-  /** Calls of it in progress at most; undefined: as many as the server takes. */
+  /** Maximum number of its calls in progress; undefined: only the server's limit applies. */
   readonly maxInflightCalls: number | undefined;
-  /** Calls of it that begin in a second at most, a stream being one; undefined: as many as come. */
+  /** Maximum number of its calls that begin in a second, where a stream counts as one; undefined: no limit. */
   readonly maxCallsPerSecond: number | undefined;
 }
 
 export interface Tokens {
-  /** The token that a caller brought, if it is one of the server's. It takes as long for every one that is not. */
+  /**
+   * Returns the token for the text that a caller sent, if it is one of the server's. Every text that is none takes the
+   * same time.
+   */
   find(brought: string): Token | undefined;
-  /** Whether a token is still one of the server's, of the same role. */
+  /** Returns whether a token is still one of the server's, with the same role. */
   has(token: Token): boolean;
-  /** Tells when the file was read again. */
+  /** Calls the listener when the file was read again. */
   onChange(listener: () => void): void;
-  /** Watches the file no more. */
+  /** Stops watching the file. */
   close(): void;
 }
 
-/** A call compares its token with each: 0.1 µs. */
+/** Maximum number of tokens. A call compares its token with each: 0.1 µs. */
 const TOKENS_MAX = 64;
-/** A look at the file's times. */
+/** Interval of checking the file's times, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
 
-/** What is wrong with a file of tokens, in words that hold nothing of it. */
+/** A problem of a file of tokens, in words that quote nothing of the file. */
 export class TokensProblem extends Error {}
 
 function digestOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Reads a file of tokens; throws a TokensProblem. */
+/** Reads a file of tokens; throws TokensProblem. */
 export function readTokens(path: string): readonly Token[] {
   let text: string;
   try {
@@ -59,7 +62,7 @@ export function readTokens(path: string): readonly Token[] {
   } catch (error) {
     throw new TokensProblem(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? "an unknown error"})`);
   }
-  // The words of its errors quote the line.
+  // The parser's own messages quote the line, so they are not used.
   const document = parseDocument(text, { logLevel: "silent", schema: "core", merge: false });
   const [wrong] = document.errors;
   if (wrong !== undefined) throw new TokensProblem(`line ${wrong.linePos?.[0].line ?? 1} is neither YAML nor JSON`);
@@ -71,7 +74,10 @@ export function readTokens(path: string): readonly Token[] {
   return distinct(entries.map(readToken));
 }
 
-/** What is wrong with the file before a server begins; undefined: nothing, or there is none. It is read again then. */
+/**
+ * Returns the problem of the file before a server starts; undefined: none, or there is no file. The server reads the
+ * file again.
+ */
 export function tokensProblem(path: string | undefined): string | undefined {
   try {
     if (path !== undefined) readTokens(path);
@@ -82,7 +88,7 @@ export function tokensProblem(path: string | undefined): string | undefined {
   }
 }
 
-/** Refuses tokens of one name, and names of one token: neither would say who calls. */
+/** Refuses two tokens with one name, and one token with two names: either would leave open who calls. */
 export function distinct(tokens: readonly Token[]): readonly Token[] {
   const names = new Set(tokens.map(({ name }) => name));
   const digests = new Set(tokens.map(({ digest }) => digest.toString("hex")));
@@ -118,7 +124,7 @@ function readToken(entry: unknown, i: number): Token {
   return refuse(`('${name}') needs either a token of ${TOKEN_WORDS}, or its sha256 in 64 hexadecimal digits`);
 }
 
-/** `token`: that of an operator. Undefined: the server asks for none. Throws a TokensProblem. */
+/** Opens the tokens. `token` is an operator's. Returns undefined if the server requires none. Throws TokensProblem. */
 export function openTokens(
   { token, tokensFile: path }: { readonly token: string | undefined; readonly tokensFile: string | undefined },
   log: Logger,
@@ -144,12 +150,13 @@ export function openTokens(
       log.error({ path, problem: error.message }, "the tokens cannot be read again: those from before stay");
     }
   };
-  // By its times and not by the system's events: those of files that are replaced, or mounted, are not told everywhere.
+  // Polls the file's times instead of using the system's events, which do not report replaced or mounted files
+  // everywhere.
   if (path !== undefined) watchFile(path, { persistent: false, interval: LOOK_EVERY_MS }, reload);
   return {
     find: (brought) => {
       const digest = digestOf(brought);
-      // Digests have one length, and all are compared, whichever fits.
+      // All digests have one length and all are compared, so the time does not depend on which one matches.
       return tokens.filter((each) => timingSafeEqual(digest, each.digest))[0];
     },
     has: ({ digest, role }) => tokens.some((each) => each.role === role && timingSafeEqual(digest, each.digest)),

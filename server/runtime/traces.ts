@@ -1,6 +1,7 @@
 /**
- * Traces by OpenTelemetry, sent where its standard variables say (OTEL_EXPORTER_OTLP_ENDPOINT and others). A call is a span
- * of the trace that its headers name, and what is done for it are spans below. Without an endpoint nothing is loaded.
+ * Sends OpenTelemetry traces to the address in its standard variables (OTEL_EXPORTER_OTLP_ENDPOINT and others). A call
+ * is a span of the trace that its headers name, and its parts are spans below. Without an endpoint, no OpenTelemetry
+ * package is loaded.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type * as OpenTelemetry from "@opentelemetry/api";
@@ -13,34 +14,37 @@ import { version } from "./version.ts";
 
 export interface CallSpan {
   readonly traceId: string;
-  /** Does work as a part of the call. */
+  /** Runs work as a part of the call. */
   run<T>(work: () => T): T;
-  /** `status`: by gRPC's name, e.g. "OK". */
+  /** `status` is gRPC's name, for example "OK". */
   end(status: string): void;
 }
 
 export interface Traces {
-  /** Begins the span of a call. `header` gives its headers, of which some may name the trace that it is a part of. */
+  /**
+   * Begins the span of a call. `header` reads the call's headers, some of which may name the trace that the call
+   * belongs to.
+   */
   readonly call: (path: string, header: (name: string) => string | undefined) => CallSpan;
-  /** Does work as a span below the one that is going on; where none is, or it is not sampled, the work alone. */
+  /** Runs work as a span below the current span; if there is none, or it is not sampled, only runs the work. */
   readonly within: <T>(name: string, attributes: Attributes, work: () => T) => T;
-  /** Headers by which another server's spans become a part of the trace. */
+  /** Returns headers by which another server's spans join the trace. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Sends what is left, for a moment. */
+  /** Sends the remaining spans, waiting at most STOP_MS_MAX. */
   readonly stop: () => Promise<void>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A collector that is away holds up no shutdown. */
+/** Maximum wait in milliseconds, so that an unreachable collector does not delay a shutdown. */
 const STOP_MS_MAX = 2000;
 
-/** What is our failure and not the caller's: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/ */
+/** Statuses that are the server's failures, not the caller's: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/ */
 const FAILURES = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
-/** Opens the exporter; `instance`: the id of this server among its replicas. Undefined: nobody wants traces. */
+/** Opens the exporter; `instance` is the id of this server among its replicas. Undefined: no endpoint is set. */
 export async function openTraces(env: Variables, log: Logger, instance: string): Promise<Traces | undefined> {
-  // By the standard a variable without a value is none.
+  // By the standard, an empty variable counts as unset.
   const given = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"] || "";
   const off = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none";
   if (given === "" || off) return undefined;
@@ -97,7 +101,7 @@ function spansBy(api: typeof OpenTelemetry, tracer: Tracer, propagator: TextMapP
     },
     within: <T>(name: string, attributes: Attributes, work: () => T): T => {
       const outside = current.getStore();
-      // One that has ended records no more: what goes on after its call is no part of it.
+      // An ended span records nothing more: work that goes on after its call does not belong to it.
       if (outside === undefined || trace.getSpan(outside)?.isRecording() !== true) return work();
       const span = tracer.startSpan(name, { attributes }, outside);
       const fail = (error: unknown): never => {
@@ -125,7 +129,7 @@ function spansBy(api: typeof OpenTelemetry, tracer: Tracer, propagator: TextMapP
   };
 }
 
-/** Spans that the collector does not take are lost, which is said once until it takes some. */
+/** Spans that the collector does not accept are lost; this logs the first loss, and again only after a success. */
 function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): SpanExporter {
   let isLosing = false;
   return {

@@ -1,12 +1,12 @@
-/** Which version of Gradus this is: as the build wrote it down, or as a checkout's package.json has it. */
+/** The version of Gradus: from the build, or in a checkout from package.json. */
 import { readFileSync } from "node:fs";
 
-/** What scripts/build.ts writes down in a package. */
+/** Data that scripts/build.ts writes into a package. */
 export interface Build {
   readonly version: string;
-  /** Of the repository; empty: it was built outside of one. */
+  /** Commit of the repository; empty: the package was built outside of a repository. */
   readonly commit: string;
-  /** Of the code of environments; see server/rows/cache.ts. */
+  /** Digest of the code of environments; see server/rows/cache.ts. */
   readonly environments: string;
 }
 
@@ -15,7 +15,7 @@ declare const GRADUS_BUILD: Build | undefined;
 /** Undefined: this is a checkout. */
 export const built: Build | undefined = typeof GRADUS_BUILD === "undefined" ? undefined : GRADUS_BUILD;
 
-/** E.g. "0.1.0". */
+/** For example "0.1.0". */
 export const version: string = built?.version ?? versionOfCheckout();
 
 /** Empty: not known. */
