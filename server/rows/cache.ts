@@ -1,6 +1,6 @@
 /**
- * Pools that were read once, as files of their columns: a header of JSON after its length, then the columns' bytes. A file's name is a
- * hash of all that decides on its content, and its last 32 bytes are a hash of the rest.
+ * Caches pools that were read, as files of their columns: a JSON header after its length, then the columns' bytes. A
+ * file's name is a hash of everything that decides its content, and its last 32 bytes are a hash of the rest.
  */
 import { createHash, hash, randomBytes } from "node:crypto";
 import {
@@ -24,23 +24,23 @@ import type { FinishedPool, PoolSummary } from "../../envs/pool-finish.ts";
 import { readerFiles } from "../outside/sandbox/reader.ts";
 import { built } from "../runtime/version.ts";
 
-/** A change of what the columns mean needs a new one. */
+/** Increase this when the meaning of a column changes. */
 const FORMAT = 4;
 
-/** Pools that are kept: the ones used last. */
+/** Maximum number of cached pools; the least recently used ones are deleted. */
 const POOLS_MAX = 16;
 
 const SUFFIX = ".pool";
 const CHECKS_SUFFIX = ".checks";
 const DIGEST_BYTES = 32;
 
-/** All that decides on a pool's content. */
+/** Everything that decides a pool's content. */
 export interface CacheKey {
   readonly environment: string;
   readonly version: number;
-  /** Of the code of environments. */
+  /** Digest of the code of environments. */
   readonly code: string;
-  /** Of the file. */
+  /** Digest of the file. */
   readonly content: string;
   readonly selection: string;
 }
@@ -48,12 +48,15 @@ export interface CacheKey {
 const ENVS = fileURLToPath(new URL("../../envs", import.meta.url));
 const FORMATS = fileURLToPath(new URL("formats", import.meta.url));
 
-/** Of the code that decides on values, levels, hashes and ranks: after a change of it nothing that was kept is used. */
+/**
+ * Returns the digest of the code that decides values, levels, hashes and ranks: after a change of that code no cached
+ * pool is used.
+ */
 export function codeDigest(environmentFiles: readonly string[] = []): string {
   return digestOfFiles([...environmentFiles], built?.environments ?? environmentsDigest());
 }
 
-/** The same of Gradus's own alone, as a checkout has it. */
+/** Returns the digest of Gradus's own code only, as a checkout has it. */
 export function environmentsDigest(): string {
   return digestOfFiles([...codeIn(ENVS), ...codeIn(FORMATS), ...readerFiles]);
 }
@@ -81,11 +84,11 @@ const NAMES = [
 interface Header {
   readonly format: number;
   readonly summary: PoolSummary;
-  /** Of each column, in bytes. */
+  /** Length of each column, in bytes. */
   readonly lengths: readonly number[];
 }
 
-/** Undefined: it is not there, or not whole. */
+/** Returns a cached pool; undefined: the file is missing or damaged. */
 export function readCache(path: string): FinishedPool | undefined {
   let descriptor: number;
   try {
@@ -97,23 +100,25 @@ export function readCache(path: string): FinishedPool | undefined {
     touch(path);
     return readColumns(descriptor);
   } catch {
-    // What is spoilt may be no JSON, or ask for a column of any length.
+    // A damaged file may be invalid JSON, or name a column of any length.
     return undefined;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** So that it is known which ones were used last. A package's are not everybody's to touch. */
+/** Marks a file as used now. It fails silently in a package's cache, which not every user may change. */
 function touch(path: string): void {
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // Then it counts as used when it was written.
+    // The file then counts as used when it was written.
   }
 }
 
-/** Each column in a buffer of its own, so that it begins where a number may, and can be handed to another thread. */
+/**
+ * Reads each column into a buffer of its own, so that it is aligned for numbers, and can be handed to another thread.
+ */
 function readColumns(descriptor: number): FinishedPool | undefined {
   const digest = createHash("sha256");
   let at = 0;
@@ -148,7 +153,7 @@ function readColumns(descriptor: number): FinishedPool | undefined {
   return { columns, summary: header.summary };
 }
 
-/** Read and written at a stretch: the system takes less than 2 GiB. */
+/** Maximum bytes of one read or write: the operating system takes less than 2 GiB. */
 const STRETCH_BYTES = 1 << 28;
 
 function readAll(descriptor: number, bytes: Uint8Array, position: number): void {
@@ -165,7 +170,7 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
     done += writeSync(descriptor, bytes, done, Math.min(STRETCH_BYTES, bytes.length - done));
 }
 
-/** A cache that cannot be written is no failure: the pool is read again next time. */
+/** Writes a pool to the cache. Failing is harmless: the pool is read again next time. */
 export function writeCache(folder: string, path: string, { columns, summary }: FinishedPool): void {
   const parts = NAMES.map((name) => bytesOf(columns[name]));
   const header: Header = { format: FORMAT, summary, lengths: parts.map(({ length }) => length) };
@@ -181,7 +186,7 @@ export function writeCache(folder: string, path: string, { columns, summary }: F
   });
 }
 
-/** Writes a file of the folder that is whole or not there, and removes the ones of its kind that were used longest ago. */
+/** Writes a file of the cache, which is complete or missing, and deletes the least recently used files of its kind. */
 function writeKept(folder: string, path: string, write: (descriptor: number) => void): void {
   const temporary = join(folder, `.${randomBytes(8).toString("hex")}.tmp`);
   try {
@@ -199,18 +204,18 @@ function writeKept(folder: string, path: string, write: (descriptor: number) => 
   }
 }
 
-/** What was asked about a pool's rows; see checks.ts. */
+/** Answers of the outside about a pool's rows; see checks.ts. */
 export interface KeptChecks {
-  /** Rows of the file with what is wrong with them. */
+  /** Numbers of the rejected rows in the file, each with the reason. */
   readonly failed: readonly (readonly [row: number, reason: string])[];
-  /** Rows that could not be checked. */
+  /** Numbers of the rows that could not be checked. */
   readonly unchecked: readonly number[];
 }
 
-/** Beside the pool of a path. */
+/** Returns the path of the checks, beside the pool's file. */
 const checksPath = (path: string): string => path.replace(SUFFIX, CHECKS_SUFFIX);
 
-/** Undefined: they are not there, or not whole. */
+/** Returns the cached checks; undefined: the file is missing or damaged. */
 export function readChecks(path: string): KeptChecks | undefined {
   try {
     const { digest, checks } = JSON.parse(readFileSync(checksPath(path), "utf8")) as ChecksFile;
@@ -235,7 +240,7 @@ export function writeChecks(folder: string, path: string, kept: KeptChecks): voi
   );
 }
 
-/** What a column lies in. */
+/** Returns the bytes of a column. */
 export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -1,8 +1,8 @@
 /**
- * Rows of a pool that the outside is asked about when it is loaded, such as whether a solution passes its own tests. What
- * it said is kept: rows are asked about once. Where it cannot be asked rows stay, count as unchecked, and are asked about
- * by the next start: a server that starts without its sandbox is of more use than one that does not start, and no sample
- * is scored meanwhile.
+ * Checks rows of a pool by a resource outside of the process when the pool is loaded, for example whether a solution
+ * passes its own tests. The answers are stored, so each row is checked once. If the resource is unavailable, rows stay,
+ * count as unchecked, and are checked at the next start. A server without its sandbox is more useful than no server,
+ * and it scores no sample meanwhile.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment, PortContext } from "../../envs/environment.ts";
@@ -13,31 +13,32 @@ import type { Ports } from "../../envs/ports.ts";
 import type { OpenedPorts } from "../outside/open.ts";
 import { type KeptChecks, readChecks, writeChecks } from "./cache.ts";
 
-/** Opened when the first row has to be asked about: a sandbox takes seconds to start. */
+/** Opens the resources when the first row has to be checked: a sandbox takes seconds to start. */
 export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
 
 export interface Checking {
   readonly environment: Environment;
   readonly openPorts: OpenPorts;
   readonly onProgress: (done: number, total: number) => void;
-  /** Where what was said is kept; undefined: nowhere. */
+  /** Where the answers are stored; undefined: nowhere. */
   readonly kept: { readonly folder: string; readonly path: string } | undefined;
 }
 
-/** Asked at once, where the environment's resource does not say less. */
+/** Maximum number of rows checked at once, if the environment's resource sets no lower limit. */
 const CONCURRENCY_MAX = 16;
 
-/** How long one row may take where the environment's resource does not say. */
+/** Maximum time for one row, in milliseconds, if the environment's resource sets none. */
 const TIME_LIMIT_MS = 30_000;
 
-/** After so many failures in a row the outside is down, and the other rows are not asked about. */
+/** After this many failures in a row the resource counts as down, and the other rows are not checked. */
 const FAILURES_MAX = 8;
 
 const RETRY_DELAY_MS = 200;
 const RETRY_DELAY_MS_MAX = 2000;
 
-/** Asks about the rows that nobody asked about before. Those that are wrong go: `failed` has the reason of each.
- * `failure`: why the first row that could not be checked could not; undefined: all were.
+/**
+ * Checks the rows that were not checked before, and removes the rejected ones: `failed` has the reason of each.
+ * `failure` says why the first unchecked row could not be checked; undefined: all were checked.
  */
 export async function checkPool(finished: FinishedPool, checking: Checking) {
   const { environment, kept } = checking;
@@ -102,7 +103,7 @@ async function askAll(finished: FinishedPool, asked: Asked, checking: Checking):
   return { failed, unchecked: unchecked.toSorted((a, b) => a - b), failure };
 }
 
-/** Once more where that may help. */
+/** Asks a second time if the first failure may pass. */
 async function askTwice(pool: Pool, place: number, ports: Ports): Promise<string | undefined | Failed> {
   const first = await ask(pool, place, ports);
   if (typeof first !== "object" || !first.retryable) return first;
@@ -121,7 +122,7 @@ async function ask(pool: Pool, place: number, ports: Ports): Promise<string | un
   try {
     return await definition.rows?.check?.(rowOf(pool, place).instance, context);
   } catch (error) {
-    // A bug, which is no fault of the row.
+    // A bug, which is not a fault of the row.
     const detail = error instanceof Error ? error.message : String(error);
     return { kind: "failed", reason: "internal", detail, retryable: false };
   }

@@ -1,4 +1,4 @@
-/** What tells two readings of a pool apart: its rows, their numbers in the file, and their levels and splits. */
+/** Digest that tells two readings of a pool apart: its rows, their numbers in the file, and their levels and splits. */
 import { createHash } from "node:crypto";
 import type { Pool } from "../../envs/pool.ts";
 
@@ -6,7 +6,7 @@ const DIGITS = 16;
 
 const known = new WeakMap<Pool, string>();
 
-/** 16 hex digits; equal for pools whose rows are the same in the same order. */
+/** Returns 16 hex digits, equal for pools with the same rows in the same order. */
 export function poolDigest(pool: Pool): string {
   const found = known.get(pool);
   if (found !== undefined) return found;

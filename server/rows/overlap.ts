@@ -1,9 +1,12 @@
-/** Rows of two pools, or of two parts of one, that are the same problem: who trains on one knows the other's answer. */
+/**
+ * Finds rows of two pools, or of two parts of one, that are the same problem: a model trained on one part knows the
+ * answers of the other.
+ */
 import type { Split } from "../../envs/environment.ts";
 import { placesOf, type Pool, problemAt, rowOf } from "../../envs/pool.ts";
 import { inStretches } from "../base/stretches.ts";
 
-/** Rows of a pool. */
+/** A part of a pool. */
 export interface PoolPart {
   readonly pool: Pool;
   readonly level: string;
@@ -11,22 +14,22 @@ export interface PoolPart {
 }
 
 export interface Overlap {
-  /** Rows of the one that are problems of the other. */
+  /** Number of rows of the first part that are problems of the other. */
   readonly rows: number;
   readonly of: number;
-  /** Of the rows that were compared those that the other has another answer for. */
+  /** Number of compared rows for which the other part has another answer. */
   readonly contradicting: number;
-  /** The first, with a row of the other that it is. */
+  /** The first common row, with its row of the other part. */
   readonly first?: readonly [row: number, other: number];
 }
 
-/** Rows are told apart by their answers up to so many: a comparison may take milliseconds. */
+/** Maximum number of rows whose answers are compared: a comparison may take milliseconds. */
 const COMPARED_MAX = 256;
 
-/** Rows that are looked at between two looks at the clock. */
+/** Number of rows between two checks of the clock. */
 const CHUNK = 1024;
 
-/** Pools stay as they are loaded: two parts are held against each other once. */
+/** Pools do not change after loading, so two parts are compared once. */
 const known = new WeakMap<Pool, Known>();
 type Known = Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>;
 

@@ -1,4 +1,4 @@
-/** Which environment a pool's file is for, where nobody said it. */
+/** Finds the environment of a pool's file if the operator named none. */
 import type { Environment } from "../../envs/environment.ts";
 import { fileProblem, rejectionText } from "../../envs/pool-finish.ts";
 import type { UnitColumns } from "../../envs/pool-columns.ts";
@@ -9,10 +9,10 @@ import type { PoolFile } from "./selection.ts";
 import { columnRemedy } from "./report.ts";
 import type { Done, PoolWork } from "./work.ts";
 
-/** Rows of a Parquet file that are tried. Of lines a unit is: they are cheap to read by themselves. */
+/** Number of rows of a Parquet file that are tried. A text file tries a whole unit, because lines are cheap to read. */
 const TRIED_ROWS = 256;
 
-/** Environments whose reasons are told. */
+/** Maximum number of environments whose reasons a message names. */
 const TOLD_MAX = 3;
 
 interface Tried {
@@ -21,9 +21,10 @@ interface Tried {
 }
 
 /**
- * Of the environments that can read at least half as many rows of the file's beginning as any, the one that looks at most of
- * its columns, and of several the one that can read most rows; or what is wrong. Where that leaves two nobody knows whose the
- * rows are: then it has to be said. Columns go first, for a bad row or two must not make questions with options into others.
+ * Returns the environment for a file, or an error in words. Candidates can read at least half as many rows of the
+ * file's beginning as the best one. The candidate that uses most of the file's columns wins, and among several the one
+ * that reads most rows. If two are left, the operator has to name one. Columns come first, because a bad row or two
+ * must not turn questions with options into other questions.
  */
 export async function findOwner(
   registry: Registry,
@@ -39,7 +40,7 @@ export async function findOwner(
     const { id, version } = environment;
     tried.push({ environment, unit: await work.unit({ environment: id, version, unit, names }) });
   }
-  // Of a file that cannot be read the units say why.
+  // If the file cannot be read, the units give the reason.
   const columns = await columnsOf(path).catch(() => []);
   const most = Math.max(...tried.map(rowsOf));
   if (most === 0)
@@ -52,7 +53,7 @@ export async function findOwner(
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
 }
 
-/** A column that was named and is in no row, whoever looks: why nobody can read them. */
+/** Returns the problem of a named column that is in no row, which explains why no environment can read the file. */
 function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
   const [unit] = tried.flatMap((each) => (each.unit.kind === "done" ? [each.unit.value] : []));
   return unit && fileProblem([{ ...unit, proofs: [] }], names);
@@ -63,7 +64,7 @@ function mostOf(tried: readonly Tried[], measure: (each: Tried) => number): read
   return tried.filter((each) => measure(each) === most);
 }
 
-/** How many of a file's columns an environment looks at. */
+/** Returns how many of a file's columns an environment uses. */
 function sharedBy({ environment: { rows } }: Tried, columns: readonly string[], names: ColumnNames = []): number {
   return rows?.columns === undefined ? 0 : (wantedColumns(rows, names, columns)?.length ?? 0);
 }
@@ -80,10 +81,10 @@ function rowsOf({ unit }: Tried): number {
   return unit.kind === "done" ? unit.value.rows.length + unit.value.waiting.length : 0;
 }
 
-/** Of the environments that look at most of the file's columns. */
+/** Returns the reasons of the environments that use most of the file's columns. */
 function reasons(tried: readonly Tried[], columns: readonly string[], lines: boolean): string {
   const [why = "", ...others] = new Set(tried.map((each) => whyNot(each, lines)));
-  // E.g. that they are no JSON.
+  // One common reason, for example that the rows are not JSON.
   if (others.length === 0 && tried.length > 1) return why;
   const nearest = mostOf(tried, (each) => sharedBy(each, columns));
   if (nearest.length <= TOLD_MAX) {
@@ -99,7 +100,7 @@ function told(columns: readonly string[]): string {
   return columns.length === 0 ? "" : `; its columns are ${quoted(columns)}`;
 }
 
-/** Columns that are told of each. */
+/** Maximum number of columns that a message names. */
 const NAMES_MAX = 6;
 
 function quoted(names: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** Data pools: those that ship with environments, and those that the operator names, of any size. */
+/** Loads data pools, of any size: those that ship with environments, and those that the operator names. */
 import type { Pool } from "../../envs/pool.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import type { ColumnNames } from "../../envs/pool-view.ts";
@@ -10,11 +10,11 @@ import { shippedPools } from "./shipped.ts";
 
 export interface NamedPath {
   readonly name: string;
-  /** May begin with an environment and end with a selection: see pool-files/selection.ts. */
+  /** May begin with an environment and end with a selection: see selection.ts. */
   readonly path: string;
 }
 
-/** A column of pools' files that has another name than their environment knows; of one pool, or of all. */
+/** A column of pools' files that has another name than their environment expects; of one pool, or of all. */
 export interface NamedColumn {
   readonly pool: string | undefined;
   readonly name: string;
@@ -25,7 +25,7 @@ export type PoolsResult =
   | {
       readonly kind: "ok";
       readonly pools: ReadonlyMap<string, Pool>;
-      /** Why rows of pools could not be checked, by the pool's name. */
+      /** Reasons why rows of pools could not be checked, by the pool's name. */
       readonly failures: ReadonlyMap<string, string>;
     }
   | { readonly kind: "invalid"; readonly message: string };
@@ -34,7 +34,7 @@ export interface PoolOptions extends ReaderOptions {
   readonly columns?: readonly NamedColumn[];
 }
 
-/** By name. Pools that ship are not checked by asking the outside: a test of each environment does that. */
+/** Returns pools by name. Shipped pools are not checked by outside resources: a test of each environment does that. */
 export async function loadPools(
   registry: Registry,
   named: readonly NamedPath[],
@@ -42,7 +42,8 @@ export async function loadPools(
 ): Promise<PoolsResult> {
   const pools = shippedPools(registry);
   const failures = new Map<string, string>();
-  // Loaded for the first of them: what reads all formats takes longer to load than a command that has none takes to run.
+  // The reader is imported for the first named pool: importing all formats takes longer than a command without pools
+  // takes to run.
   const opened = async () => (await import("./reader.ts")).createPoolReader(registry, options);
   let reader: PoolReader | undefined;
   const { columns = [] } = options;
@@ -78,14 +79,14 @@ function unknownPools(named: readonly NamedPath[], columns: readonly NamedColumn
   );
 }
 
-/** The names of a pool's columns: of what is said twice the pool's own. */
+/** Returns the names of a pool's columns; a name given for the pool wins over one given for all pools. */
 export function namesFor(pool: string, columns: readonly NamedColumn[]): ColumnNames {
   const own = columns.filter((each) => each.pool === undefined || each.pool === pool);
   const ordered = [...own.filter((each) => each.pool === undefined), ...own.filter((each) => each.pool === pool)];
   return [...new Map(ordered.map(({ name, column }) => [name, column]))];
 }
 
-/** A pool with rows, or what is wrong. */
+/** Returns a pool with rows, or an error in words. */
 async function readNamed(
   reader: PoolReader,
   registry: Registry,
@@ -98,7 +99,7 @@ async function readNamed(
   return typeof read === "string" ? read : (emptiness(read.pool, file) ?? read);
 }
 
-/** What is wrong with a pool that has no rows. */
+/** Returns why a pool has no rows. */
 function emptiness(pool: Pool, { path, selection }: PoolFile): string | undefined {
   if (pool.size > 0) return undefined;
   const has = selection.length === 0 ? "it has" : "its selection has";

@@ -1,19 +1,22 @@
-/** The Python of a pool's rows, which a sandbox reads before the rows are. */
+/** Lets a sandbox parse the Python in a pool's rows, before the rows are read. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Failed } from "../../envs/facts.ts";
 import type { Sandbox } from "../../envs/ports.ts";
 import { readTexts } from "../outside/sandbox/reader.ts";
 import type { OpenPorts } from "./checks.ts";
 
-/** Texts of one job, and their characters: what starting it costs is little beside them. */
+/**
+ * Maximum number of texts of one job, and maximum number of their characters: enough that the cost of starting a job is
+ * small.
+ */
 const TEXTS_MAX = 64;
 const CHARACTERS_MAX = 4 << 20;
 
-/** How long a job may take, and how long until it is tried once more. */
+/** Maximum time of a job, and delay before its one retry, in milliseconds. */
 const TIME_LIMIT_MS = 300_000;
 const RETRY_DELAY_MS = 2000;
 
-/** What was found in each text; a string: why nobody can tell. */
+/** Returns what was found in each text, or a string that says why the texts could not be parsed. */
 export async function readPython(texts: readonly string[], openPorts: OpenPorts): Promise<readonly string[] | string> {
   const { ports, missing } = await openPorts();
   const { sandbox } = ports;
@@ -40,7 +43,7 @@ function batchesOf(texts: readonly string[]): readonly (readonly string[])[] {
   return batches;
 }
 
-/** Once more where that may help. */
+/** Tries a second time if the failure may pass. */
 async function readTwice(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[] | Failed> {
   const first = await readOnce(sandbox, texts);
   if (!("kind" in first) || !first.retryable) return first;

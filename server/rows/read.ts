@@ -1,4 +1,4 @@
-/** Reads one pool's file: whose it is, its rows in units, and what the outside says of them. */
+/** Reads the file of one pool: finds its environment, reads its rows in units, and checks them by outside resources. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Environment } from "../../envs/environment.ts";
@@ -14,7 +14,7 @@ import type { PoolFile } from "./selection.ts";
 import type { Unit } from "./units.ts";
 import { type Done, type FilePlan, keptAt, type PoolWork } from "./work.ts";
 
-/** What is done to a pool's rows: they are read, or checked by asking the outside. */
+/** Stage of a pool's rows: being read, or being checked by outside resources. */
 export type PoolStage = "reading" | "checking";
 
 export interface Reading {
@@ -23,25 +23,25 @@ export interface Reading {
   readonly name: string;
   readonly file: PoolFile;
   readonly environmentFiles: readonly string[];
-  /** Where its columns are kept; undefined: nowhere. */
+  /** Folder that caches its columns; undefined: none. */
   readonly folder: string | undefined;
-  /** Where it is kept what the outside said of its rows; undefined: nowhere. */
+  /** Folder that stores the checks of its rows; undefined: none. */
   readonly checksFolder: string | undefined;
-  /** What the outside can be asked by. */
+  /** Opens the outside resources. */
   readonly openPorts: OpenPorts;
   readonly onProgress?: ((pool: string, done: number, total: number, stage: PoolStage) => void) | undefined;
 }
 
 export interface PoolReport {
-  /** It may have no rows. */
+  /** The pool, which may have no rows. */
   readonly pool: Pool;
-  /** Rows of the file that the outside rejected, with the reason of each. */
+  /** Rows of the file that the checks rejected, with the reason of each. */
   readonly failed: ReadonlyMap<number, string>;
-  /** Why rows could not be checked; undefined: there are none. */
+  /** Why rows could not be checked; undefined: all were checked. */
   readonly failure: string | undefined;
 }
 
-/** The pool, or what is wrong with the file. */
+/** Returns the pool, or an error in words. */
 export async function readPoolFile(reading: Reading): Promise<PoolReport | string> {
   const { registry, work, name, file, environmentFiles, checksFolder } = reading;
   const planned = await work.plan(file.path);
@@ -94,10 +94,10 @@ async function finishedPool(
   return finished.kind === "problem" ? finished.message : finished.value;
 }
 
-/** Whose Python is asked about at once: so much of the rows' text is held. */
+/** Maximum number of units whose Python is parsed at once, which limits how much text is held. */
 const UNITS_ASKED_MAX = 4;
 
-/** All units in their order. As many are read at once as there are threads. */
+/** Reads all units, in their order, as many at once as there are threads. */
 async function readUnits(
   { work, name, file, openPorts, onProgress }: Reading,
   { id: environment, version }: Environment,
@@ -105,7 +105,7 @@ async function readUnits(
 ): Promise<readonly UnitColumns[] | string> {
   let done = 0;
   const asking = new PQueue({ concurrency: UNITS_ASKED_MAX });
-  /** Rows with Python are read again when a sandbox has read that. */
+  /** Rows with Python are read again after a sandbox has parsed it. */
   const readUnit = async (unit: Unit): Promise<Done<UnitColumns>> => {
     const request = { environment, version, unit, names: file.names };
     const read = await work.unit(request);

@@ -1,4 +1,4 @@
-/** Reads the files of pools: small ones here, large ones in threads, which are started for the first of them. */
+/** Reads the files of pools: small ones in this thread, large ones in threads, which start for the first large file. */
 import { statSync } from "node:fs";
 import type { Registry } from "../../envs/registry.ts";
 import type { OpenPorts } from "./checks.ts";
@@ -10,24 +10,24 @@ import { poolWork } from "./work.ts";
 
 export interface ReaderOptions {
   readonly threads: number;
-  /** Modules of environments beside Gradus's own. */
+  /** Modules of environments, in addition to Gradus's own. */
   readonly environmentFiles: readonly string[];
-  /** Where pools that were read once are kept; undefined: nowhere. */
+  /** Folder that caches pools; undefined: none. */
   readonly folder: string | undefined;
-  /** What rows are checked with. Left out: nothing, and they count as unchecked. */
+  /** Opens the resources that check rows. Left out: rows count as unchecked. */
   readonly openPorts?: OpenPorts;
-  /** Told how many parts of a pool's file are read, then how many of its rows are checked. */
+  /** Called with the number of read parts of a pool's file, and then with the number of its checked rows. */
   readonly onProgress?: (pool: string, done: number, total: number, stage: PoolStage) => void;
 }
 
-/** Up to here a file of lines is read in this thread: one would take longer to start. */
+/** Maximum bytes of a text file that is read in this thread: starting a thread would take longer. */
 const READ_HERE_BYTES = 256 * 1024;
 
-/** What is read at a stretch here: some milliseconds of work. */
+/** Bytes that this thread reads at a time: some milliseconds of work. */
 const STRETCH_BYTES = 16 * 1024;
 
 export interface PoolReader {
-  /** The pool of a file, which may have no rows, or what is wrong with the file. */
+  /** Returns the pool of a file, which may have no rows, or an error in words. */
   read(name: string, file: PoolFile): Promise<PoolReport | string>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function createPoolReader(registry: Registry, options: ReaderOptions): Po
   };
 }
 
-/** What cannot be looked at is left to who reads it. */
+/** Returns whether a file is read in this thread. If the file cannot be examined, the reader reports why. */
 function readsHere(path: string): boolean {
   try {
     const stats = statSync(path);

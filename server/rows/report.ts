@@ -1,27 +1,27 @@
-/** What a server makes of a pool's file, in plain values: the line of its log, and what `gradus pools check` says. */
+/** Reports on a pool's file, in plain values, for the server's log and for `gradus pools check`. */
 import { groupCounts, type Pool, rowOf } from "../../envs/pool.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 
-/** Rows of which one thing is said. */
+/** Rows with one reason. */
 interface CountedRows {
   readonly rows: number;
-  /** E.g. "line 3". */
+  /** For example "line 3". */
   readonly first: string;
   readonly reason: string;
 }
 
 export type PoolReportView = ReturnType<typeof reportOf>;
 
-/** What a row is as a policy is asked it, and the answer that is right. */
+/** A row's prompt and its right answer. */
 export interface ExampleView {
   readonly row: string;
   readonly prompt: readonly ChatMessage[];
-  /** Undefined: the environment has none to show. */
+  /** Undefined: the environment has no answer to show. */
   readonly answer: string | undefined;
 }
 
-/** The first row; undefined: there is none. */
+/** Returns the first row as an example; undefined: the pool has no rows. */
 export function exampleOf(pool: Pool): ExampleView | undefined {
   if (pool.size === 0) return undefined;
   const { definition, lines } = pool;
@@ -33,13 +33,19 @@ export function exampleOf(pool: Pool): ExampleView | undefined {
   return { row: nameRow(lines, index), prompt: definition.render(instance, format ?? "think_answer"), answer };
 }
 
-/** What to do where a row is refused because a column has another name, for the end of the reason; else nothing. */
+/**
+ * Returns advice for the end of a reason that names a missing column: the column may have another name. Else returns
+ * "".
+ */
 export function columnRemedy(reason: string): string {
   const [, name] = /\b(?:column|one of) (\w+)/.exec(reason) ?? [];
   return name === undefined ? "" : `; where that column has another name, give it: --column ${name}=NAME`;
 }
 
-/** Rejected rows by kind, each where its first one stands: "qa.jsonl:3: … (and 2 more rows)"; rows of Parquet have no lines. */
+/**
+ * Returns rejected rows by reason, each with the place of its first row: "qa.jsonl:3: … (and 2 more rows)". Rows of
+ * Parquet have no lines.
+ */
 export function remarkLines(path: string, { lines, rejections, instructions }: Pool): readonly string[] {
   return [...rejections, ...instructions].map(({ row, reason, count }) => {
     const place = lines ? `${path}:${row + 1}` : `${path}: ${nameRow(lines, row)}`;
@@ -51,7 +57,9 @@ function contradictionText({ lines, contradictions: { first } }: Pool): { readon
   return first === undefined ? {} : { first: `${nameRow(lines, first[0])} and ${nameRow(lines, first[1])}` };
 }
 
-/** Rows that contradict each other, for whoever is to mend them; undefined: there are none. */
+/**
+ * Returns a line about rows that contradict each other, for the person who mends the file; undefined: there are none.
+ */
 export function contradictionLine(path: string, pool: Pool): string | undefined {
   const { rows } = pool.contradictions;
   if (rows === 0) return undefined;
@@ -69,26 +77,26 @@ export function reportOf(pool: Pool) {
     pool: name,
     environment: definition.id,
     version: definition.version,
-    /** Rows that hold a task. */
+    /** Number of rows that hold a task. */
     rows: size,
-    /** Rows that hold a task by level and split, where there are any. */
+    /** Number of rows that hold a task by level and split, without empty groups. */
     groups: groupCounts(pool),
     rejected,
-    /** Rejected rows by the kind of reason, in the order of their first rows. */
+    /** Rejected rows by reason, in the order of their first rows. */
     rejections: counted(rejections),
     /** Instructions about the form of the answer in rows that hold a task, by kind. */
     instructions: counted(instructions),
-    /** Rows that the selection leaves out. */
+    /** Number of rows that the selection leaves out. */
     leftOut,
-    /** Rows that hold a task as far as is known: what checks them could not be asked. */
+    /** Number of rows that could not be checked, and count as holding a task. */
     unchecked,
-    /** Rejected rows that hold a task that came before. */
+    /** Number of rejected rows whose task came before. */
     repeats,
-    /** The fields that were taken from each column, by how many rows. */
+    /** Fields that were read from each column, with the number of rows. */
     taken,
-    /** Rows that are asked what a row before them is asked, and have another answer; the first of them in words. */
+    /** Number of rows with the question of an earlier row and another answer; the first of them in words. */
     contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
-    /** The measure that rows are ranked by, or why they have no ranks. */
+    /** The measure by which rows are ranked, or why they have no ranks. */
     ranks,
   };
 }

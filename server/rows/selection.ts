@@ -1,4 +1,6 @@
-/** What a pool's file is for, and what of it is taken: --pool name=environment:file@selection, both parts left out at will. */
+/**
+ * Parses the value of --pool: name=environment:file@selection, where the environment and the selection are optional.
+ */
 import { existsSync } from "node:fs";
 import type { Environment, Split } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
@@ -9,11 +11,11 @@ import type { Registry } from "../../envs/registry.ts";
 
 export interface PoolFile {
   readonly path: string;
-  /** Empty: all rows, each of the split of its hash. */
+  /** Empty: all rows, each in the split of its hash. */
   readonly selection: readonly RowRange[];
-  /** Undefined: the one that can read its rows. */
+  /** Undefined: the environment that can read its rows. */
   readonly environment: Environment | undefined;
-  /** Columns that have another name than their environment knows. */
+  /** Columns with another name than their environment expects. */
   readonly names: ColumnNames;
 }
 
@@ -24,10 +26,10 @@ export type PoolFileResult = ({ readonly kind: "ok" } & PoolFile) | Invalid;
 const PART = /^([a-zA-Z_]*)(?:\[(\d*):(\d*)\])?$/;
 
 /**
- * "rows.parquet@train[200:],eval[:200]": rows from 200 on are of train, the first 200 of eval, whatever their hash.
- * "rows.jsonl@[:1000]": the first 1,000 rows, each of the split of its hash. Rows of no part are left out. An "@" that no
- * selection follows is of the path. "qa/letter:rows.jsonl", or "qa@1:rows.jsonl" for a version that is not the newest: the
- * rows are that environment's; see `readOwner`.
+ * Parses a pool's path. "rows.parquet@train[200:],eval[:200]": rows from 200 on are in train, the first 200 in eval,
+ * whatever their hash. "rows.jsonl@[:1000]": the first 1,000 rows, each in the split of its hash. Rows outside of all
+ * parts are left out. An "@" without a selection after it belongs to the path. "qa/letter:rows.jsonl", or
+ * "qa@1:rows.jsonl" for an older version, names the rows' environment; see `readOwner`.
  */
 export function readPoolPath(given: string, registry: Registry, names: ColumnNames = []): PoolFileResult {
   const read = readPath(given, registry);
@@ -62,10 +64,13 @@ function readPart([part, name = "", from = "", to = ""]: RegExpExecArray): RowRa
   return range.from < range.to ? range : `'${part}' has no rows`;
 }
 
-/** What an id looks like, and perhaps a version. A path that begins so and is none can begin with "./". */
+/** Form of an environment's id with an optional version. A path of this form can begin with "./". */
 const OWNER = /^([a-z0-9-]+(?:\/[a-z0-9-]+)*)(?:@(\d{1,9}))?:(.+)$/s;
 
-/** Before a colon stands an environment, unless there is none of that name and there is a file of the whole name. */
+/**
+ * Reads the text before a colon as an environment, unless there is no such environment and a file with the whole name
+ * exists.
+ */
 function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PathResult {
   const [, id = "", version, path = ""] = OWNER.exec(given) ?? [];
   if (id === "") return { kind: "ok", path: given, selection, environment: undefined };
@@ -75,7 +80,7 @@ function readOwner(given: string, selection: readonly RowRange[], registry: Regi
   return { kind: "invalid", message: `${found.message} (a path with a colon begins with './')` };
 }
 
-/** An environment that has rows, by its id. */
+/** Returns an environment that has rows, by its id. */
 export function ownerOf(
   registry: Registry,
   id: string,

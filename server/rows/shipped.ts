@@ -1,4 +1,7 @@
-/** Pools that ship with environments. To read their rows takes half a second: what came of it is kept beside the code. */
+/**
+ * Loads the pools that ship with environments. Reading their rows takes half a second, so the result is cached beside
+ * the code.
+ */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,16 +10,16 @@ import { finishedPool, loadPool, type Pool, poolOf } from "../../envs/pool.ts";
 import { environments as own, type Registry } from "../../envs/registry.ts";
 import { cachePath, codeDigest, readCache, writeCache } from "./cache.ts";
 
-/** A package brings it along filled. Where nobody may write, rows are read each time. */
+/** A package ships this folder filled. If it cannot be written, rows are read each time. */
 const FOLDER = fileURLToPath(new URL("../../.cache/pools", import.meta.url));
 
-/** By name. */
+/** Returns the pools by name. */
 export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   const code = codeDigest();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    // A twin's are its environment's.
+    // A twin has the pools of its environment.
     if (shipped === undefined || environment.twinOf !== undefined) continue;
     const { name, file } = shipped;
     const other = pools.get(name);
@@ -30,7 +33,7 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
 }
 
 function readShipped(environment: Environment, name: string, jsonl: string, code: string): Pool {
-  // An operator's environment is no part of that code.
+  // The digest does not cover an operator's environment, so its pools are not cached.
   if (!own.includes(environment)) return loadPool(environment, name, jsonl);
   const { id, version } = environment;
   const path = cachePath(FOLDER, {

@@ -1,4 +1,4 @@
-/** Threads that read files of pools, while there are any to read. */
+/** Starts threads that read files of pools, and ends them when all are read. */
 import { Piscina } from "piscina";
 import { buffersOf, type Done, type PoolWork } from "./work.ts";
 

@@ -1,4 +1,4 @@
-/** Files of pools in units, which threads read one by one, whatever the format: it is told by the first bytes. */
+/** Divides files of pools into units, which threads read one by one, in any format. The first bytes tell the format. */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import type { RawRow } from "../../envs/pool-columns.ts";
@@ -10,14 +10,14 @@ import { readValues, valueStretches } from "./formats/json-values.ts";
 import { lineStretches, readLines, type Stretch } from "./formats/lines.ts";
 import { type ColumnChoice, parquetColumns, readParquet, rowStretches } from "./formats/parquet.ts";
 
-/** What the bytes of a file are. */
+/** Format of a file's bytes. */
 type Form =
   | { readonly kind: "lines" | "list" | "values"; readonly packing: Packing | undefined }
   | { readonly kind: "csv"; readonly packing: Packing | undefined; readonly head: CsvHead; readonly end: number }
   | { readonly kind: "parquet" }
   | { readonly kind: "arrow" };
 
-/** Some rows of a file: bytes of a text, rows of a Parquet file, the whole of an Arrow file. */
+/** Some rows of a file: bytes of a text, rows of a Parquet file, or the whole of an Arrow file. */
 export interface Unit extends Stretch {
   readonly path: string;
   readonly form: Form;
@@ -25,7 +25,7 @@ export interface Unit extends Stretch {
 
 export type Layout = Awaited<ReturnType<typeof layOut>>;
 
-/** `unitBytes`: of a stretch of a text, if not the usual size. */
+/** Divides a file into units. `unitBytes` is the size of a text's unit; left out: the usual size. */
 export async function layOut(path: string, unitBytes?: number) {
   const files = filesOf(path);
   const units: Unit[] = [];
@@ -38,16 +38,16 @@ export async function layOut(path: string, unitBytes?: number) {
   return { format, files, units };
 }
 
-/** One, unless the path is a folder. */
+/** Returns the file itself, or the files of a folder. */
 export function filesOf(path: string): readonly string[] {
   const stats = statSync(path);
   if (stats.isDirectory()) return savedFiles(path);
-  // A FIFO would wait for a writer that never comes.
+  // Reading a FIFO would wait for a writer that never comes.
   if (!stats.isFile()) throw new PoolFileProblem("the file cannot be read (not a regular file)");
   return [path];
 }
 
-/** Whether a file is a text as it stands, which takes no more memory than it has bytes. */
+/** Returns whether a file is uncompressed text, which takes no more memory than the file has bytes. */
 export function isPlain(path: string): boolean {
   const start = startOf(path).toString("latin1");
   return [...BINARY, ...PACKED].every(([mark]) => !start.startsWith(mark));
@@ -67,7 +67,7 @@ function startOf(path: string): Buffer {
 const BINARY: readonly (readonly [start: string, kind: "parquet" | "arrow"])[] = [
   ["PAR1", "parquet"],
   ["ARRO", "arrow"],
-  // A stream begins with a mark that a message follows.
+  // An Arrow stream begins with a mark that a message follows.
   ["\xff\xff\xff\xff", "arrow"],
 ];
 const PACKED: readonly (readonly [start: string, packing: Packing])[] = [
@@ -124,7 +124,7 @@ function textForm(bytes: Bytes, extension: string, packing: Packing | undefined)
   return { kind: "lines", packing };
 }
 
-/** Whether a row goes over several lines: its first line ends in the middle. */
+/** Returns whether a row spans several lines: its first line ends in the middle. */
 function isSpread(start: string, extension: string): boolean {
   if (/^\s*\{\s*\n/.test(start)) return true;
   const [line = "", ...others] = start.trimStart().split("\n", 2);
@@ -141,7 +141,7 @@ async function stretchesOf(path: string, form: Form, unitBytes: number | undefin
   if (form.kind === "parquet") return rowStretches(path);
   if (form.kind === "arrow") return [{ start: 0, end: statSync(path).size }];
   return withBytes(path, form.packing, (bytes) => {
-    // What is packed is unpacked for each unit: it is one.
+    // A compressed file is one unit, because it would be unpacked again for each unit.
     const size = form.packing === undefined ? unitBytes : Infinity;
     if (form.kind === "csv") return csvStretches(bytes, form.head, form.end, size);
     if (form.kind === "lines") return lineStretches(bytes.size, size === Infinity ? bytes.size || 1 : size);
@@ -149,7 +149,7 @@ async function stretchesOf(path: string, form: Form, unitBytes: number | undefin
   });
 }
 
-/** The rows of a unit. `choose`: which columns are read, of formats that have columns. */
+/** Returns the rows of a unit. `choose` says which columns are read, in formats that have columns. */
 export async function rowsOf(unit: Unit, choose: ColumnChoice): Promise<Iterable<RawRow>> {
   const { path, form } = unit;
   if (form.kind === "parquet") return readParquet(path, unit, choose);
@@ -168,7 +168,7 @@ function* textRows({ path, ...stretch }: Unit, form: Extract<Form, { readonly pa
   }
 }
 
-/** The names of a file's columns; of JSON those of the first row. */
+/** Returns the names of a file's columns; for JSON the names in the first row. */
 export async function columnsOf(path: string): Promise<readonly string[]> {
   const { units } = await layOut(path);
   const [first] = units;

@@ -1,4 +1,4 @@
-/** What is done to read a pool's file: in threads, or here where the file is small. */
+/** The steps of reading a pool's file: done in threads, or in this thread if the file is small. */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Environment } from "../../envs/environment.ts";
@@ -10,13 +10,13 @@ import { cachePath, codeDigest, readCache, writeCache } from "./cache.ts";
 import { PoolFileProblem } from "./formats/bytes.ts";
 import { filesOf, layOut, type Layout, rowsOf, type Unit } from "./units.ts";
 
-/** What a file is, before its rows are read. */
+/** A file's format and parts, before its rows are read. */
 export interface FilePlan {
   readonly units: readonly Unit[];
   readonly format: Layout["format"];
   /** SHA-256 of its bytes. */
   readonly content: string;
-  /** By which a file that is written to meanwhile is found out. */
+  /** Sizes and times of its files, which reveal a write during the reading. */
   readonly stamp: string;
   /** Whether its rows are lines. */
   readonly lines: boolean;
@@ -31,7 +31,7 @@ export interface UnitRequest extends ReaderName {
   readonly unit: Unit;
   /** Columns that the operator gave another name. */
   readonly names: ColumnNames;
-  /** What a sandbox found in the Python of its rows. Left out: it was not asked yet. */
+  /** What a sandbox found in the Python of its rows. Left out: the sandbox was not asked yet. */
   readonly found?: FoundPython;
 }
 
@@ -41,14 +41,14 @@ export interface FinishRequest extends ReaderName {
   readonly units: readonly UnitColumns[];
   readonly selection: readonly RowRange[];
   readonly names: ColumnNames;
-  /** Where it is kept; undefined: nowhere. */
+  /** Folder that caches the pool; undefined: none. */
   readonly folder: string | undefined;
   readonly environmentFiles: readonly string[];
 }
 
 export type CachedRequest = Omit<FinishRequest, "units" | "folder"> & { readonly folder: string };
 
-/** What came of it, or what the operator has to mend. */
+/** The result, or the problem that the operator has to mend. */
 export type Done<T> =
   { readonly kind: "done"; readonly value: T } | { readonly kind: "problem"; readonly message: string };
 
@@ -56,11 +56,11 @@ export interface PoolWork {
   plan(path: string): Promise<Done<FilePlan>>;
   unit(request: UnitRequest): Promise<Done<UnitColumns>>;
   finish(request: FinishRequest): Promise<Done<FinishedPool>>;
-  /** Undefined: it was not kept. */
+  /** Undefined: the pool is not cached. */
   cached(request: CachedRequest): Promise<Done<FinishedPool | undefined>>;
 }
 
-/** What columns lie in, to be handed to another thread. */
+/** Returns the buffers of columns, to hand them to another thread. */
 export function buffersOf(columns: object): readonly ArrayBuffer[] {
   return Object.values(columns).flatMap((column: unknown) =>
     ArrayBuffer.isView(column) ? [column.buffer as ArrayBuffer] : [],
@@ -69,7 +69,7 @@ export function buffersOf(columns: object): readonly ArrayBuffer[] {
 
 const READ_BYTES = 1 << 20;
 
-/** `unitBytes`: of a stretch of lines, if not the usual size. */
+/** Creates the steps. `unitBytes` is the size of a text's unit; left out: the usual size. */
 export function poolWork(registry: Registry, unitBytes?: number): PoolWork {
   return {
     plan: (path) => attempt(() => planOf(path, unitBytes)),
@@ -102,7 +102,9 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<Done<T>> {
   }
 }
 
-/** What is wrong with a file that cannot be read. Whoever reads Parquet throws plain errors for files that are none. */
+/**
+ * Returns why a file cannot be read, in words. The Parquet library throws plain errors for files that are not Parquet.
+ */
 export function problemText(error: unknown): string {
   if (error instanceof PoolFileProblem) return error.message;
   const { code } = error as NodeJS.ErrnoException;
@@ -116,7 +118,7 @@ function environmentOf(registry: Registry, { environment, version }: ReaderName)
   return found.environment;
 }
 
-/** What a file is; throws where it cannot be read. */
+/** Returns a file's format and parts; throws if it cannot be read. */
 export async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
   const stamp = stampOf(path);
   const { format, files, units } = await layOut(path, unitBytes);
@@ -146,7 +148,7 @@ function contentOf(files: readonly string[]): string {
   return digest.digest("hex");
 }
 
-/** Where in a folder a pool is kept, by all that decides on it. */
+/** Returns the path of a cached pool in a folder, by everything that decides its content. */
 export function keptAt(request: CachedRequest): string {
   const { environment, version, plan, selection, names, folder, environmentFiles } = request;
   const ranges = selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);

@@ -1,4 +1,4 @@
-/** A thread that reads files of pools. */
+/** The worker thread that reads files of pools. */
 import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
 import { loadEnvironments } from "../tasks/making/load-environments.ts";
 import {
@@ -13,7 +13,7 @@ import {
 
 const { environmentFiles } = workerData as { readonly environmentFiles: readonly string[] };
 const loaded = await loadEnvironments(environmentFiles);
-// The main thread has loaded the same files: one that fails here alone was changed meanwhile.
+// The main thread has loaded the same files, so a file that fails only here was changed meanwhile.
 if (loaded.kind === "invalid") throw new Error(loaded.message);
 const work = poolWork(loaded.registry);
 

@@ -1,4 +1,4 @@
-/** Arrow: streams, as `datasets` saves them, and files. */
+/** Reads Arrow: streams, as `datasets` saves them, and files. */
 import { readFileSync } from "node:fs";
 import type { DataType, Precision, Vector } from "apache-arrow";
 import type { RawRow } from "../../../envs/pool-columns.ts";
@@ -6,7 +6,7 @@ import { differing, PoolFileProblem } from "./bytes.ts";
 import type { ColumnChoice } from "./parquet.ts";
 import { decimalOf, floatOf, plain } from "./plain.ts";
 
-/** Loaded where it is needed: most pools are no Arrow. */
+/** The package is loaded on demand, because most pools are not Arrow. */
 async function tableOf(path: string) {
   const arrow = await import("apache-arrow");
   const bytes = readFileSync(path);
@@ -47,14 +47,17 @@ export async function readArrow(path: string, choose: ColumnChoice): Promise<Ite
 type Types = typeof DataType;
 type Named = readonly [name: string, vector: Vector<DataType> | null];
 
-/** Values by their type, for a number does not say whether it had 32 bits, and a decimal not where its point is. */
+/**
+ * Returns a function that reads values by their type. A value alone does not say whether a number had 32 bits, or where
+ * a decimal's point is.
+ */
 function valueReader(types: Types, single: Precision): (type: DataType, value: unknown) => unknown {
   const read = (type: DataType, value: unknown): unknown => {
     if (value === null || value === undefined) return null;
     if (types.isDictionary(type)) return read(type.dictionary as DataType, value);
     if (types.isDecimal(type)) return decimalOf(littleEndian(value as Uint32Array), type.scale);
     if (types.isFloat(type)) return plain(type.precision === single ? floatOf(value) : value);
-    // As milliseconds they would be numbers like any others.
+    // Milliseconds would look like any other number.
     if (types.isDate(type) || types.isTimestamp(type)) return plain(new Date(Number(value)));
     if (types.isList(type) || types.isLargeList(type) || types.isFixedSizeList(type)) {
       const [child] = type.children;
@@ -70,7 +73,7 @@ function valueReader(types: Types, single: Precision): (type: DataType, value: u
   return read;
 }
 
-/** Words of 32 bits, the lowest first. */
+/** Converts 32-bit words, the lowest first, into an integer. */
 function littleEndian(words: Uint32Array): bigint {
   const whole = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
   return BigInt.asIntN(32 * words.length, whole);

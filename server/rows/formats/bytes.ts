@@ -1,12 +1,12 @@
-/** The bytes of a pool's file, as they are or unpacked. */
+/** Reads the bytes of a pool's file, unpacked if it is compressed. */
 import { isUtf8 } from "node:buffer";
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
 
-/** What the operator has to mend in a file. */
+/** A problem of a file that the operator has to mend. */
 export class PoolFileProblem extends Error {}
 
-/** Names of columns, of which no two may be the same: one of them would be read, and nobody would know which. */
+/** Returns the names of columns. Throws if two are the same, because nobody would know which one is read. */
 export function differing(names: readonly string[]): readonly string[] {
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) throw new PoolFileProblem(`it names the column '${twice}' twice: rename or remove one`);
@@ -17,12 +17,12 @@ export type Packing = "gzip" | "zstd";
 
 export interface Bytes {
   readonly size: number;
-  /** Fewer at the end. */
+  /** Returns fewer bytes at the end. */
   read(position: number, length: number): Buffer;
   close(): void;
 }
 
-/** Of a packed file, which is unpacked in memory: a text of V8 holds no more. */
+/** Maximum bytes of an unpacked file, which is held in memory: a V8 string holds no more. */
 const UNPACKED_BYTES_MAX = 512 * 1024 ** 2;
 
 export function openBytes(path: string, packing: Packing | undefined): Bytes {
@@ -68,12 +68,12 @@ function readBytes(descriptor: number, position: number, length: number): Buffer
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Past a byte order mark. */
+/** Returns the start of the text, after a byte order mark. */
 export function textStart(bytes: Bytes): number {
   return bytes.read(0, 3).equals(MARK) ? 3 : 0;
 }
 
-/** What a part of a file says, or why it cannot be read: letters that are none would be read as others in silence. */
+/** The text of a part of a file, or why it cannot be read: decoding invalid bytes would silently change letters. */
 export type Read = { readonly text: string } | { readonly problem: string };
 
 export function textOf(bytes: Buffer): Read {

@@ -1,4 +1,4 @@
-/** Tables of texts: CSV and TSV with a line of names, in which a quoted field may go over several lines. */
+/** Reads tables of texts: CSV and TSV with a line of names; a quoted field may span several lines. */
 import { isUtf8 } from "node:buffer";
 import { parse } from "csv-parse/sync";
 import type { RawRow } from "../../../envs/pool-columns.ts";
@@ -15,7 +15,7 @@ const HEAD_BYTES_MAX = 1 << 16;
 const CHUNK_BYTES = 1 << 20;
 const [NEWLINE, QUOTE] = [10, 34];
 
-/** The names of a table's columns and what stands between them; undefined: the file is no table. */
+/** Returns the names of a table's columns and its delimiter; undefined: the file is no table. */
 export function csvHead(bytes: Bytes, isTsv: boolean): { readonly head: CsvHead; readonly end: number } | undefined {
   const start = textStart(bytes);
   const first = bytes.read(start, HEAD_BYTES_MAX);
@@ -30,7 +30,7 @@ export function csvHead(bytes: Bytes, isTsv: boolean): { readonly head: CsvHead;
   return undefined;
 }
 
-/** The likeliest first: the one that comes most often. */
+/** Returns the delimiters found in the first line, the most frequent one first. */
 function byCount(first: Buffer): readonly string[] {
   const line = first.subarray(0, Math.max(0, first.indexOf(NEWLINE)) || first.length).toString("utf8");
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: line.split(delimiter).length - 1 }));
@@ -44,7 +44,10 @@ function firstRecordEnd(bytes: Buffer, delimiter: string): number {
   return end;
 }
 
-/** Finds where records end: a line break within quotes, which open at the start of a field, is of its text. */
+/**
+ * Finds the ends of records. A line break within quotes, which open at the start of a field, belongs to the field's
+ * text.
+ */
 class RecordScanner {
   readonly #delimiter: number;
   readonly #onEnd: (end: number) => void;
@@ -73,7 +76,7 @@ class RecordScanner {
   }
 }
 
-/** Stretches of whole records, from an offset on. */
+/** Returns stretches of whole records, from an offset on. */
 export function csvStretches(
   bytes: Bytes,
   { delimiter }: CsvHead,
@@ -111,11 +114,11 @@ export function* readCsv(bytes: Bytes, { names, delimiter }: CsvHead, { start, e
   }
 }
 
-/** A record by itself, where another one of its stretch is broken; a text: what is wrong with it. */
+/** Returns a record read by itself, when another record of its stretch is broken; a text says what is wrong with it. */
 function alone(bytes: Buffer, delimiter: string): readonly string[] | string {
   const read = textOf(bytes);
   if ("problem" in read) return read.problem;
-  // A quote that is not closed takes along the lines up to the next one, which would be missing without a word.
+  // An unclosed quote swallows the lines up to the next quote, and those rows would go missing silently.
   const lines = read.text.trimEnd().split("\n").length;
   const over = lines === 1 ? "" : `: it goes over ${lines} lines`;
   return parsed(read.text, delimiter)?.[0] ?? `its quotes are not those of CSV${over}`;
@@ -130,10 +133,10 @@ function rowOf(row: number, names: readonly string[], fields: readonly string[] 
   return { row, value: Object.fromEntries(entries) };
 }
 
-/** Where records end, as the scanner has it: a carriage return alone is of a field's text. */
+/** Line ends of records, the same as in the scanner: a lone carriage return belongs to a field's text. */
 const LINE_ENDS = ["\r\n", "\n"];
 
-/** Of the first line, to see that there is no other kind. */
+/** Line ends to try on the first line, to detect other kinds. */
 const ANY_LINE_ENDS = [...LINE_ENDS, "\r"];
 
 type Records = readonly (readonly string[])[];

@@ -1,6 +1,7 @@
 /**
- * JSON over several lines: a list of rows, or one row after the other. Where rows begin and end is found without parsing
- * them, so that they are read in stretches and by themselves: one that is broken is refused, and not the file.
+ * Reads JSON that spans several lines: a list of rows, or one row after another. The scanner finds where rows begin and
+ * end without parsing them. So rows are read in stretches and one by one, and a broken row is refused without refusing
+ * the file.
  */
 import type { RawRow } from "../../../envs/pool-columns.ts";
 import { type Bytes, PoolFileProblem, textOf, textStart } from "./bytes.ts";
@@ -13,10 +14,10 @@ const [LIST, LIST_END, OBJECT, OBJECT_END] = [91, 93, 123, 125];
 
 const isSpace = (byte: number): boolean => byte === 32 || (byte >= 9 && byte <= 13);
 
-/** Told of each row: where it begins and ends. */
+/** Called with the start and the end of each row. */
 type OnRow = (start: number, end: number) => void;
 
-/** Goes through rows byte by byte. */
+/** Scans rows byte by byte. */
 class Scanner {
   readonly #isList: boolean;
   readonly #onRow: OnRow;
@@ -32,7 +33,7 @@ class Scanner {
     this.#onRow = onRow;
   }
 
-  /** Of the bytes from an offset of the file on. */
+  /** Scans bytes that begin at an offset of the file. */
   take(bytes: Buffer, offset: number): void {
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i]!;
@@ -61,7 +62,7 @@ class Scanner {
     else if (byte === OBJECT || byte === LIST) this.#depth++;
     else if (byte === OBJECT_END || byte === LIST_END) {
       this.#depth = Math.max(0, this.#depth - 1);
-      // What follows a row without a comma between them is a row of its own.
+      // A value that follows a row without a comma is a row of its own.
       if (this.#depth === 0 && !this.#isList) this.#endRow(at + 1);
     }
     if (this.#start >= 0 && at - this.#start > ROW_BYTES_MAX) throw new Error(`a row has over ${ROW_BYTES_MAX} bytes`);
@@ -78,7 +79,7 @@ class Scanner {
   }
 }
 
-/** Stretches of whole rows. */
+/** Returns stretches of whole rows. */
 export function valueStretches(bytes: Bytes, isList: boolean, stretchBytes = STRETCH_BYTES): readonly Stretch[] {
   const stretches: Stretch[] = [];
   let [first, last] = [-1, -1];
@@ -95,7 +96,7 @@ export function valueStretches(bytes: Bytes, isList: boolean, stretchBytes = STR
   return stretches;
 }
 
-/** Past what stands before the first row. */
+/** Returns the position of the first row: after a byte order mark, and in a list after its bracket. */
 function rowsStart(bytes: Bytes, isList: boolean): number {
   let start = textStart(bytes);
   if (!isList) return start;
@@ -118,7 +119,7 @@ export function* readValues(bytes: Bytes, isList: boolean, { start, end }: Stret
   scanner.end();
   for (const [row, { start: from, end: to }] of rows.entries()) {
     const read = textOf(stretch.subarray(from, to));
-    // An empty place of a list is no JSON, and no blank line.
+    // An empty place of a list is invalid JSON, not a blank line; "," makes the parser refuse it.
     yield "problem" in read ? { row, ...read } : { row, json: read.text || "," };
   }
 }

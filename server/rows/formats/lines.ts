@@ -1,11 +1,11 @@
-/** JSONL: a row to a line, read in stretches. */
+/** Reads JSONL, one row a line, in stretches. */
 import { isUtf8 } from "node:buffer";
 import type { RawRow } from "../../../envs/pool-columns.ts";
 import { type Bytes, textOf, textStart } from "./bytes.ts";
 
 export const STRETCH_BYTES = 1 << 18;
 
-/** A row has at most so many bytes. */
+/** Maximum bytes of a row. */
 export const ROW_BYTES_MAX = 64 << 20;
 
 export interface Stretch {
@@ -21,7 +21,7 @@ export function lineStretches(bytes: number, stretchBytes = STRETCH_BYTES): read
   }));
 }
 
-/** The lines that begin in a stretch. Its first bytes may belong to a line that began before. */
+/** Returns the lines that begin in a stretch. Its first bytes may belong to a line that began before. */
 export function* readLines(bytes: Bytes, { start, end }: Stretch): Iterable<RawRow> {
   const stretch = readStretch(bytes, start, end);
   const first = start === 0 ? textStart(bytes) : 0;
@@ -38,7 +38,7 @@ export function* readLines(bytes: Bytes, { start, end }: Stretch): Iterable<RawR
   }
 }
 
-/** One by one, where one of them is not UTF-8. */
+/** Reads lines one by one, because one of them is not UTF-8. */
 function* readBadLines(bytes: Buffer): Iterable<RawRow> {
   let row = 0;
   for (let from = 0; from < bytes.length;) {
@@ -52,14 +52,14 @@ function* readBadLines(bytes: Buffer): Iterable<RawRow> {
 
 const NEWLINE = 10;
 
-/** From the start of the first line that begins in [start, end) to the end of the last one. */
+/** Returns the bytes from the start of the first line that begins in [start, end) to the end of the last one. */
 function readStretch(source: Bytes, start: number, end: number): Buffer {
-  // A byte before, which tells whether a line begins at the start.
+  // Includes the byte before, which tells whether a line begins at the start.
   const before = Math.max(0, start - 1);
   let bytes = source.read(before, Math.min(end, source.size) - before);
   const first = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
   if (start > 0 && first === 0) return Buffer.alloc(0);
-  // The stretch ends with a line that begins in it.
+  // Reads on to the end of the last line that begins in the stretch.
   while (bytes.at(-1) !== NEWLINE) {
     if (bytes.length > end - before + ROW_BYTES_MAX) throw new Error(`a line has over ${ROW_BYTES_MAX} bytes`);
     const more = source.read(before + bytes.length, STRETCH_BYTES);

@@ -1,4 +1,4 @@
-/** Parquet: rows by their numbers, columns by their names, and numbers with all their digits. */
+/** Reads Parquet: rows by their numbers, columns by their names, and numbers with all their digits. */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import {
   asyncBufferFromFile,
@@ -14,13 +14,13 @@ import { decimalOf, floatOf, plain } from "./plain.ts";
 
 const ROWS = 1 << 14;
 
-/** Of a unit, uncompressed: rows may hold long texts, and each thread holds a unit. */
+/** Maximum uncompressed bytes of a unit: rows may hold long texts, and each thread holds a unit. */
 const ROWS_BYTES = 64 << 20;
 
-/** Of a row group that is read in parts the pages before a part are read again: so it has few parts. */
+/** Maximum number of parts of a row group: each part reads the pages before it again. */
 const PARTS_MAX = 8;
 
-/** Units none of which goes over the end of a row group. */
+/** Returns units, none of which crosses the end of a row group. */
 export async function rowStretches(path: string, unitBytes = ROWS_BYTES): Promise<readonly Stretch[]> {
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(path));
   const units: Stretch[] = [];
@@ -36,14 +36,14 @@ export async function rowStretches(path: string, unitBytes = ROWS_BYTES): Promis
   return units;
 }
 
-/** Snappy and plain pages hyparquet reads itself. */
+/** Decompressors for hyparquet, which reads Snappy and plain pages itself. */
 export const compressors: Compressors = {
   GZIP: (input) => new Uint8Array(gunzipSync(input)),
   ZSTD: (input) => new Uint8Array(zstdDecompressSync(input)),
   BROTLI: (input) => new Uint8Array(brotliDecompressSync(input)),
 };
 
-/** Which of a file's columns are read; undefined: all. */
+/** Returns which of a file's columns are read; undefined: all. */
 export type ColumnChoice = (there: readonly string[]) => readonly string[] | undefined;
 
 export async function readParquet(
@@ -55,9 +55,9 @@ export async function readParquet(
   const found = await parquetMetadataAsync(file);
   const all = topLevel(found.schema);
   const columns = choose(all);
-  // Where none is wanted there are rows all the same, and nothing in them.
+  // If no column is wanted, each row is an empty object.
   if (columns?.length === 0) return Array.from({ length: end - start }, (_, row) => ({ row, value: {} }));
-  // Decimals come as the whole numbers that they are stored as: as numbers they lose digits.
+  // Decimals come as the integers that they are stored as: as numbers they would lose digits.
   const metadata = { ...found, schema: found.schema.map(undecimal) };
   const options = { file, metadata, compressors, rowStart: start, rowEnd: end };
   const rows = await parquetReadObjects(columns === undefined ? options : { ...options, columns: [...columns] });
@@ -85,7 +85,7 @@ function undecimal(element: Element): Element {
 
 type Reader = (value: unknown) => unknown;
 
-/** For each column that has decimals or floats of 32 bits somewhere: how its values are read. */
+/** Returns readers for each column that contains decimals or 32-bit floats. */
 function exactReaders(schema: FileMetaData["schema"]): ReadonlyMap<string, Reader> {
   const readers = new Map<string, Reader>();
   for (const [at, end] of columnRanges(schema))
@@ -94,7 +94,7 @@ function exactReaders(schema: FileMetaData["schema"]): ReadonlyMap<string, Reade
   return readers;
 }
 
-/** How an element's values are read, and where the next element stands. */
+/** Returns the reader of an element's values, and the position of the next element. */
 function readerAt(schema: FileMetaData["schema"], at: number): readonly [Reader, next: number] {
   const element = schema[at] as Element;
   const count = element.num_children ?? 0;
@@ -106,14 +106,14 @@ function readerAt(schema: FileMetaData["schema"], at: number): readonly [Reader,
     readers.set(schema[next]?.name ?? "", read);
     next = after;
   }
-  // A list has one child, what repeats in it, which has one child again: their names are not in the values.
+  // A list has one child, the repeated group, which again has one child. The names of both are not in the values.
   const repeated = schema[at + 1];
   if (count === 1 && repeated?.repetition_type === "REPEATED")
     return [readerAt(schema, repeated.num_children === 1 ? at + 2 : at + 1)[0], next];
   return [each((value) => structOf(value, readers)), next];
 }
 
-/** A value, or a list of such values. */
+/** Applies a reader to a value, or to each value of a list. */
 function each(read: Reader): Reader {
   const all: Reader = (value) => {
     if (Array.isArray(value)) return value.map(all);
@@ -136,7 +136,10 @@ function leafReader(element: Element): Reader {
   return (value) => decimalOf(value, element.scale ?? 0);
 }
 
-/** A schema is a tree in pre-order: the root, then each column with what is below it. */
+/**
+ * Returns the range of each column. A schema is a tree in pre-order: the root, then each column with the elements below
+ * it.
+ */
 function columnRanges(schema: FileMetaData["schema"]): readonly (readonly [start: number, end: number])[] {
   const ranges: (readonly [number, number])[] = [];
   const skip = (at: number): number => {
