@@ -44,14 +44,14 @@ export declare type PortInfo = Message<"gradus.v1.PortInfo"> & {
   down: string;
 
   /**
-   * What is asked of it at this moment.
+   * Calls to it in progress.
    *
    * @generated from field: uint32 running = 4;
    */
   running: number;
 
   /**
-   * What waits to be asked of it.
+   * Calls that wait for a place.
    *
    * @generated from field: uint32 waiting = 5;
    */
@@ -181,7 +181,7 @@ export declare type StudentInfo = Message<"gradus.v1.StudentInfo"> & {
   name: string;
 
   /**
-   * What it models, in a sentence.
+   * Sentence that says what it models.
    *
    * @generated from field: string models = 2;
    */
@@ -195,7 +195,7 @@ export declare type StudentInfo = Message<"gradus.v1.StudentInfo"> & {
 export declare const StudentInfoSchema: GenMessage<StudentInfo>;
 
 /**
- * Who asks, as the server sees it.
+ * The caller, as the server sees it.
  *
  * @generated from message gradus.v1.CallerInfo
  */
@@ -223,8 +223,8 @@ export declare type CallerInfo = Message<"gradus.v1.CallerInfo"> & {
 export declare const CallerInfoSchema: GenMessage<CallerInfo>;
 
 /**
- * What a server takes at most. What exceeds one gets INVALID_ARGUMENT, or
- * RESOURCE_EXHAUSTED where it is a whole message.
+ * Limits of a server. A request over a limit gets INVALID_ARGUMENT, or
+ * RESOURCE_EXHAUSTED if the whole message is too large.
  *
  * @generated from message gradus.v1.ServerLimits
  */
@@ -285,8 +285,8 @@ export declare type ServerInfo = Message<"gradus.v1.ServerInfo"> & {
   version: string;
 
   /**
-   * Of the repository that it was built from, in 12 hex digits, with "-dirty"
-   * where files were changed; empty: not known, as in a checkout.
+   * Commit that it was built from, 12 hex digits, with "-dirty" if files were
+   * changed. Empty: not known, as in a checkout.
    *
    * @generated from field: string commit = 2;
    */
@@ -315,14 +315,14 @@ export declare type ServerInfo = Message<"gradus.v1.ServerInfo"> & {
   ports: PortInfo[];
 
   /**
-   * What it takes at most.
+   * Limits of its requests.
    *
    * @generated from field: gradus.v1.ServerLimits limits = 6;
    */
   limits?: ServerLimits | undefined;
 
   /**
-   * What keeps runs and evaluations: "memory", "sqlite" or "postgres".
+   * Store of runs and evaluations: "memory", "sqlite" or "postgres".
    *
    * @generated from field: string store = 7;
    */
@@ -343,7 +343,7 @@ export declare type ServerInfo = Message<"gradus.v1.ServerInfo"> & {
   startTime?: Timestamp | undefined;
 
   /**
-   * What it does off its event loop.
+   * Work that it does off its event loop.
    *
    * @generated from field: repeated gradus.v1.QueueInfo queues = 10;
    */
@@ -409,7 +409,7 @@ export declare type GetServerInfoRequest = Message<"gradus.v1.GetServerInfoReque
 export declare const GetServerInfoRequestSchema: GenMessage<GetServerInfoRequest>;
 
 /**
- * Which it is.
+ * Response of GetServerInfo.
  *
  * @generated from message gradus.v1.GetServerInfoResponse
  */
@@ -422,7 +422,7 @@ export declare type GetServerInfoResponse = Message<"gradus.v1.GetServerInfoResp
   server?: ServerInfo | undefined;
 
   /**
-   * Who asked, for programs that show only what their user may do.
+   * The caller, for programs that show only what their user may do.
    *
    * @generated from field: gradus.v1.CallerInfo caller = 2;
    */
@@ -449,7 +449,7 @@ export declare type ParameterInfo = Message<"gradus.v1.ParameterInfo"> & {
   name: string;
 
   /**
-   * What it does, with its unit.
+   * Meaning and unit.
    *
    * @generated from field: string description = 2;
    */
@@ -504,7 +504,7 @@ export declare type LevelInfo = Message<"gradus.v1.LevelInfo"> & {
   name: string;
 
   /**
-   * What makes it what it is.
+   * Sentence that tells the level from others.
    *
    * @generated from field: string description = 2;
    */
@@ -525,8 +525,8 @@ export declare type LevelInfo = Message<"gradus.v1.LevelInfo"> & {
   evaluationOnly: boolean;
 
   /**
-   * It has fewer than 1,000 instances, and all of them lie in every split: what is
-   * evaluated may have been trained on.
+   * Whether the level has fewer than 1,000 instances. All of them then lie in every
+   * split: an evaluated task may have been trained on.
    *
    * @generated from field: bool small = 5;
    */
@@ -553,7 +553,7 @@ export declare type RewardSchemeInfo = Message<"gradus.v1.RewardSchemeInfo"> & {
   name: string;
 
   /**
-   * What it gives for what.
+   * Sentence that says which reward an answer gets.
    *
    * @generated from field: string description = 2;
    */
@@ -644,8 +644,8 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
   rows: { [key: string]: number };
 
   /**
-   * The same rows by level and split: levels in the environment's order, and of
-   * each train, eval and bench. Groups without rows are left out.
+   * Counts of `rows`, by level and split: levels in the environment's order, and
+   * train, eval and bench for each. Groups without rows are left out.
    *
    * @generated from field: repeated gradus.v1.PoolGroup groups = 3;
    */
@@ -682,8 +682,8 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
   shipped: boolean;
 
   /**
-   * What its rows are ranked by from easy to hard, in words, e.g. "column pass_rate
-   * (a pass rate)". Empty: they have no ranks, and policies that ask for some are
+   * Measure that ranks its rows from easy to hard, in words, e.g. "column pass_rate
+   * (a pass rate)". Empty: rows have no ranks, and policies that ask for ranks are
    * refused.
    *
    * @generated from field: string ranked_by = 8;
@@ -691,8 +691,8 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
   rankedBy: string;
 
   /**
-   * The same as RankRange.by names it: "solutions", or the column's name. Empty: they
-   * have no ranks.
+   * Name of that measure as in RankRange.by: "solutions", or the column's name.
+   * Empty: rows have no ranks.
    *
    * @generated from field: string rank_measure = 9;
    */
@@ -748,7 +748,7 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
   category: string;
 
   /**
-   * What the objective asks for.
+   * Goal of the objective.
    *
    * @generated from field: gradus.v1.Goal goal = 5;
    */
@@ -814,7 +814,7 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
 export declare const EnvironmentSchema: GenMessage<Environment>;
 
 /**
- * Which environments to list.
+ * Request of ListEnvironments.
  *
  * @generated from message gradus.v1.ListEnvironmentsRequest
  */
@@ -884,7 +884,7 @@ export declare type ListEnvironmentsResponse = Message<"gradus.v1.ListEnvironmen
 export declare const ListEnvironmentsResponseSchema: GenMessage<ListEnvironmentsResponse>;
 
 /**
- * Which environment to describe.
+ * Request of GetEnvironment.
  *
  * @generated from message gradus.v1.GetEnvironmentRequest
  */
@@ -931,7 +931,7 @@ export declare type GetEnvironmentResponse = Message<"gradus.v1.GetEnvironmentRe
 export declare const GetEnvironmentResponseSchema: GenMessage<GetEnvironmentResponse>;
 
 /**
- * Which task to make.
+ * Request of Reset.
  *
  * @generated from message gradus.v1.ResetRequest
  */
@@ -944,7 +944,7 @@ export declare type ResetRequest = Message<"gradus.v1.ResetRequest"> & {
   spec?: TaskSpec | undefined;
 
   /**
-   * Which of them; every value is a task, 0 too.
+   * Seed of the task. Every value gives a task, 0 too.
    *
    * @generated from field: fixed64 seed = 2;
    */
@@ -978,7 +978,7 @@ export declare type ResetResponse = Message<"gradus.v1.ResetResponse"> & {
 export declare const ResetResponseSchema: GenMessage<ResetResponse>;
 
 /**
- * Which tasks to make.
+ * Request of BatchReset.
  *
  * @generated from message gradus.v1.BatchResetRequest
  */
@@ -991,8 +991,7 @@ export declare type BatchResetRequest = Message<"gradus.v1.BatchResetRequest"> &
   spec?: TaskSpec | undefined;
 
   /**
-   * Which of them, one task for each. At most the server's limit (1024 unless
-   * configured).
+   * Seeds, one for each task. At most the server's limit (1024 unless configured).
    *
    * @generated from field: repeated fixed64 seeds = 2;
    */
@@ -1124,7 +1123,8 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
   groupId: string;
 
   /**
-   * Which completion of the group, from 0. Within a run below num_generations.
+   * Index of the completion in its group, from 0. Within a run below
+   * num_generations.
    *
    * @generated from field: uint32 sample_index = 3;
    */
@@ -1161,7 +1161,7 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
 export declare const StepRequestSchema: GenMessage<StepRequest>;
 
 /**
- * What became of it.
+ * Response of Step.
  *
  * @generated from message gradus.v1.StepResponse
  */
@@ -1232,14 +1232,14 @@ export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
 export declare const TryAnswerRequestSchema: GenMessage<TryAnswerRequest>;
 
 /**
- * What it would be worth.
+ * Response of TryAnswer.
  *
  * @generated from message gradus.v1.TryAnswerResponse
  */
 export declare type TryAnswerResponse = Message<"gradus.v1.TryAnswerResponse"> & {
   /**
-   * What was scored: the completion that came, or that was made of the answer. The
-   * places of Score.spans are places in it.
+   * Completion that was scored: the one that came, or the one made of the answer.
+   * Score.spans are places in it.
    *
    * @generated from field: string completion = 1;
    */
@@ -1260,7 +1260,7 @@ export declare type TryAnswerResponse = Message<"gradus.v1.TryAnswerResponse"> &
 export declare const TryAnswerResponseSchema: GenMessage<TryAnswerResponse>;
 
 /**
- * What to draw.
+ * Request of DrawTask.
  *
  * @generated from message gradus.v1.DrawTaskRequest
  */
@@ -1324,7 +1324,7 @@ export declare type DrawTaskResponse = Message<"gradus.v1.DrawTaskResponse"> & {
 export declare const DrawTaskResponseSchema: GenMessage<DrawTaskResponse>;
 
 /**
- * What to solve.
+ * Request of SolveTask.
  *
  * @generated from message gradus.v1.SolveTaskRequest
  */
@@ -1394,7 +1394,7 @@ export declare type SolveTaskResponse = Message<"gradus.v1.SolveTaskResponse"> &
   completion: string;
 
   /**
-   * What answers are measured against; unset where an answer is right or not.
+   * Baseline that answers are measured against. Unset: answers are right or wrong.
    *
    * @generated from field: gradus.v1.Baseline baseline = 3;
    */
@@ -1429,8 +1429,8 @@ export declare const SolveTaskResponseSchema: GenMessage<SolveTaskResponse>;
  */
 export declare type Completion = Message<"gradus.v1.Completion"> & {
   /**
-   * Which completion of the group, from 0. Within a run below num_generations.
-   * Each index at most once in a message.
+   * Index of the completion in its group, from 0. Within a run below
+   * num_generations. Each index at most once in a message.
    *
    * @generated from field: uint32 sample_index = 1;
    */
@@ -1527,7 +1527,7 @@ export declare type BatchStepRequest = Message<"gradus.v1.BatchStepRequest"> & {
 export declare const BatchStepRequestSchema: GenMessage<BatchStepRequest>;
 
 /**
- * What became of them.
+ * Response of BatchStep.
  *
  * @generated from message gradus.v1.BatchStepResponse
  */
@@ -1620,7 +1620,7 @@ export declare type StreamStepsFailure = Message<"gradus.v1.StreamStepsFailure">
 export declare const StreamStepsFailureSchema: GenMessage<StreamStepsFailure>;
 
 /**
- * What became of one request of a stream.
+ * Response to one request of a stream.
  *
  * @generated from message gradus.v1.StreamStepsResponse
  */
@@ -1670,7 +1670,7 @@ export declare type StreamStepsResponse = Message<"gradus.v1.StreamStepsResponse
 export declare const StreamStepsResponseSchema: GenMessage<StreamStepsResponse>;
 
 /**
- * What the objective of an environment asks for.
+ * Goal of an environment's objective.
  *
  * @generated from enum gradus.v1.Goal
  */
@@ -1730,8 +1730,9 @@ export enum FinishReason {
   STOP = 1,
 
   /**
-   * It reached its greatest length: Score.truncated is true. It is scored all the
-   * same, but an answer that nothing ends does not count; see AnswerFormat.
+   * The completion reached its maximum length: Score.truncated is true. It is
+   * scored all the same, but an answer that nothing ends does not count; see
+   * AnswerFormat.
    *
    * @generated from enum value: FINISH_REASON_LENGTH = 2;
    */

@@ -309,7 +309,7 @@ export const GoalSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_environment, 0);
 
 /**
- * What the objective of an environment asks for.
+ * Goal of an environment's objective.
  *
  * @generated from enum gradus.v1.Goal
  */

@@ -37,7 +37,7 @@ export declare type Suite = Message<"gradus.v1.Suite"> & {
   version: number;
 
   /**
-   * What it measures.
+   * Sentence that says what it measures.
    *
    * @generated from field: string description = 3;
    */
@@ -51,7 +51,7 @@ export declare type Suite = Message<"gradus.v1.Suite"> & {
   tasks: number;
 
   /**
-   * What it is made of, in order.
+   * Parts of the suite, in order.
    *
    * @generated from field: repeated gradus.v1.SuitePart parts = 5;
    */
@@ -113,7 +113,7 @@ export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
   parameters?: Parameters | undefined;
 
   /**
-   * Which split its instances lie in.
+   * Split of its instances.
    *
    * @generated from field: gradus.v1.Split split = 7;
    */
@@ -127,7 +127,7 @@ export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
 export declare const SuitePartSchema: GenMessage<SuitePart>;
 
 /**
- * Which suites to list.
+ * Request of ListSuites.
  *
  * @generated from message gradus.v1.ListSuitesRequest
  */
@@ -272,7 +272,7 @@ export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
 export declare const EvaluationSchema: GenMessage<Evaluation>;
 
 /**
- * What to evaluate.
+ * Request of CreateEvaluation.
  *
  * @generated from message gradus.v1.CreateEvaluationRequest
  */
@@ -354,7 +354,7 @@ export declare type CreateEvaluationResponse = Message<"gradus.v1.CreateEvaluati
 export declare const CreateEvaluationResponseSchema: GenMessage<CreateEvaluationResponse>;
 
 /**
- * Which evaluation to get.
+ * Request of GetEvaluation.
  *
  * @generated from message gradus.v1.GetEvaluationRequest
  */
@@ -394,7 +394,7 @@ export declare type GetEvaluationResponse = Message<"gradus.v1.GetEvaluationResp
 export declare const GetEvaluationResponseSchema: GenMessage<GetEvaluationResponse>;
 
 /**
- * Which evaluations to list.
+ * Request of ListEvaluations.
  *
  * @generated from message gradus.v1.ListEvaluationsRequest
  */
@@ -455,7 +455,7 @@ export declare type ListEvaluationsResponse = Message<"gradus.v1.ListEvaluations
 export declare const ListEvaluationsResponseSchema: GenMessage<ListEvaluationsResponse>;
 
 /**
- * Which evaluation to delete.
+ * Request of DeleteEvaluation.
  *
  * @generated from message gradus.v1.DeleteEvaluationRequest
  */
@@ -489,7 +489,7 @@ export declare type DeleteEvaluationResponse = Message<"gradus.v1.DeleteEvaluati
 export declare const DeleteEvaluationResponseSchema: GenMessage<DeleteEvaluationResponse>;
 
 /**
- * Which evaluation to hold.
+ * Request of HoldEvaluation.
  *
  * @generated from message gradus.v1.HoldEvaluationRequest
  */
@@ -523,7 +523,7 @@ export declare type HoldEvaluationResponse = Message<"gradus.v1.HoldEvaluationRe
 export declare const HoldEvaluationResponseSchema: GenMessage<HoldEvaluationResponse>;
 
 /**
- * Which tasks to give.
+ * Request of ListPendingTasks.
  *
  * @generated from message gradus.v1.ListPendingTasksRequest
  */
@@ -631,7 +631,7 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   taskId: string;
 
   /**
-   * Which completion of the task, from 0.
+   * Index of the completion in its task, from 0.
    *
    * @generated from field: uint32 sample_index = 3;
    */
@@ -672,7 +672,7 @@ export declare type SubmitFailure = Message<"gradus.v1.SubmitFailure"> & {
   code: number;
 
   /**
-   * What was wrong, in words.
+   * Error in words.
    *
    * @generated from field: string message = 2;
    */
@@ -693,7 +693,7 @@ export declare type SubmitFailure = Message<"gradus.v1.SubmitFailure"> & {
 export declare const SubmitFailureSchema: GenMessage<SubmitFailure>;
 
 /**
- * What became of it.
+ * Response of SubmitCompletions.
  *
  * @generated from message gradus.v1.SubmitCompletionsResponse
  */
@@ -764,7 +764,7 @@ export declare type BatchSubmitCompletionsRequest = Message<"gradus.v1.BatchSubm
 export declare const BatchSubmitCompletionsRequestSchema: GenMessage<BatchSubmitCompletionsRequest>;
 
 /**
- * What became of each.
+ * Response of BatchSubmitCompletions.
  *
  * @generated from message gradus.v1.BatchSubmitCompletionsResponse
  */
@@ -784,7 +784,7 @@ export declare type BatchSubmitCompletionsResponse = Message<"gradus.v1.BatchSub
 export declare const BatchSubmitCompletionsResponseSchema: GenMessage<BatchSubmitCompletionsResponse>;
 
 /**
- * Which samples to give.
+ * Request of ListSamples.
  *
  * @generated from message gradus.v1.ListSamplesRequest
  */
@@ -867,7 +867,7 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
   task?: Task | undefined;
 
   /**
-   * Which completion of the task.
+   * Index of the completion in its task, from 0.
    *
    * @generated from field: uint32 sample_index = 2;
    */
@@ -902,7 +902,7 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
   category: string;
 
   /**
-   * Of a row of a pool: the pool's name.
+   * Name of the pool, if the task is a row.
    *
    * @generated from field: string pool = 7;
    */
@@ -959,7 +959,7 @@ export declare type ListSamplesResponse = Message<"gradus.v1.ListSamplesResponse
 export declare const ListSamplesResponseSchema: GenMessage<ListSamplesResponse>;
 
 /**
- * Which report to give.
+ * Request of GetReport.
  *
  * @generated from message gradus.v1.GetReportRequest
  */
@@ -1050,8 +1050,8 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   samplesExpected: bigint;
 
   /**
-   * Of these tasks, those that lie in every split, for there are fewer than 1,000
-   * like them: the model may have been trained on them.
+   * Number of these tasks that lie in every split, because there are fewer than
+   * 1,000 like them: the model may have been trained on them.
    *
    * @generated from field: uint64 tasks_in_every_split = 6;
    */
@@ -1067,18 +1067,18 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   standardErrors: { [key: string]: number };
 
   /**
-   * Of `samples`, those without a reward, and never will have one. They are in no
-   * figure but no_reward_rate.
+   * Number of `samples` that have no reward and never will. Only no_reward_rate
+   * counts them.
    *
    * @generated from field: uint64 samples_without_reward = 8;
    */
   samplesWithoutReward: bigint;
 
   /**
-   * Of `tasks`, how many a figure leaves out, because fewer of their samples have a
-   * reward than it needs. By the figure's name: mean_reward, which stands for every
-   * figure of one sample, and pass@k, which stands for first_verifying_pass@k too.
-   * Figures that leave out none are not there.
+   * Number of `tasks` that a figure leaves out, because fewer of their samples have
+   * a reward than it needs. The key is the figure's name: mean_reward stands for
+   * every figure of one sample, and pass@k for first_verifying_pass@k too. Figures
+   * that leave out none are missing.
    *
    * @generated from field: map<string, uint64> tasks_left_out = 9;
    */
@@ -1127,7 +1127,7 @@ export declare type Report = Message<"gradus.v1.Report"> & {
   overall?: ReportRow | undefined;
 
   /**
-   * Which baselines the ratios are against, in words.
+   * Baselines that the ratios are measured against, in words.
    *
    * @generated from field: string baseline = 5;
    */
@@ -1148,8 +1148,8 @@ export declare type Report = Message<"gradus.v1.Report"> & {
   suite?: Suite | undefined;
 
   /**
-   * What is to be known before any figure is read, in words, e.g. that more than 1% of
-   * the samples have no reward. Show them first.
+   * Warnings to show before any figure, e.g. that more than 1% of the samples have
+   * no reward.
    *
    * @generated from field: repeated string warnings = 8;
    */
@@ -1279,7 +1279,7 @@ export declare const EvaluationService: GenService<{
     output: typeof SubmitCompletionsResponseSchema;
   },
   /**
-   * The same for a list of completions, for clients that cannot stream.
+   * SubmitCompletions for a list of completions, for clients that cannot stream.
    *
    * @generated from rpc gradus.v1.EvaluationService.BatchSubmitCompletions
    */

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_gradus_v1_outcome: GenFile;
 
 /**
- * What a score did to the run that issued the task.
+ * Effect of a score on the run that issued the task.
  *
  * @generated from message gradus.v1.Feedback
  */
@@ -137,7 +137,7 @@ export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
   end: number;
 
   /**
-   * What the verifier says of it.
+   * Verdict on this answer.
    *
    * @generated from field: gradus.v1.Verdict verdict = 3;
    */
@@ -173,14 +173,14 @@ export declare const AnswerSpanSchema: GenMessage<AnswerSpan>;
  */
 export declare type Commit = Message<"gradus.v1.Commit"> & {
   /**
-   * Which of the completion's marked answers it is, from 0.
+   * Index of the completion's marked answer, from 0.
    *
    * @generated from field: uint32 answer = 1;
    */
   answer: number;
 
   /**
-   * Which of Score.spans it is, from 0: it is always among them.
+   * Index in Score.spans, from 0. The span is always there.
    *
    * @generated from field: uint32 span = 2;
    */
@@ -222,7 +222,7 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   components: RewardComponent[];
 
   /**
-   * What the verifier found.
+   * Finding of the verifier.
    *
    * @generated from field: gradus.v1.Verdict verdict = 3;
    */
@@ -243,7 +243,8 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   objective?: number | undefined;
 
   /**
-   * What the objective is measured against; unset: the environment has none.
+   * Baseline that the objective is measured against. Unset: the environment has
+   * none.
    *
    * @generated from field: gradus.v1.Baseline baseline = 6;
    */
@@ -369,7 +370,7 @@ export declare type NoReward = Message<"gradus.v1.NoReward"> & {
 export declare const NoRewardSchema: GenMessage<NoReward>;
 
 /**
- * What became of one completion.
+ * Result of one completion.
  *
  * @generated from message gradus.v1.Outcome
  */
@@ -396,7 +397,7 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
     case: "score";
   } | {
     /**
-     * It could not be, through no fault of the policy's answer.
+     * Reason why there is no score. The policy's answer is not at fault.
      *
      * @generated from field: gradus.v1.NoReward no_reward = 3;
      */
@@ -405,7 +406,7 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * What it did to the run; unset if the task was not issued by a run.
+   * Effect on the run. Unset: no run issued the task.
    *
    * @generated from field: gradus.v1.Feedback feedback = 4;
    */
@@ -603,7 +604,7 @@ export declare type FormatWarning = Message<"gradus.v1.FormatWarning"> & {
 export declare const FormatWarningSchema: GenMessage<FormatWarning>;
 
 /**
- * Which samples are meant: those of which all that is set holds.
+ * Filter of samples. A sample passes if it matches every field that is set.
  *
  * @generated from message gradus.v1.SampleFilter
  */
@@ -665,7 +666,7 @@ export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
 export declare const SampleFilterSchema: GenMessage<SampleFilter>;
 
 /**
- * What the verifier found.
+ * Finding of the verifier.
  *
  * @generated from enum gradus.v1.Verdict
  */
@@ -839,7 +840,7 @@ export enum NoRewardReason {
 export declare const NoRewardReasonSchema: GenEnum<NoRewardReason>;
 
 /**
- * What a score did to the run that issued the task.
+ * Effect of a score on the run that issued the task.
  *
  * @generated from enum gradus.v1.FeedbackStatus
  */
@@ -859,7 +860,7 @@ export enum FeedbackStatus {
   RECORDED = 1,
 
   /**
-   * The same completion of this sample was recorded before; nothing changed.
+   * The run has this completion of the sample already; nothing changed.
    *
    * @generated from enum value: FEEDBACK_STATUS_DUPLICATE = 2;
    */

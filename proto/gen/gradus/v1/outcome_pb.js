@@ -110,7 +110,7 @@ export const VerdictSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_outcome, 0);
 
 /**
- * What the verifier found.
+ * Finding of the verifier.
  *
  * @generated from enum gradus.v1.Verdict
  */
@@ -155,7 +155,7 @@ export const FeedbackStatusSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_outcome, 3);
 
 /**
- * What a score did to the run that issued the task.
+ * Effect of a score on the run that issued the task.
  *
  * @generated from enum gradus.v1.FeedbackStatus
  */

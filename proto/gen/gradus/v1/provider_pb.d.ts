@@ -22,7 +22,7 @@ export declare const file_gradus_v1_provider: GenFile;
  */
 export declare type ProviderFailure = Message<"gradus.v1.ProviderFailure"> & {
   /**
-   * What kind of failure.
+   * Kind of failure.
    *
    * @generated from field: gradus.v1.ProviderFailureKind kind = 1;
    */
@@ -57,7 +57,7 @@ export declare type ProviderLevel = Message<"gradus.v1.ProviderLevel"> & {
   name: string;
 
   /**
-   * What makes it what it is; at most 1,000 characters.
+   * Sentence that tells the level from others, at most 1,000 characters.
    *
    * @generated from field: string description = 2;
    */
@@ -108,7 +108,7 @@ export declare type ProviderComponent = Message<"gradus.v1.ProviderComponent"> &
   name: string;
 
   /**
-   * What it measures; at most 1,000 characters.
+   * Meaning, at most 1,000 characters.
    *
    * @generated from field: string description = 2;
    */
@@ -130,8 +130,7 @@ export declare type ProviderComponent = Message<"gradus.v1.ProviderComponent"> &
 export declare const ProviderComponentSchema: GenMessage<ProviderComponent>;
 
 /**
- * What an environment takes at most. 0: the server's own limit, which is never
- * exceeded.
+ * Limits of an environment. 0: the server's own limit, which is never exceeded.
  *
  * @generated from message gradus.v1.ProviderLimits
  */
@@ -203,7 +202,7 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
   description: string;
 
   /**
-   * What the objective asks for; unset: GOAL_SATISFY.
+   * Goal of the objective. Unset: GOAL_SATISFY.
    *
    * @generated from field: gradus.v1.Goal goal = 5;
    */
@@ -247,7 +246,7 @@ export declare type ProvidedEnvironment = Message<"gradus.v1.ProvidedEnvironment
   draws: boolean;
 
   /**
-   * What it takes at most.
+   * Limits of its requests.
    *
    * @generated from field: gradus.v1.ProviderLimits limits = 11;
    */
@@ -325,21 +324,21 @@ export declare type DescribeRequest = Message<"gradus.v1.DescribeRequest"> & {
 export declare const DescribeRequestSchema: GenMessage<DescribeRequest>;
 
 /**
- * What it has.
+ * Response of Describe.
  *
  * @generated from message gradus.v1.DescribeResponse
  */
 export declare type DescribeResponse = Message<"gradus.v1.DescribeResponse"> & {
   /**
-   * Which revision of this contract the provider speaks: 1. A server that
-   * speaks another one refuses to mount it, in words.
+   * Revision of this contract that the provider speaks: 1. A server that speaks
+   * another revision refuses to mount it, in words.
    *
    * @generated from field: uint32 protocol = 1;
    */
   protocol: number;
 
   /**
-   * What serves it, for logs, e.g. "Python 3.12.3, reasoning-gym 0.1.25".
+   * Program that serves it, for logs, e.g. "Python 3.12.3, reasoning-gym 0.1.25".
    *
    * @generated from field: string host = 2;
    */
@@ -353,7 +352,7 @@ export declare type DescribeResponse = Message<"gradus.v1.DescribeResponse"> & {
   environments: ProvidedEnvironment[];
 
   /**
-   * What it does not serve, by name.
+   * Environments that it does not serve, by name.
    *
    * @generated from field: repeated gradus.v1.LeftOut left_out = 4;
    */
@@ -367,7 +366,7 @@ export declare type DescribeResponse = Message<"gradus.v1.DescribeResponse"> & {
 export declare const DescribeResponseSchema: GenMessage<DescribeResponse>;
 
 /**
- * Which instances to make.
+ * Request of Generate.
  *
  * @generated from message gradus.v1.GenerateRequest
  */
@@ -429,9 +428,9 @@ export declare const GenerateRequestSchema: GenMessage<GenerateRequest>;
  */
 export declare type ProvidedInstance = Message<"gradus.v1.ProvidedInstance"> & {
   /**
-   * What Verify and Draw are given back, byte for byte, in whatever process; by
-   * convention JSON. At most 1 MiB, and where it deflates to some 2,500 bytes, which
-   * is best, it travels in the task's id; else Generate is asked again for it.
+   * Bytes that Verify and Draw are given back unchanged, in any process; by
+   * convention JSON. At most 1 MiB. If it deflates to about 2,500 bytes, which is
+   * best, it travels in the task's id; else Generate is asked again for it.
    *
    * @generated from field: bytes instance = 1;
    */
@@ -446,8 +445,9 @@ export declare type ProvidedInstance = Message<"gradus.v1.ProvidedInstance"> & {
   prompt: ChatMessage[];
 
   /**
-   * The same for two instances exactly if they are the same task: its hash decides
-   * the split and finds repeats. Empty: the instance's bytes. At most 1 MiB.
+   * Text that two instances share exactly if they are the same task. Its hash
+   * decides the split and finds repeats. Empty: the instance's bytes. At most 1
+   * MiB.
    *
    * @generated from field: string canonical = 3;
    */
@@ -493,13 +493,13 @@ export declare type ProvidedInstance = Message<"gradus.v1.ProvidedInstance"> & {
 export declare const ProvidedInstanceSchema: GenMessage<ProvidedInstance>;
 
 /**
- * What came of one seed.
+ * Result of one seed.
  *
  * @generated from message gradus.v1.GenerateResponse
  */
 export declare type GenerateResponse = Message<"gradus.v1.GenerateResponse"> & {
   /**
-   * Which of the request's seeds, from 0.
+   * Index of the seed in the request, from 0.
    *
    * @generated from field: uint32 index = 1;
    */
@@ -619,7 +619,7 @@ export declare type VerifyRequest = Message<"gradus.v1.VerifyRequest"> & {
 export declare const VerifyRequestSchema: GenMessage<VerifyRequest>;
 
 /**
- * What one component of a graded answer came to.
+ * Value of one component of a graded answer.
  *
  * @generated from message gradus.v1.ProvidedComponent
  */
@@ -653,7 +653,7 @@ export declare type ProvidedComponent = Message<"gradus.v1.ProvidedComponent"> &
 export declare const ProvidedComponentSchema: GenMessage<ProvidedComponent>;
 
 /**
- * What was found of an answer.
+ * Facts found of an answer.
  *
  * @generated from message gradus.v1.ProvidedFacts
  */
@@ -667,7 +667,7 @@ export declare type ProvidedFacts = Message<"gradus.v1.ProvidedFacts"> & {
   verdict: Verdict;
 
   /**
-   * What is wrong with the answer, for people; at most 2,000 characters.
+   * Fault of the answer, for people; at most 2,000 characters.
    *
    * @generated from field: string violation = 2;
    */
@@ -681,14 +681,14 @@ export declare type ProvidedFacts = Message<"gradus.v1.ProvidedFacts"> & {
   objective?: number | undefined;
 
   /**
-   * Of a graded answer.
+   * Components of a graded answer.
    *
    * @generated from field: repeated gradus.v1.ProvidedComponent components = 4;
    */
   components: ProvidedComponent[];
 
   /**
-   * Of a graded answer, whether the goal is reached.
+   * Whether a graded answer reaches the goal.
    *
    * @generated from field: bool solved = 5;
    */
@@ -709,7 +709,7 @@ export declare type ProvidedFacts = Message<"gradus.v1.ProvidedFacts"> & {
 export declare const ProvidedFactsSchema: GenMessage<ProvidedFacts>;
 
 /**
- * What came of one answer.
+ * Result of one answer.
  *
  * @generated from message gradus.v1.VerifyResponse
  */
@@ -728,7 +728,7 @@ export declare type VerifyResponse = Message<"gradus.v1.VerifyResponse"> & {
    */
   result: {
     /**
-     * What was found.
+     * Facts of the answer.
      *
      * @generated from field: gradus.v1.ProvidedFacts facts = 2;
      */
@@ -752,8 +752,8 @@ export declare type VerifyResponse = Message<"gradus.v1.VerifyResponse"> & {
 export declare const VerifyResponseSchema: GenMessage<VerifyResponse>;
 
 /**
- * What came of several answers in a row, between a local host and its server.
- * VerifyResponses that are equal but for their index are here once.
+ * Results of several answers in a row, between a local host and its server.
+ * VerifyResponses that are equal except for their index appear once.
  *
  * @generated from message gradus.v1.VerifyResponses
  */
@@ -766,7 +766,7 @@ export declare type VerifyResponses = Message<"gradus.v1.VerifyResponses"> & {
   index: number;
 
   /**
-   * What came of them, each once. Their own indices say nothing.
+   * Distinct results. Their own indices have no meaning.
    *
    * @generated from field: repeated gradus.v1.VerifyResponse results = 2;
    */
@@ -787,7 +787,7 @@ export declare type VerifyResponses = Message<"gradus.v1.VerifyResponses"> & {
 export declare const VerifyResponsesSchema: GenMessage<VerifyResponses>;
 
 /**
- * What to draw.
+ * Request of Draw.
  *
  * @generated from message gradus.v1.DrawRequest
  */
@@ -848,7 +848,7 @@ export declare type DrawResponse = Message<"gradus.v1.DrawResponse"> & {
     case: "svg";
   } | {
     /**
-     * It could not be drawn.
+     * Reason why it could not be drawn.
      *
      * @generated from field: gradus.v1.ProviderFailure failure = 2;
      */
@@ -864,8 +864,8 @@ export declare type DrawResponse = Message<"gradus.v1.DrawResponse"> & {
 export declare const DrawResponseSchema: GenMessage<DrawResponse>;
 
 /**
- * What a local host may ask of the machine beside its own folder and packages: said
- * to it at start, in words of the operator's.
+ * Access that the operator allows a local host beside its own folder and packages.
+ * The server sends it at start.
  *
  * @generated from message gradus.v1.HostAllowance
  */
@@ -899,8 +899,8 @@ export declare const HostAllowanceSchema: GenMessage<HostAllowance>;
  */
 export declare type HostStart = Message<"gradus.v1.HostStart"> & {
   /**
-   * What is mounted: a path of a Python file, or "reasoning-gym", "verifiers" and
-   * others with ":" and names after it.
+   * Target that is mounted: a path of a Python file, or "reasoning-gym",
+   * "verifiers" and others with ":" and names after it.
    *
    * @generated from field: string target = 1;
    */
@@ -914,7 +914,7 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
   workers: number;
 
   /**
-   * What it may ask of the machine.
+   * Access to the machine that the host may have.
    *
    * @generated from field: gradus.v1.HostAllowance allow = 3;
    */
@@ -953,7 +953,7 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
   generateMs: number;
 
   /**
-   * The same for verifying one answer; where hold_ms is set, so much more at most.
+   * Time limit of verifying one answer. Where hold_ms is set, it adds at most that.
    *
    * @generated from field: uint32 verify_ms = 8;
    */
@@ -1000,7 +1000,8 @@ export declare const HostStartSchema: GenMessage<HostStart>;
  */
 export declare type HostReady = Message<"gradus.v1.HostReady"> & {
   /**
-   * What it serves; unset: it serves nothing, for the reason in `refused`.
+   * Environments that it serves. Unset: it serves none, for the reason in
+   * `refused`.
    *
    * @generated from field: gradus.v1.DescribeResponse described = 1;
    */
@@ -1117,9 +1118,9 @@ export declare type TellHeld = Message<"gradus.v1.TellHeld"> & {
 export declare const TellHeldSchema: GenMessage<TellHeld>;
 
 /**
- * What a worker holds and may not have told yet: in memory that it shares with its
- * host, so that nothing of it is lost, however the worker ends. It tells of the same
- * answers itself if it goes on.
+ * Results that a worker has and may not have sent yet, in memory shared with its
+ * host: nothing is lost, however the worker ends. A worker that goes on sends the
+ * same answers itself.
  *
  * @generated from message gradus.v1.WorkerHeld
  */
@@ -1139,7 +1140,7 @@ export declare type WorkerHeld = Message<"gradus.v1.WorkerHeld"> & {
   call: number;
 
   /**
-   * What came of its answers.
+   * Results of its answers.
    *
    * @generated from field: gradus.v1.VerifyResponses verified = 3;
    */
@@ -1345,8 +1346,8 @@ export declare type ProviderFrame = Message<"gradus.v1.ProviderFrame"> & {
 export declare const ProviderFrameSchema: GenMessage<ProviderFrame>;
 
 /**
- * What kind of failure kept a provider from making an instance or from verifying an
- * answer. None says anything of the answer, and none is a reward.
+ * Kind of failure that kept a provider from making an instance or verifying an
+ * answer. No kind says anything of the answer, and none is a reward.
  *
  * @generated from enum gradus.v1.ProviderFailureKind
  */
@@ -1367,7 +1368,7 @@ export enum ProviderFailureKind {
   RAISED = 1,
 
   /**
-   * It took longer than its limit.
+   * The request took longer than its time limit.
    *
    * @generated from enum value: PROVIDER_FAILURE_KIND_TIMEOUT = 2;
    */
@@ -1381,15 +1382,15 @@ export enum ProviderFailureKind {
   CRASHED = 3,
 
   /**
-   * It took more memory than its limit.
+   * The request took more memory than its limit.
    *
    * @generated from enum value: PROVIDER_FAILURE_KIND_MEMORY = 4;
    */
   MEMORY = 4,
 
   /**
-   * What the environment needs is not there, e.g. a runtime or an address: again may
-   * help.
+   * Something that the environment needs is missing, e.g. a runtime or an address.
+   * A retry may help.
    *
    * @generated from enum value: PROVIDER_FAILURE_KIND_UNAVAILABLE = 5;
    */

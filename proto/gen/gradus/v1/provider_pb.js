@@ -218,8 +218,8 @@ export const ProviderFailureKindSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_provider, 0);
 
 /**
- * What kind of failure kept a provider from making an instance or from verifying an
- * answer. None says anything of the answer, and none is a reward.
+ * Kind of failure that kept a provider from making an instance or verifying an
+ * answer. No kind says anything of the answer, and none is a reward.
  *
  * @generated from enum gradus.v1.ProviderFailureKind
  */

@@ -135,8 +135,8 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Which split; unset: SPLIT_TRAIN. A level that is for evaluation only is
-   * refused for SPLIT_TRAIN.
+   * Split of the task. Unset: SPLIT_TRAIN. A level for evaluation only is refused
+   * for SPLIT_TRAIN.
    *
    * @generated from field: gradus.v1.Split split = 5;
    */
@@ -190,7 +190,7 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
 export declare const TaskSpecSchema: GenMessage<TaskSpec>;
 
 /**
- * What a trainer may want to know beside the prompt. Never part of the prompt.
+ * Facts that a trainer may want beside the prompt. They are never part of the prompt.
  *
  * @generated from message gradus.v1.TaskHints
  */
@@ -397,9 +397,9 @@ export declare type Task = Message<"gradus.v1.Task"> & {
 export declare const TaskSchema: GenMessage<Task>;
 
 /**
- * Which of three disjoint sets of instances a task is drawn from. The sets are
- * told apart by a hash of the canonical instance, so an instance is in exactly
- * one of them, whatever seed or level it came from.
+ * Set of instances that a task is drawn from. The three sets are disjoint: a hash of
+ * the canonical instance decides, so an instance is in exactly one of them, whatever
+ * seed or level it came from.
  *
  * @generated from enum gradus.v1.Split
  */

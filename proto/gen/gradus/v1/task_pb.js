@@ -61,9 +61,9 @@ export const SplitSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_task, 0);
 
 /**
- * Which of three disjoint sets of instances a task is drawn from. The sets are
- * told apart by a hash of the canonical instance, so an instance is in exactly
- * one of them, whatever seed or level it came from.
+ * Set of instances that a task is drawn from. The three sets are disjoint: a hash of
+ * the canonical instance decides, so an instance is in exactly one of them, whatever
+ * seed or level it came from.
  *
  * @generated from enum gradus.v1.Split
  */

@@ -39,7 +39,7 @@ class _GoalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeW
     """Larger objectives are better."""
 
 class Goal(_Goal, metaclass=_GoalEnumTypeWrapper):
-    """What the objective of an environment asks for."""
+    """Goal of an environment's objective."""
 
 GOAL_UNSPECIFIED: Goal.ValueType  # 0
 """Never sent."""
@@ -62,8 +62,9 @@ class _FinishReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     FINISH_REASON_STOP: _FinishReason.ValueType  # 1
     """The policy ended it, or a stop string did."""
     FINISH_REASON_LENGTH: _FinishReason.ValueType  # 2
-    """It reached its greatest length: Score.truncated is true. It is scored all the
-    same, but an answer that nothing ends does not count; see AnswerFormat.
+    """The completion reached its maximum length: Score.truncated is true. It is
+    scored all the same, but an answer that nothing ends does not count; see
+    AnswerFormat.
     """
 
 class FinishReason(_FinishReason, metaclass=_FinishReasonEnumTypeWrapper):
@@ -74,8 +75,9 @@ FINISH_REASON_UNSPECIFIED: FinishReason.ValueType  # 0
 FINISH_REASON_STOP: FinishReason.ValueType  # 1
 """The policy ended it, or a stop string did."""
 FINISH_REASON_LENGTH: FinishReason.ValueType  # 2
-"""It reached its greatest length: Score.truncated is true. It is scored all the
-same, but an answer that nothing ends does not count; see AnswerFormat.
+"""The completion reached its maximum length: Score.truncated is true. It is
+scored all the same, but an answer that nothing ends does not count; see
+AnswerFormat.
 """
 global___FinishReason = FinishReason
 
@@ -99,9 +101,9 @@ class PortInfo(google.protobuf.message.Message):
     Empty: it is asked.
     """
     running: builtins.int
-    """What is asked of it at this moment."""
+    """Calls to it in progress."""
     waiting: builtins.int
-    """What waits to be asked of it."""
+    """Calls that wait for a place."""
     def __init__(
         self,
         *,
@@ -209,7 +211,7 @@ class StudentInfo(google.protobuf.message.Message):
     name: builtins.str
     """Its name, e.g. "fast"."""
     models: builtins.str
-    """What it models, in a sentence."""
+    """Sentence that says what it models."""
     def __init__(
         self,
         *,
@@ -222,7 +224,7 @@ global___StudentInfo = StudentInfo
 
 @typing.final
 class CallerInfo(google.protobuf.message.Message):
-    """Who asks, as the server sees it."""
+    """The caller, as the server sees it."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -246,8 +248,8 @@ global___CallerInfo = CallerInfo
 
 @typing.final
 class ServerLimits(google.protobuf.message.Message):
-    """What a server takes at most. What exceeds one gets INVALID_ARGUMENT, or
-    RESOURCE_EXHAUSTED where it is a whole message.
+    """Limits of a server. A request over a limit gets INVALID_ARGUMENT, or
+    RESOURCE_EXHAUSTED if the whole message is too large.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -304,8 +306,8 @@ class ServerInfo(google.protobuf.message.Message):
     version: builtins.str
     """E.g. "0.1.0", or "0.2.0-rc.1"."""
     commit: builtins.str
-    """Of the repository that it was built from, in 12 hex digits, with "-dirty"
-    where files were changed; empty: not known, as in a checkout.
+    """Commit that it was built from, 12 hex digits, with "-dirty" if files were
+    changed. Empty: not known, as in a checkout.
     """
     contract: builtins.str
     """The contract's package, e.g. "gradus.v1". Within one, a newer server serves
@@ -314,7 +316,7 @@ class ServerInfo(google.protobuf.message.Message):
     environments: builtins.int
     """How many environments there are, each of its versions counted."""
     store: builtins.str
-    """What keeps runs and evaluations: "memory", "sqlite" or "postgres"."""
+    """Store of runs and evaluations: "memory", "sqlite" or "postgres"."""
     replica_id: builtins.str
     """Made anew at each start, and another one for each process."""
     keep_samples_bytes: builtins.int
@@ -327,7 +329,7 @@ class ServerInfo(google.protobuf.message.Message):
 
     @property
     def limits(self) -> global___ServerLimits:
-        """What it takes at most."""
+        """Limits of its requests."""
 
     @property
     def start_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
@@ -335,7 +337,7 @@ class ServerInfo(google.protobuf.message.Message):
 
     @property
     def queues(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___QueueInfo]:
-        """What it does off its event loop."""
+        """Work that it does off its event loop."""
 
     @property
     def replicas(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ReplicaInfo]:
@@ -395,7 +397,7 @@ global___GetServerInfoRequest = GetServerInfoRequest
 
 @typing.final
 class GetServerInfoResponse(google.protobuf.message.Message):
-    """Which it is."""
+    """Response of GetServerInfo."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -407,7 +409,7 @@ class GetServerInfoResponse(google.protobuf.message.Message):
 
     @property
     def caller(self) -> global___CallerInfo:
-        """Who asked, for programs that show only what their user may do."""
+        """The caller, for programs that show only what their user may do."""
 
     def __init__(
         self,
@@ -435,7 +437,7 @@ class ParameterInfo(google.protobuf.message.Message):
     name: builtins.str
     """Its name, e.g. "cities_min"."""
     description: builtins.str
-    """What it does, with its unit."""
+    """Meaning and unit."""
     min: builtins.float
     """Smallest value allowed."""
     max: builtins.float
@@ -472,12 +474,12 @@ class LevelInfo(google.protobuf.message.Message):
     name: builtins.str
     """Its name, e.g. "easy"."""
     description: builtins.str
-    """What makes it what it is."""
+    """Sentence that tells the level from others."""
     evaluation_only: builtins.bool
     """Refused for SPLIT_TRAIN."""
     small: builtins.bool
-    """It has fewer than 1,000 instances, and all of them lie in every split: what is
-    evaluated may have been trained on.
+    """Whether the level has fewer than 1,000 instances. All of them then lie in every
+    split: an evaluated task may have been trained on.
     """
     @property
     def parameters(self) -> gradus.v1.task_pb2.Parameters:
@@ -511,7 +513,7 @@ class RewardSchemeInfo(google.protobuf.message.Message):
     name: builtins.str
     """Its name."""
     description: builtins.str
-    """What it gives for what."""
+    """Sentence that says which reward an answer gets."""
     reward_min: builtins.float
     """Smallest reward it can give."""
     reward_max: builtins.float
@@ -608,13 +610,13 @@ class PoolInfo(google.protobuf.message.Message):
     shipped: builtins.bool
     """Whether it ships with the environment; else the operator named its file."""
     ranked_by: builtins.str
-    """What its rows are ranked by from easy to hard, in words, e.g. "column pass_rate
-    (a pass rate)". Empty: they have no ranks, and policies that ask for some are
+    """Measure that ranks its rows from easy to hard, in words, e.g. "column pass_rate
+    (a pass rate)". Empty: rows have no ranks, and policies that ask for ranks are
     refused.
     """
     rank_measure: builtins.str
-    """The same as RankRange.by names it: "solutions", or the column's name. Empty: they
-    have no ranks.
+    """Name of that measure as in RankRange.by: "solutions", or the column's name.
+    Empty: rows have no ranks.
     """
     digest: builtins.str
     """16 hex digits: equal for pools that have the same rows in the same order, levels and
@@ -628,8 +630,8 @@ class PoolInfo(google.protobuf.message.Message):
 
     @property
     def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___PoolGroup]:
-        """The same rows by level and split: levels in the environment's order, and of
-        each train, eval and bench. Groups without rows are left out.
+        """Counts of `rows`, by level and split: levels in the environment's order, and
+        train, eval and bench for each. Groups without rows are left out.
         """
 
     def __init__(
@@ -677,7 +679,7 @@ class Environment(google.protobuf.message.Message):
     category: builtins.str
     """First part of the id, or the id, e.g. "np"."""
     goal: global___Goal.ValueType
-    """What the objective asks for."""
+    """Goal of the objective."""
     @property
     def levels(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___LevelInfo]:
         """Levels, easiest first."""
@@ -733,7 +735,7 @@ global___Environment = Environment
 
 @typing.final
 class ListEnvironmentsRequest(google.protobuf.message.Message):
-    """Which environments to list."""
+    """Request of ListEnvironments."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -792,7 +794,7 @@ global___ListEnvironmentsResponse = ListEnvironmentsResponse
 
 @typing.final
 class GetEnvironmentRequest(google.protobuf.message.Message):
-    """Which environment to describe."""
+    """Request of GetEnvironment."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -835,14 +837,14 @@ global___GetEnvironmentResponse = GetEnvironmentResponse
 
 @typing.final
 class ResetRequest(google.protobuf.message.Message):
-    """Which task to make."""
+    """Request of Reset."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SPEC_FIELD_NUMBER: builtins.int
     SEED_FIELD_NUMBER: builtins.int
     seed: builtins.int
-    """Which of them; every value is a task, 0 too."""
+    """Seed of the task. Every value gives a task, 0 too."""
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
         """The family of tasks. Required."""
@@ -881,7 +883,7 @@ global___ResetResponse = ResetResponse
 
 @typing.final
 class BatchResetRequest(google.protobuf.message.Message):
-    """Which tasks to make."""
+    """Request of BatchReset."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -893,9 +895,7 @@ class BatchResetRequest(google.protobuf.message.Message):
 
     @property
     def seeds(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """Which of them, one task for each. At most the server's limit (1024 unless
-        configured).
-        """
+        """Seeds, one for each task. At most the server's limit (1024 unless configured)."""
 
     def __init__(
         self,
@@ -1005,7 +1005,9 @@ class StepRequest(google.protobuf.message.Message):
     group_id: builtins.str
     """The task's group. Required within a run; at most 256 bytes."""
     sample_index: builtins.int
-    """Which completion of the group, from 0. Within a run below num_generations."""
+    """Index of the completion in its group, from 0. Within a run below
+    num_generations.
+    """
     completion: builtins.str
     """The completion, without the prompt. At most the server's limit (256 KiB of
     UTF-8 unless configured); longer ones get NO_REWARD_REASON_TOO_LARGE.
@@ -1034,7 +1036,7 @@ global___StepRequest = StepRequest
 
 @typing.final
 class StepResponse(google.protobuf.message.Message):
-    """What became of it."""
+    """Response of Step."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1089,15 +1091,15 @@ global___TryAnswerRequest = TryAnswerRequest
 
 @typing.final
 class TryAnswerResponse(google.protobuf.message.Message):
-    """What it would be worth."""
+    """Response of TryAnswer."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     COMPLETION_FIELD_NUMBER: builtins.int
     OUTCOME_FIELD_NUMBER: builtins.int
     completion: builtins.str
-    """What was scored: the completion that came, or that was made of the answer. The
-    places of Score.spans are places in it.
+    """Completion that was scored: the one that came, or the one made of the answer.
+    Score.spans are places in it.
     """
     @property
     def outcome(self) -> gradus.v1.outcome_pb2.Outcome:
@@ -1116,7 +1118,7 @@ global___TryAnswerResponse = TryAnswerResponse
 
 @typing.final
 class DrawTaskRequest(google.protobuf.message.Message):
-    """What to draw."""
+    """Request of DrawTask."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1164,7 +1166,7 @@ global___DrawTaskResponse = DrawTaskResponse
 
 @typing.final
 class SolveTaskRequest(google.protobuf.message.Message):
-    """What to solve."""
+    """Request of SolveTask."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1217,7 +1219,7 @@ class SolveTaskResponse(google.protobuf.message.Message):
     """
     @property
     def baseline(self) -> gradus.v1.outcome_pb2.Baseline:
-        """What answers are measured against; unset where an answer is right or not."""
+        """Baseline that answers are measured against. Unset: answers are right or wrong."""
 
     def __init__(
         self,
@@ -1244,8 +1246,8 @@ class Completion(google.protobuf.message.Message):
     FINISH_REASON_FIELD_NUMBER: builtins.int
     POLICY_VERSION_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
-    """Which completion of the group, from 0. Within a run below num_generations.
-    Each index at most once in a message.
+    """Index of the completion in its group, from 0. Within a run below
+    num_generations. Each index at most once in a message.
     """
     text: builtins.str
     """The completion, without the prompt; see StepRequest.completion."""
@@ -1323,7 +1325,7 @@ global___BatchStepRequest = BatchStepRequest
 
 @typing.final
 class BatchStepResponse(google.protobuf.message.Message):
-    """What became of them."""
+    """Response of BatchStep."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1407,7 +1409,7 @@ global___StreamStepsFailure = StreamStepsFailure
 
 @typing.final
 class StreamStepsResponse(google.protobuf.message.Message):
-    """What became of one request of a stream."""
+    """Response to one request of a stream."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

@@ -32,12 +32,12 @@ class Suite(google.protobuf.message.Message):
     version: builtins.int
     """Its version; a suite is the same for ever under one version."""
     description: builtins.str
-    """What it measures."""
+    """Sentence that says what it measures."""
     tasks: builtins.int
     """How many tasks it has."""
     @property
     def parts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___SuitePart]:
-        """What it is made of, in order."""
+        """Parts of the suite, in order."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class SuitePart(google.protobuf.message.Message):
     level: builtins.str
     """The level's name; empty if the suite gives parameters."""
     split: gradus.v1.task_pb2.Split.ValueType
-    """Which split its instances lie in."""
+    """Split of its instances."""
     @property
     def parameters(self) -> gradus.v1.task_pb2.Parameters:
         """The generator's parameters, complete."""
@@ -99,7 +99,7 @@ global___SuitePart = SuitePart
 
 @typing.final
 class ListSuitesRequest(google.protobuf.message.Message):
-    """Which suites to list."""
+    """Request of ListSuites."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -208,7 +208,7 @@ global___Evaluation = Evaluation
 
 @typing.final
 class CreateEvaluationRequest(google.protobuf.message.Message):
-    """What to evaluate."""
+    """Request of CreateEvaluation."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -271,7 +271,7 @@ global___CreateEvaluationResponse = CreateEvaluationResponse
 
 @typing.final
 class GetEvaluationRequest(google.protobuf.message.Message):
-    """Which evaluation to get."""
+    """Request of GetEvaluation."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -310,7 +310,7 @@ global___GetEvaluationResponse = GetEvaluationResponse
 
 @typing.final
 class ListEvaluationsRequest(google.protobuf.message.Message):
-    """Which evaluations to list."""
+    """Request of ListEvaluations."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -360,7 +360,7 @@ global___ListEvaluationsResponse = ListEvaluationsResponse
 
 @typing.final
 class DeleteEvaluationRequest(google.protobuf.message.Message):
-    """Which evaluation to delete."""
+    """Request of DeleteEvaluation."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -390,7 +390,7 @@ global___DeleteEvaluationResponse = DeleteEvaluationResponse
 
 @typing.final
 class HoldEvaluationRequest(google.protobuf.message.Message):
-    """Which evaluation to hold."""
+    """Request of HoldEvaluation."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -420,7 +420,7 @@ global___HoldEvaluationResponse = HoldEvaluationResponse
 
 @typing.final
 class ListPendingTasksRequest(google.protobuf.message.Message):
-    """Which tasks to give."""
+    """Request of ListPendingTasks."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -511,7 +511,7 @@ class SubmitCompletionsRequest(google.protobuf.message.Message):
     task_id: builtins.str
     """The task's id, as ListPendingTasks gave it. Required."""
     sample_index: builtins.int
-    """Which completion of the task, from 0."""
+    """Index of the completion in its task, from 0."""
     completion: builtins.str
     """The completion; see StepRequest.completion."""
     finish_reason: gradus.v1.environment_pb2.FinishReason.ValueType
@@ -541,7 +541,7 @@ class SubmitFailure(google.protobuf.message.Message):
     code: builtins.int
     """The gRPC status code that a call of its own would have got."""
     message: builtins.str
-    """What was wrong, in words."""
+    """Error in words."""
     retry_delay_ms: builtins.int
     """How long to wait before sending it again, milliseconds; 0: that is of no use."""
     def __init__(
@@ -557,7 +557,7 @@ global___SubmitFailure = SubmitFailure
 
 @typing.final
 class SubmitCompletionsResponse(google.protobuf.message.Message):
-    """What became of it."""
+    """Response of SubmitCompletions."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -623,7 +623,7 @@ global___BatchSubmitCompletionsRequest = BatchSubmitCompletionsRequest
 
 @typing.final
 class BatchSubmitCompletionsResponse(google.protobuf.message.Message):
-    """What became of each."""
+    """Response of BatchSubmitCompletions."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -643,7 +643,7 @@ global___BatchSubmitCompletionsResponse = BatchSubmitCompletionsResponse
 
 @typing.final
 class ListSamplesRequest(google.protobuf.message.Message):
-    """Which samples to give."""
+    """Request of ListSamples."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -708,7 +708,7 @@ class Sample(google.protobuf.message.Message):
     ROW_FIELD_NUMBER: builtins.int
     POOL_DIGEST_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
-    """Which completion of the task."""
+    """Index of the completion in its task, from 0."""
     completion: builtins.str
     """The completion."""
     part: builtins.str
@@ -716,7 +716,7 @@ class Sample(google.protobuf.message.Message):
     category: builtins.str
     """The suite's category that the task belongs to."""
     pool: builtins.str
-    """Of a row of a pool: the pool's name."""
+    """Name of the pool, if the task is a row."""
     row: builtins.int
     """And the row's number in the pool's file as it is now, from 0, as RateRows takes it; unset:
     the task is no row, or its pool has the row no longer.
@@ -778,7 +778,7 @@ global___ListSamplesResponse = ListSamplesResponse
 
 @typing.final
 class GetReportRequest(google.protobuf.message.Message):
-    """Which report to give."""
+    """Request of GetReport."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -866,12 +866,12 @@ class ReportRow(google.protobuf.message.Message):
     samples_expected: builtins.int
     """Samples expected in all."""
     tasks_in_every_split: builtins.int
-    """Of these tasks, those that lie in every split, for there are fewer than 1,000
-    like them: the model may have been trained on them.
+    """Number of these tasks that lie in every split, because there are fewer than
+    1,000 like them: the model may have been trained on them.
     """
     samples_without_reward: builtins.int
-    """Of `samples`, those without a reward, and never will have one. They are in no
-    figure but no_reward_rate.
+    """Number of `samples` that have no reward and never will. Only no_reward_rate
+    counts them.
     """
     @property
     def figures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
@@ -917,10 +917,10 @@ class ReportRow(google.protobuf.message.Message):
 
     @property
     def tasks_left_out(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
-        """Of `tasks`, how many a figure leaves out, because fewer of their samples have a
-        reward than it needs. By the figure's name: mean_reward, which stands for every
-        figure of one sample, and pass@k, which stands for first_verifying_pass@k too.
-        Figures that leave out none are not there.
+        """Number of `tasks` that a figure leaves out, because fewer of their samples have
+        a reward than it needs. The key is the figure's name: mean_reward stands for
+        every figure of one sample, and pass@k for first_verifying_pass@k too. Figures
+        that leave out none are missing.
         """
 
     def __init__(
@@ -955,7 +955,7 @@ class Report(google.protobuf.message.Message):
     SUITE_FIELD_NUMBER: builtins.int
     WARNINGS_FIELD_NUMBER: builtins.int
     baseline: builtins.str
-    """Which baselines the ratios are against, in words."""
+    """Baselines that the ratios are measured against, in words."""
     @property
     def evaluation(self) -> global___Evaluation:
         """The evaluation it is of."""
@@ -984,8 +984,8 @@ class Report(google.protobuf.message.Message):
 
     @property
     def warnings(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What is to be known before any figure is read, in words, e.g. that more than 1% of
-        the samples have no reward. Show them first.
+        """Warnings to show before any figure, e.g. that more than 1% of the samples have
+        no reward.
         """
 
     def __init__(

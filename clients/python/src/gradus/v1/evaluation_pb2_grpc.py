@@ -144,7 +144,7 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def BatchSubmitCompletions(self, request, context):
-        """The same for a list of completions, for clients that cannot stream.
+        """SubmitCompletions for a list of completions, for clients that cannot stream.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

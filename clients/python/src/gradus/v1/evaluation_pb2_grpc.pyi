@@ -89,7 +89,7 @@ class EvaluationServiceStub:
         gradus.v1.evaluation_pb2.BatchSubmitCompletionsRequest,
         gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse,
     ]
-    """The same for a list of completions, for clients that cannot stream."""
+    """SubmitCompletions for a list of completions, for clients that cannot stream."""
 
     ListSamples: grpc.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.ListSamplesRequest,
@@ -174,7 +174,7 @@ class EvaluationServiceAsyncStub:
         gradus.v1.evaluation_pb2.BatchSubmitCompletionsRequest,
         gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse,
     ]
-    """The same for a list of completions, for clients that cannot stream."""
+    """SubmitCompletions for a list of completions, for clients that cannot stream."""
 
     ListSamples: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.ListSamplesRequest,
@@ -277,7 +277,7 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.evaluation_pb2.BatchSubmitCompletionsRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse]]:
-        """The same for a list of completions, for clients that cannot stream."""
+        """SubmitCompletions for a list of completions, for clients that cannot stream."""
 
     @abc.abstractmethod
     def ListSamples(

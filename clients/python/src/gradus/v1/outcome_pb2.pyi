@@ -39,7 +39,7 @@ class _VerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTy
     """
 
 class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper):
-    """What the verifier found."""
+    """Finding of the verifier."""
 
 VERDICT_UNSPECIFIED: Verdict.ValueType  # 0
 """Never sent."""
@@ -172,7 +172,7 @@ class _FeedbackStatusEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     FEEDBACK_STATUS_RECORDED: _FeedbackStatus.ValueType  # 1
     """Recorded, and durable as the store is."""
     FEEDBACK_STATUS_DUPLICATE: _FeedbackStatus.ValueType  # 2
-    """The same completion of this sample was recorded before; nothing changed."""
+    """The run has this completion of the sample already; nothing changed."""
     FEEDBACK_STATUS_CONFLICTING_COMPLETION: _FeedbackStatus.ValueType  # 3
     """Another completion of this sample was recorded before; the first one counts."""
     FEEDBACK_STATUS_STALE_EPOCH: _FeedbackStatus.ValueType  # 4
@@ -184,14 +184,14 @@ class _FeedbackStatusEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     """Not recorded for the reason in Feedback.detail."""
 
 class FeedbackStatus(_FeedbackStatus, metaclass=_FeedbackStatusEnumTypeWrapper):
-    """What a score did to the run that issued the task."""
+    """Effect of a score on the run that issued the task."""
 
 FEEDBACK_STATUS_UNSPECIFIED: FeedbackStatus.ValueType  # 0
 """Never sent."""
 FEEDBACK_STATUS_RECORDED: FeedbackStatus.ValueType  # 1
 """Recorded, and durable as the store is."""
 FEEDBACK_STATUS_DUPLICATE: FeedbackStatus.ValueType  # 2
-"""The same completion of this sample was recorded before; nothing changed."""
+"""The run has this completion of the sample already; nothing changed."""
 FEEDBACK_STATUS_CONFLICTING_COMPLETION: FeedbackStatus.ValueType  # 3
 """Another completion of this sample was recorded before; the first one counts."""
 FEEDBACK_STATUS_STALE_EPOCH: FeedbackStatus.ValueType  # 4
@@ -205,7 +205,7 @@ global___FeedbackStatus = FeedbackStatus
 
 @typing.final
 class Feedback(google.protobuf.message.Message):
-    """What a score did to the run that issued the task."""
+    """Effect of a score on the run that issued the task."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -303,7 +303,7 @@ class AnswerSpan(google.protobuf.message.Message):
     end: builtins.int
     """One past its last code point."""
     verdict: global___Verdict.ValueType
-    """What the verifier says of it."""
+    """Verdict on this answer."""
     solved: builtins.bool
     """Whether it reaches the goal (exact, or equal to a proven optimum)."""
     marked_end: builtins.int
@@ -335,9 +335,9 @@ class Commit(google.protobuf.message.Message):
     SPAN_FIELD_NUMBER: builtins.int
     END_FIELD_NUMBER: builtins.int
     answer: builtins.int
-    """Which of the completion's marked answers it is, from 0."""
+    """Index of the completion's marked answer, from 0."""
     span: builtins.int
-    """Which of Score.spans it is, from 0: it is always among them."""
+    """Index in Score.spans, from 0. The span is always there."""
     end: builtins.int
     """One past the last code point of its closing mark: what comes after it is
     what the completion went on with.
@@ -392,7 +392,7 @@ class Score(google.protobuf.message.Message):
     reward: builtins.float
     """The reward: the weighted sum of the defined components."""
     verdict: global___Verdict.ValueType
-    """What the verifier found."""
+    """Finding of the verifier."""
     solved: builtins.bool
     """Whether the answer reaches the goal (exact, or equal to a proven optimum)."""
     objective: builtins.float
@@ -422,7 +422,9 @@ class Score(google.protobuf.message.Message):
 
     @property
     def baseline(self) -> global___Baseline:
-        """What the objective is measured against; unset: the environment has none."""
+        """Baseline that the objective is measured against. Unset: the environment has
+        none.
+        """
 
     @property
     def spans(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___AnswerSpan]:
@@ -510,7 +512,7 @@ global___NoReward = NoReward
 
 @typing.final
 class Outcome(google.protobuf.message.Message):
-    """What became of one completion."""
+    """Result of one completion."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -541,11 +543,11 @@ class Outcome(google.protobuf.message.Message):
 
     @property
     def no_reward(self) -> global___NoReward:
-        """It could not be, through no fault of the policy's answer."""
+        """Reason why there is no score. The policy's answer is not at fault."""
 
     @property
     def feedback(self) -> global___Feedback:
-        """What it did to the run; unset if the task was not issued by a run."""
+        """Effect on the run. Unset: no run issued the task."""
 
     def __init__(
         self,
@@ -705,7 +707,7 @@ global___FormatWarning = FormatWarning
 
 @typing.final
 class SampleFilter(google.protobuf.message.Message):
-    """Which samples are meant: those of which all that is set holds."""
+    """Filter of samples. A sample passes if it matches every field that is set."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

@@ -35,19 +35,19 @@ class _ProviderFailureKindEnumTypeWrapper(google.protobuf.internal.enum_type_wra
     question, e.g. NaN. It would again.
     """
     PROVIDER_FAILURE_KIND_TIMEOUT: _ProviderFailureKind.ValueType  # 2
-    """It took longer than its limit."""
+    """The request took longer than its time limit."""
     PROVIDER_FAILURE_KIND_CRASHED: _ProviderFailureKind.ValueType  # 3
     """The process that it ran in ended."""
     PROVIDER_FAILURE_KIND_MEMORY: _ProviderFailureKind.ValueType  # 4
-    """It took more memory than its limit."""
+    """The request took more memory than its limit."""
     PROVIDER_FAILURE_KIND_UNAVAILABLE: _ProviderFailureKind.ValueType  # 5
-    """What the environment needs is not there, e.g. a runtime or an address: again may
-    help.
+    """Something that the environment needs is missing, e.g. a runtime or an address.
+    A retry may help.
     """
 
 class ProviderFailureKind(_ProviderFailureKind, metaclass=_ProviderFailureKindEnumTypeWrapper):
-    """What kind of failure kept a provider from making an instance or from verifying an
-    answer. None says anything of the answer, and none is a reward.
+    """Kind of failure that kept a provider from making an instance or verifying an
+    answer. No kind says anything of the answer, and none is a reward.
     """
 
 PROVIDER_FAILURE_KIND_UNSPECIFIED: ProviderFailureKind.ValueType  # 0
@@ -57,14 +57,14 @@ PROVIDER_FAILURE_KIND_RAISED: ProviderFailureKind.ValueType  # 1
 question, e.g. NaN. It would again.
 """
 PROVIDER_FAILURE_KIND_TIMEOUT: ProviderFailureKind.ValueType  # 2
-"""It took longer than its limit."""
+"""The request took longer than its time limit."""
 PROVIDER_FAILURE_KIND_CRASHED: ProviderFailureKind.ValueType  # 3
 """The process that it ran in ended."""
 PROVIDER_FAILURE_KIND_MEMORY: ProviderFailureKind.ValueType  # 4
-"""It took more memory than its limit."""
+"""The request took more memory than its limit."""
 PROVIDER_FAILURE_KIND_UNAVAILABLE: ProviderFailureKind.ValueType  # 5
-"""What the environment needs is not there, e.g. a runtime or an address: again may
-help.
+"""Something that the environment needs is missing, e.g. a runtime or an address.
+A retry may help.
 """
 global___ProviderFailureKind = ProviderFailureKind
 
@@ -77,7 +77,7 @@ class ProviderFailure(google.protobuf.message.Message):
     KIND_FIELD_NUMBER: builtins.int
     DETAIL_FIELD_NUMBER: builtins.int
     kind: global___ProviderFailureKind.ValueType
-    """What kind of failure."""
+    """Kind of failure."""
     detail: builtins.str
     """In words, for the operator, e.g. the exception's last line; at most 2,000
     characters.
@@ -106,7 +106,7 @@ class ProviderLevel(google.protobuf.message.Message):
     name: builtins.str
     """Its name, unique within the environment; at most 64 characters. Runs name it."""
     description: builtins.str
-    """What makes it what it is; at most 1,000 characters."""
+    """Sentence that tells the level from others, at most 1,000 characters."""
     parameters_json: builtins.str
     """Parameters that GenerateRequest gives back, as a JSON object of at most 16 KiB.
     Empty: {}. The server reads none of its keys.
@@ -144,7 +144,7 @@ class ProviderComponent(google.protobuf.message.Message):
     "format_strict" or "tags", which are those of the completion.
     """
     description: builtins.str
-    """What it measures; at most 1,000 characters."""
+    """Meaning, at most 1,000 characters."""
     weight: builtins.float
     """Its weight in the reward, in [0, 1], unless the reward scheme's parameters say
     otherwise.
@@ -162,9 +162,7 @@ global___ProviderComponent = ProviderComponent
 
 @typing.final
 class ProviderLimits(google.protobuf.message.Message):
-    """What an environment takes at most. 0: the server's own limit, which is never
-    exceeded.
-    """
+    """Limits of an environment. 0: the server's own limit, which is never exceeded."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -224,7 +222,7 @@ class ProvidedEnvironment(google.protobuf.message.Message):
     description: builtins.str
     """One paragraph on what is asked; at most 4,000 characters."""
     goal: gradus.v1.environment_pb2.Goal.ValueType
-    """What the objective asks for; unset: GOAL_SATISFY."""
+    """Goal of the objective. Unset: GOAL_SATISFY."""
     verbatim: builtins.bool
     """Whether an answer counts as it stands, such as a program: what people put around
     an answer is then not taken away.
@@ -253,7 +251,7 @@ class ProvidedEnvironment(google.protobuf.message.Message):
 
     @property
     def limits(self) -> global___ProviderLimits:
-        """What it takes at most."""
+        """Limits of its requests."""
 
     @property
     def remarks(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -320,7 +318,7 @@ global___DescribeRequest = DescribeRequest
 
 @typing.final
 class DescribeResponse(google.protobuf.message.Message):
-    """What it has."""
+    """Response of Describe."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -329,18 +327,18 @@ class DescribeResponse(google.protobuf.message.Message):
     ENVIRONMENTS_FIELD_NUMBER: builtins.int
     LEFT_OUT_FIELD_NUMBER: builtins.int
     protocol: builtins.int
-    """Which revision of this contract the provider speaks: 1. A server that
-    speaks another one refuses to mount it, in words.
+    """Revision of this contract that the provider speaks: 1. A server that speaks
+    another revision refuses to mount it, in words.
     """
     host: builtins.str
-    """What serves it, for logs, e.g. "Python 3.12.3, reasoning-gym 0.1.25"."""
+    """Program that serves it, for logs, e.g. "Python 3.12.3, reasoning-gym 0.1.25"."""
     @property
     def environments(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ProvidedEnvironment]:
         """Its environments, by id: at most 1,024."""
 
     @property
     def left_out(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___LeftOut]:
-        """What it does not serve, by name."""
+        """Environments that it does not serve, by name."""
 
     def __init__(
         self,
@@ -356,7 +354,7 @@ global___DescribeResponse = DescribeResponse
 
 @typing.final
 class GenerateRequest(google.protobuf.message.Message):
-    """Which instances to make."""
+    """Request of Generate."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -426,13 +424,14 @@ class ProvidedInstance(google.protobuf.message.Message):
     BASELINE_BOUND_FIELD_NUMBER: builtins.int
     METADATA_FIELD_NUMBER: builtins.int
     instance: builtins.bytes
-    """What Verify and Draw are given back, byte for byte, in whatever process; by
-    convention JSON. At most 1 MiB, and where it deflates to some 2,500 bytes, which
-    is best, it travels in the task's id; else Generate is asked again for it.
+    """Bytes that Verify and Draw are given back unchanged, in any process; by
+    convention JSON. At most 1 MiB. If it deflates to about 2,500 bytes, which is
+    best, it travels in the task's id; else Generate is asked again for it.
     """
     canonical: builtins.str
-    """The same for two instances exactly if they are the same task: its hash decides
-    the split and finds repeats. Empty: the instance's bytes. At most 1 MiB.
+    """Text that two instances share exactly if they are the same task. Its hash
+    decides the split and finds repeats. Empty: the instance's bytes. At most 1
+    MiB.
     """
     reference: builtins.str
     """A right or best answer, as a policy would write it between the marks: the
@@ -481,7 +480,7 @@ global___ProvidedInstance = ProvidedInstance
 
 @typing.final
 class GenerateResponse(google.protobuf.message.Message):
-    """What came of one seed."""
+    """Result of one seed."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -490,7 +489,7 @@ class GenerateResponse(google.protobuf.message.Message):
     EXHAUSTED_FIELD_NUMBER: builtins.int
     FAILURE_FIELD_NUMBER: builtins.int
     index: builtins.int
-    """Which of the request's seeds, from 0."""
+    """Index of the seed in the request, from 0."""
     exhausted: builtins.str
     """There is no instance for this seed, and never will be: why, in words."""
     @property
@@ -575,7 +574,7 @@ global___VerifyRequest = VerifyRequest
 
 @typing.final
 class ProvidedComponent(google.protobuf.message.Message):
-    """What one component of a graded answer came to."""
+    """Value of one component of a graded answer."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -603,7 +602,7 @@ global___ProvidedComponent = ProvidedComponent
 
 @typing.final
 class ProvidedFacts(google.protobuf.message.Message):
-    """What was found of an answer."""
+    """Facts found of an answer."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -634,14 +633,14 @@ class ProvidedFacts(google.protobuf.message.Message):
     earns. INFEASIBLE or FEASIBLE; GRADED where the environment has components.
     """
     violation: builtins.str
-    """What is wrong with the answer, for people; at most 2,000 characters."""
+    """Fault of the answer, for people; at most 2,000 characters."""
     objective: builtins.float
     """The value of a feasible answer where there is something to optimise; finite."""
     solved: builtins.bool
-    """Of a graded answer, whether the goal is reached."""
+    """Whether a graded answer reaches the goal."""
     @property
     def components(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ProvidedComponent]:
-        """Of a graded answer."""
+        """Components of a graded answer."""
 
     @property
     def info(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
@@ -665,7 +664,7 @@ global___ProvidedFacts = ProvidedFacts
 
 @typing.final
 class VerifyResponse(google.protobuf.message.Message):
-    """What came of one answer."""
+    """Result of one answer."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -676,7 +675,7 @@ class VerifyResponse(google.protobuf.message.Message):
     """The index that came."""
     @property
     def facts(self) -> global___ProvidedFacts:
-        """What was found."""
+        """Facts of the answer."""
 
     @property
     def failure(self) -> global___ProviderFailure:
@@ -697,8 +696,8 @@ global___VerifyResponse = VerifyResponse
 
 @typing.final
 class VerifyResponses(google.protobuf.message.Message):
-    """What came of several answers in a row, between a local host and its server.
-    VerifyResponses that are equal but for their index are here once.
+    """Results of several answers in a row, between a local host and its server.
+    VerifyResponses that are equal except for their index appear once.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -710,7 +709,7 @@ class VerifyResponses(google.protobuf.message.Message):
     """The index of the first of the answers."""
     @property
     def results(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___VerifyResponse]:
-        """What came of them, each once. Their own indices say nothing."""
+        """Distinct results. Their own indices have no meaning."""
 
     @property
     def places(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
@@ -729,7 +728,7 @@ global___VerifyResponses = VerifyResponses
 
 @typing.final
 class DrawRequest(google.protobuf.message.Message):
-    """What to draw."""
+    """Request of Draw."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -771,7 +770,7 @@ class DrawResponse(google.protobuf.message.Message):
     """A whole SVG document of at most 1 MiB, without scripts and references."""
     @property
     def failure(self) -> global___ProviderFailure:
-        """It could not be drawn."""
+        """Reason why it could not be drawn."""
 
     def __init__(
         self,
@@ -787,8 +786,8 @@ global___DrawResponse = DrawResponse
 
 @typing.final
 class HostAllowance(google.protobuf.message.Message):
-    """What a local host may ask of the machine beside its own folder and packages: said
-    to it at start, in words of the operator's.
+    """Access that the operator allows a local host beside its own folder and packages.
+    The server sends it at start.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -833,8 +832,8 @@ class HostStart(google.protobuf.message.Message):
     HIDDEN_FIELD_NUMBER: builtins.int
     START_FOLDER_FIELD_NUMBER: builtins.int
     target: builtins.str
-    """What is mounted: a path of a Python file, or "reasoning-gym", "verifiers" and
-    others with ":" and names after it.
+    """Target that is mounted: a path of a Python file, or "reasoning-gym",
+    "verifiers" and others with ":" and names after it.
     """
     workers: builtins.int
     """Processes that verify and make, at least 1."""
@@ -854,7 +853,7 @@ class HostStart(google.protobuf.message.Message):
     WorkerEnded says TIMEOUT.
     """
     verify_ms: builtins.int
-    """The same for verifying one answer; where hold_ms is set, so much more at most."""
+    """Time limit of verifying one answer. Where hold_ms is set, it adds at most that."""
     hold_ms: builtins.int
     """Milliseconds for which a worker may hold what came of answers, to tell it together
     in one VerifyResponses, for which a call's indices must count up by one; 0: it
@@ -867,7 +866,7 @@ class HostStart(google.protobuf.message.Message):
     """
     @property
     def allow(self) -> global___HostAllowance:
-        """What it may ask of the machine."""
+        """Access to the machine that the host may have."""
 
     @property
     def hidden(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -920,7 +919,9 @@ class HostReady(google.protobuf.message.Message):
     """
     @property
     def described(self) -> global___DescribeResponse:
-        """What it serves; unset: it serves nothing, for the reason in `refused`."""
+        """Environments that it serves. Unset: it serves none, for the reason in
+        `refused`.
+        """
 
     @property
     def sources(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -1006,9 +1007,9 @@ global___TellHeld = TellHeld
 
 @typing.final
 class WorkerHeld(google.protobuf.message.Message):
-    """What a worker holds and may not have told yet: in memory that it shares with its
-    host, so that nothing of it is lost, however the worker ends. It tells of the same
-    answers itself if it goes on.
+    """Results that a worker has and may not have sent yet, in memory shared with its
+    host: nothing is lost, however the worker ends. A worker that goes on sends the
+    same answers itself.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -1022,7 +1023,7 @@ class WorkerHeld(google.protobuf.message.Message):
     """The call's number."""
     @property
     def verified(self) -> global___VerifyResponses:
-        """What came of its answers."""
+        """Results of its answers."""
 
     def __init__(
         self,

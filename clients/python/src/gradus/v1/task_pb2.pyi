@@ -35,9 +35,9 @@ class _SplitEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumType
     """Instances of published benchmark suites."""
 
 class Split(_Split, metaclass=_SplitEnumTypeWrapper):
-    """Which of three disjoint sets of instances a task is drawn from. The sets are
-    told apart by a hash of the canonical instance, so an instance is in exactly
-    one of them, whatever seed or level it came from.
+    """Set of instances that a task is drawn from. The three sets are disjoint: a hash of
+    the canonical instance decides, so an instance is in exactly one of them, whatever
+    seed or level it came from.
     """
 
 SPLIT_UNSPECIFIED: Split.ValueType  # 0
@@ -338,8 +338,8 @@ class TaskSpec(google.protobuf.message.Message):
     level: builtins.str
     """A level's name from Environment.levels, e.g. "easy"; at most 64 bytes."""
     split: global___Split.ValueType
-    """Which split; unset: SPLIT_TRAIN. A level that is for evaluation only is
-    refused for SPLIT_TRAIN.
+    """Split of the task. Unset: SPLIT_TRAIN. A level for evaluation only is refused
+    for SPLIT_TRAIN.
     """
     source: global___Source.ValueType
     """Where instances come from; unset: SOURCE_SYNTHETIC, or SOURCE_REAL where the
@@ -386,7 +386,7 @@ global___TaskSpec = TaskSpec
 
 @typing.final
 class TaskHints(google.protobuf.message.Message):
-    """What a trainer may want to know beside the prompt. Never part of the prompt."""
+    """Facts that a trainer may want beside the prompt. They are never part of the prompt."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
