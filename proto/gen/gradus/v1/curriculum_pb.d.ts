@@ -16,7 +16,7 @@ import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, Outcome, S
 export declare const file_gradus_v1_curriculum: GenFile;
 
 /**
- * What a policy chooses between.
+ * Kind of task that a policy chooses between.
  *
  * @generated from message gradus.v1.Arm
  */
@@ -69,9 +69,10 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   klCoefficient?: number | undefined;
 
   /**
-   * Whose rows its own are ranked among, where the policy draws in a range of ranks
-   * (RankRange): those of all arms of the run that name the same group, at most 64
-   * bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+   * Group of arms among whose rows the arm's rows are ranked, where the policy
+   * draws in a range of ranks (RankRange): all arms of the run that name the same
+   * group, at most 64 bytes of a-z A-Z 0-9 . _ / - . Unset: all arms that name
+   * none.
    *
    * @generated from field: string rank_group = 6;
    */
@@ -135,8 +136,8 @@ export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
   floor?: number | undefined;
 
   /**
-   * What of what is known of a row stays when a new group of it is seen, in [0, 1], in
-   * 256ths; unset: 0.75.
+   * Share of a row's earlier results that stays when a new group of it is seen, in
+   * [0, 1], in 256ths. Unset: 0.75.
    *
    * @generated from field: optional double kept = 4;
    */
@@ -209,7 +210,8 @@ export declare type RowTarget = Message<"gradus.v1.RowTarget"> & {
   start?: number | undefined;
 
   /**
-   * That of its last, in [0, 1]; unset: as `start`, a band that stands.
+   * Target of the last draw, in [0, 1]. Unset: as `start`, so that the band stands
+   * still.
    *
    * @generated from field: optional double end = 2;
    */
@@ -704,11 +706,11 @@ export declare type RankRange = Message<"gradus.v1.RankRange"> & {
   max?: number | undefined;
 
   /**
-   * What rows are ranked by: "solutions" for countdown's count of solutions, or the
-   * column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
-   * are ranked by something else are refused. Unset: what the pools of the arms are
-   * ranked by, which must be one thing; the run then says which. With it a range of all
-   * ranks has a meaning too: arms are drawn by their rows.
+   * Measure that rows are ranked by: "solutions" for countdown's count of
+   * solutions, or the column of the pools' files, e.g. "pass_rate"
+   * (PoolInfo.rank_measure). Pools with another measure are refused. Unset: the
+   * measure of the arms' pools, which must be one; the run then says which. With it
+   * a range of all ranks has a meaning too: arms are drawn by their rows.
    *
    * @generated from field: string by = 3;
    */
@@ -796,7 +798,7 @@ export declare type ReplayPolicy = Message<"gradus.v1.ReplayPolicy"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * Which instances; unset: REPLAY_INSTANCES_FRESH.
+   * Choice of instances. Unset: REPLAY_INSTANCES_FRESH.
    *
    * @generated from field: gradus.v1.ReplayInstances instances = 4;
    */
@@ -833,15 +835,16 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  */
 export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   /**
-   * What success is; unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's goal.
+   * Measure of success. Unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's
+   * goal.
    *
    * @generated from field: gradus.v1.SuccessMeasure measure = 1;
    */
   measure: SuccessMeasure;
 
   /**
-   * The same for some arms by themselves, by their id. In place of a policy with other
-   * measures the averages begin afresh.
+   * Measures of single arms, by their ids. If the policy is replaced by one with
+   * other measures, the averages begin afresh.
    *
    * @generated from field: map<string, gradus.v1.SuccessMeasure> arm_measures = 4;
    */
@@ -948,8 +951,8 @@ export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
   floor?: number | undefined;
 
   /**
-   * Of what is not the floor, the share of the newest tier under
-   * COMPETENCE_STEP_WIDEN, in (0, 1]; unset: in proportion to the tiers' number.
+   * Share of the newest tier under COMPETENCE_STEP_WIDEN, in (0, 1], of all that is
+   * not the floor. Unset: in proportion to the number of tiers.
    *
    * @generated from field: optional double newest_share = 6;
    */
@@ -1066,8 +1069,8 @@ export declare type ForgettingPolicy = Message<"gradus.v1.ForgettingPolicy"> & {
 export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
 
 /**
- * Which instances of a run's arms are passed over, under any policy. It looks at
- * what the run's own closed groups of an instance came to, so it matters where
+ * Filter that passes over instances of a run's arms, under any policy. It looks at the
+ * results of the run's own closed groups of an instance, so it matters where
  * instances come again: real pools in their second epoch, and replays.
  *
  * What an instance came to counts once its group is folded in, as for a policy, so
@@ -1229,7 +1232,7 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
   constraints?: BatchConstraints | undefined;
 
   /**
-   * Which instances are passed over, for any kind; unset: none.
+   * Instances that are passed over, under any kind of policy. Unset: none.
    *
    * @generated from field: gradus.v1.TaskFilter filter = 8;
    */
@@ -1266,7 +1269,7 @@ export declare type DynamicSampling = Message<"gradus.v1.DynamicSampling"> & {
   oversampleMax: number;
 
   /**
-   * Which groups are useless; unset: ALIKE_OUTCOMES_REWARDS.
+   * Groups that are useless. Unset: ALIKE_OUTCOMES_REWARDS.
    *
    * @generated from field: gradus.v1.AlikeOutcomes alike = 2;
    */
@@ -1280,9 +1283,9 @@ export declare type DynamicSampling = Message<"gradus.v1.DynamicSampling"> & {
 export declare const DynamicSamplingSchema: GenMessage<DynamicSampling>;
 
 /**
- * What becomes of feedback that comes late. A group of update batch b that a draw
- * of batch k folds in is k − 1 − b batches late: under a feedback_lag of n it is n
- * at most, and under feedback_unbounded any number.
+ * Treatment of late feedback. A group of update batch b that a draw of batch k folds
+ * in is k − 1 − b batches late: at most n under a feedback_lag of n, and any number
+ * under feedback_unbounded.
  *
  * @generated from message gradus.v1.LateFeedback
  */
@@ -1340,14 +1343,14 @@ export declare type PromptTemplate = Message<"gradus.v1.PromptTemplate"> & {
 export declare const PromptTemplateSchema: GenMessage<PromptTemplate>;
 
 /**
- * What a run is. Fixed at creation but for the policy.
+ * Configuration of a run. Fixed at creation, except the policy.
  *
  * @generated from message gradus.v1.RunConfig
  */
 export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   /**
-   * What the policy chooses between: 1 to 1,024, families spelled out and removed arms
-   * (UpdateShapeRequest) included.
+   * Arms that the policy chooses between: 1 to 1,024, counting each member of a
+   * family and removed arms (UpdateShapeRequest).
    *
    * @generated from field: repeated gradus.v1.Arm arms = 1;
    */
@@ -1468,7 +1471,7 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   dynamicSampling?: DynamicSampling | undefined;
 
   /**
-   * What becomes of feedback that comes late; unset: it counts like other.
+   * Treatment of late feedback. Unset: it counts like other feedback.
    *
    * @generated from field: gradus.v1.LateFeedback late_feedback = 15;
    */
@@ -1482,8 +1485,8 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   promptTemplate?: PromptTemplate | undefined;
 
   /**
-   * What the run is evaluated on beside training, see NextEvaluation: at most 32. In
-   * all, tasks × num_generations over the arms is at most 262,144 samples.
+   * Arms that the run is evaluated on beside training, see NextEvaluation: at most
+   * 32. In all, tasks × num_generations over the arms is at most 262,144 samples.
    *
    * @generated from field: repeated gradus.v1.EvaluationArm evaluation_arms = 17;
    */
@@ -1500,9 +1503,10 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   trainOnEvaluated: boolean;
 
   /**
-   * What the run's trainer is to be set to. The server checks that each value is in its
-   * range and makes no other use of it. GetRun and CheckRun give it back. CreateRun of a
-   * run that exists refuses other values, and takes none for no opinion.
+   * Settings of the run's trainer. The server checks that each value is in its
+   * range and makes no other use of it. GetRun and CheckRun give them back.
+   * CreateRun of an existing run refuses other values; without a trainer it accepts
+   * any.
    *
    * @generated from field: gradus.v1.TrainerSettings trainer = 19;
    */
@@ -1623,7 +1627,7 @@ export declare type TrainerSettings = Message<"gradus.v1.TrainerSettings"> & {
   clip?: number | undefined;
 
   /**
-   * What importance weights are of: "token" or "sequence".
+   * Unit of importance weights: "token" or "sequence".
    *
    * @generated from field: string importance_level = 15;
    */
@@ -1757,11 +1761,11 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   probability: number;
 
   /**
-   * What the policy thinks of it: what a bandit does, after the last batch that was folded in: Q under
-   * EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
-   * discounted mean of its signals under Thompson sampling and UCB. Under a frontier
-   * policy m, the success that is expected of it, and 0 before its first group. 0 under
-   * other policies.
+   * Value that the policy gives the arm. Under a bandit, after the last folded
+   * batch: Q under EMA-softmax, the logarithm of its weight over the mean weight
+   * under EXP3.S, the discounted mean of its signals under Thompson sampling and
+   * UCB. Under a frontier policy m, the success that is expected of the arm, and 0
+   * before its first group. 0 under other policies.
    *
    * @generated from field: double value = 3;
    */
@@ -1819,7 +1823,7 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   maskedReason?: string | undefined;
 
   /**
-   * It was removed by UpdateShape.
+   * Whether UpdateShape removed the arm.
    *
    * @generated from field: bool removed = 11;
    */
@@ -1874,7 +1878,8 @@ export declare type EvaluationRecord = Message<"gradus.v1.EvaluationRecord"> & {
   samples: number;
 
   /**
-   * Of those, how many have no reward, and never will. They are in neither mean.
+   * Number of these samples that have no reward and never will. Neither mean counts
+   * them.
    *
    * @generated from field: uint32 samples_without_reward = 6;
    */
@@ -2161,14 +2166,14 @@ export declare type Run = Message<"gradus.v1.Run"> & {
   runId: string;
 
   /**
-   * As it was created.
+   * Configuration at creation.
    *
    * @generated from field: gradus.v1.RunConfig config = 2;
    */
   config?: RunConfig | undefined;
 
   /**
-   * As it stands.
+   * Current state.
    *
    * @generated from field: gradus.v1.RunState state = 3;
    */
@@ -2198,7 +2203,7 @@ export declare type Run = Message<"gradus.v1.Run"> & {
 export declare const RunSchema: GenMessage<Run>;
 
 /**
- * Which run to create.
+ * Request of CreateRun.
  *
  * @generated from message gradus.v1.CreateRunRequest
  */
@@ -2211,7 +2216,7 @@ export declare type CreateRunRequest = Message<"gradus.v1.CreateRunRequest"> & {
   runId: string;
 
   /**
-   * What it is. Required.
+   * Configuration. Required.
    *
    * @generated from field: gradus.v1.RunConfig config = 2;
    */
@@ -2252,7 +2257,7 @@ export declare type CreateRunResponse = Message<"gradus.v1.CreateRunResponse"> &
 export declare const CreateRunResponseSchema: GenMessage<CreateRunResponse>;
 
 /**
- * What to check.
+ * Request of CheckRun.
  *
  * @generated from message gradus.v1.CheckRunRequest
  */
@@ -2301,7 +2306,7 @@ export declare type RunRemark = Message<"gradus.v1.RunRemark"> & {
   field: string;
 
   /**
-   * What is wrong with it, what it may be, and what was probably meant.
+   * Problem in words: what is wrong, what is allowed, and what was probably meant.
    *
    * @generated from field: string message = 2;
    */
@@ -2322,20 +2327,20 @@ export declare type RunRemark = Message<"gradus.v1.RunRemark"> & {
 export declare const RunRemarkSchema: GenMessage<RunRemark>;
 
 /**
- * What was found.
+ * Response of CheckRun.
  *
  * @generated from message gradus.v1.CheckRunResponse
  */
 export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
   /**
-   * What is wrong, in the order of the file. Empty: the run can be created.
+   * Problems, in the order of the file. Empty: the run can be created.
    *
    * @generated from field: repeated gradus.v1.RunRemark problems = 1;
    */
   problems: RunRemark[];
 
   /**
-   * What may be meant, and should be known.
+   * Warnings: the configuration is allowed, but may not be meant.
    *
    * @generated from field: repeated gradus.v1.RunRemark warnings = 2;
    */
@@ -2371,13 +2376,13 @@ export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
 export declare const CheckRunResponseSchema: GenMessage<CheckRunResponse>;
 
 /**
- * What to simulate.
+ * Request of SimulateRun.
  *
  * @generated from message gradus.v1.SimulateRunRequest
  */
 export declare type SimulateRunRequest = Message<"gradus.v1.SimulateRunRequest"> & {
   /**
-   * What the run is. Required.
+   * Configuration of the run. Required.
    *
    * @generated from field: gradus.v1.RunConfig config = 1;
    */
@@ -2391,7 +2396,7 @@ export declare type SimulateRunRequest = Message<"gradus.v1.SimulateRunRequest">
   student: string;
 
   /**
-   * Which student of its kind, and its luck; every value is one, 0 too.
+   * Seed of the student and of its luck. Every value is a seed, 0 too.
    *
    * @generated from field: fixed64 seed = 3;
    */
@@ -2421,7 +2426,7 @@ export declare type SimulateRunRequest = Message<"gradus.v1.SimulateRunRequest">
 export declare const SimulateRunRequestSchema: GenMessage<SimulateRunRequest>;
 
 /**
- * What a policy came to.
+ * Outcome of a simulated run.
  *
  * @generated from message gradus.v1.SimulatedOutcome
  */
@@ -2442,7 +2447,7 @@ export declare type SimulatedOutcome = Message<"gradus.v1.SimulatedOutcome"> & {
   success: number;
 
   /**
-   * The same, as a mean over the whole run.
+   * Mean of the student's success over the whole run.
    *
    * @generated from field: double success_mean = 3;
    */
@@ -2525,7 +2530,7 @@ export declare type SimulatedPoint = Message<"gradus.v1.SimulatedPoint"> & {
 export declare const SimulatedPointSchema: GenMessage<SimulatedPoint>;
 
 /**
- * What would happen.
+ * Response of SimulateRun.
  *
  * @generated from message gradus.v1.SimulateRunResponse
  */
@@ -2538,14 +2543,14 @@ export declare type SimulateRunResponse = Message<"gradus.v1.SimulateRunResponse
   points: SimulatedPoint[];
 
   /**
-   * What the configuration came to.
+   * Outcome of the configuration.
    *
    * @generated from field: gradus.v1.SimulatedOutcome outcome = 2;
    */
   outcome?: SimulatedOutcome | undefined;
 
   /**
-   * What equal shares came to with the same student.
+   * Outcome of equal shares with the same student.
    *
    * @generated from field: gradus.v1.SimulatedOutcome equal_shares = 3;
    */
@@ -2573,7 +2578,7 @@ export declare type SimulateRunResponse = Message<"gradus.v1.SimulateRunResponse
 export declare const SimulateRunResponseSchema: GenMessage<SimulateRunResponse>;
 
 /**
- * Which run to get.
+ * Request of GetRun.
  *
  * @generated from message gradus.v1.GetRunRequest
  */
@@ -2613,7 +2618,7 @@ export declare type GetRunResponse = Message<"gradus.v1.GetRunResponse"> & {
 export declare const GetRunResponseSchema: GenMessage<GetRunResponse>;
 
 /**
- * Which runs to list.
+ * Request of ListRuns.
  *
  * @generated from message gradus.v1.ListRunsRequest
  */
@@ -2667,7 +2672,7 @@ export declare type ListRunsResponse = Message<"gradus.v1.ListRunsResponse"> & {
 export declare const ListRunsResponseSchema: GenMessage<ListRunsResponse>;
 
 /**
- * Which run to delete.
+ * Request of DeleteRun.
  *
  * @generated from message gradus.v1.DeleteRunRequest
  */
@@ -2701,7 +2706,7 @@ export declare type DeleteRunResponse = Message<"gradus.v1.DeleteRunResponse"> &
 export declare const DeleteRunResponseSchema: GenMessage<DeleteRunResponse>;
 
 /**
- * Which tasks to give.
+ * Request of NextBatch.
  *
  * @generated from message gradus.v1.NextBatchRequest
  */
@@ -2788,7 +2793,7 @@ export declare type NextBatchResponse = Message<"gradus.v1.NextBatchResponse"> &
 export declare const NextBatchResponseSchema: GenMessage<NextBatchResponse>;
 
 /**
- * Which tasks of an evaluation arm to give.
+ * Request of NextEvaluation.
  *
  * @generated from message gradus.v1.NextEvaluationRequest
  */
@@ -2944,7 +2949,7 @@ export declare type ReportAdvantagesRequest = Message<"gradus.v1.ReportAdvantage
 export declare const ReportAdvantagesRequestSchema: GenMessage<ReportAdvantagesRequest>;
 
 /**
- * What became of one group.
+ * Effect on one group.
  *
  * @generated from message gradus.v1.GroupFeedback
  */
@@ -2957,7 +2962,7 @@ export declare type GroupFeedback = Message<"gradus.v1.GroupFeedback"> & {
   groupId: string;
 
   /**
-   * What it did. DUPLICATE: it was closed before, and nothing changed.
+   * Effect. DUPLICATE: the group was closed before, and nothing changed.
    *
    * @generated from field: gradus.v1.Feedback feedback = 2;
    */
@@ -2971,7 +2976,7 @@ export declare type GroupFeedback = Message<"gradus.v1.GroupFeedback"> & {
 export declare const GroupFeedbackSchema: GenMessage<GroupFeedback>;
 
 /**
- * What became of them.
+ * Response of ReportAdvantages.
  *
  * @generated from message gradus.v1.ReportAdvantagesResponse
  */
@@ -2991,7 +2996,7 @@ export declare type ReportAdvantagesResponse = Message<"gradus.v1.ReportAdvantag
 export declare const ReportAdvantagesResponseSchema: GenMessage<ReportAdvantagesResponse>;
 
 /**
- * Which groups to close.
+ * Request of CloseGroups.
  *
  * @generated from message gradus.v1.CloseGroupsRequest
  */
@@ -3032,7 +3037,7 @@ export declare type CloseGroupsRequest = Message<"gradus.v1.CloseGroupsRequest">
 export declare const CloseGroupsRequestSchema: GenMessage<CloseGroupsRequest>;
 
 /**
- * What became of them.
+ * Response of CloseGroups.
  *
  * @generated from message gradus.v1.CloseGroupsResponse
  */
@@ -3052,7 +3057,7 @@ export declare type CloseGroupsResponse = Message<"gradus.v1.CloseGroupsResponse
 export declare const CloseGroupsResponseSchema: GenMessage<CloseGroupsResponse>;
 
 /**
- * Which groups to give. Exactly one of open, update_batch and group_ids is set.
+ * Request of GetGroups. Exactly one of open, update_batch and group_ids is set.
  *
  * @generated from message gradus.v1.GetGroupsRequest
  */
@@ -3072,7 +3077,7 @@ export declare type GetGroupsRequest = Message<"gradus.v1.GetGroupsRequest"> & {
   open: boolean;
 
   /**
-   * Those of one update batch, of its reserve those that may be given out.
+   * Groups of one update batch, with those of its reserve that may be given out.
    *
    * @generated from field: optional uint64 update_batch = 3;
    */
@@ -3172,7 +3177,8 @@ export declare type RecordedSample = Message<"gradus.v1.RecordedSample"> & {
   grpoAdvantage?: number | undefined;
 
   /**
-   * As it came with the completion; unset: it came without, or has no reward.
+   * Version of the policy that came with the completion. Unset: it came without, or
+   * has no reward.
    *
    * @generated from field: optional uint32 policy_version = 7;
    */
@@ -3241,7 +3247,7 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   missing: number[];
 
   /**
-   * Those that have, by index.
+   * Samples that have a result, by index.
    *
    * @generated from field: repeated gradus.v1.RecordedSample samples = 8;
    */
@@ -3273,8 +3279,8 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   selected: boolean;
 
   /**
-   * As in GroupOutcome, of a closed group; empty where its reward scheme does not
-   * scan for commits.
+   * Pairs of a closed group, as in GroupOutcome. Empty if its reward scheme does
+   * not scan for commits.
    *
    * @generated from field: repeated gradus.v1.ContrastPair contrast_pairs = 12;
    */
@@ -3394,7 +3400,8 @@ export declare const RateRowsRequestSchema: GenMessage<RateRowsRequest>;
  */
 export declare type RowRating = Message<"gradus.v1.RowRating"> & {
   /**
-   * Of a pool: the row's number in its file, from 0. Of generated tasks: which of them.
+   * Number of the row in its file, from 0. For generated tasks: the instance's
+   * ordinal.
    *
    * @generated from field: uint32 row = 1;
    */
@@ -3496,8 +3503,8 @@ export declare type ListRowsResponse = Message<"gradus.v1.ListRowsResponse"> & {
   nextPageToken: string;
 
   /**
-   * Of all rows of the arm, those that are not retired: how many are expected to pass in
-   * each of 33 equal steps from 0 to 1.
+   * Histogram of the arm's rows that are not retired: the number expected to pass
+   * in each of 33 equal steps from 0 to 1.
    *
    * @generated from field: repeated uint32 histogram = 3;
    */
@@ -3532,13 +3539,13 @@ export declare type ListRowsResponse = Message<"gradus.v1.ListRowsResponse"> & {
 export declare const ListRowsResponseSchema: GenMessage<ListRowsResponse>;
 
 /**
- * What is known of a row.
+ * Knowledge of a row.
  *
  * @generated from message gradus.v1.RowState
  */
 export declare type RowState = Message<"gradus.v1.RowState"> & {
   /**
-   * As in RowRating.
+   * Row, as in RowRating.
    *
    * @generated from field: uint32 row = 1;
    */
@@ -3566,7 +3573,7 @@ export declare type RowState = Message<"gradus.v1.RowState"> & {
   solvedStreak: number;
 
   /**
-   * It is drawn no more.
+   * Whether the row is drawn no more.
    *
    * @generated from field: bool retired = 5;
    */
@@ -3588,7 +3595,7 @@ export declare type RowState = Message<"gradus.v1.RowState"> & {
 export declare const RowStateSchema: GenMessage<RowState>;
 
 /**
- * Which groups to open again.
+ * Request of ReopenGroups.
  *
  * @generated from message gradus.v1.ReopenGroupsRequest
  */
@@ -3615,7 +3622,7 @@ export declare type ReopenGroupsRequest = Message<"gradus.v1.ReopenGroupsRequest
 export declare const ReopenGroupsRequestSchema: GenMessage<ReopenGroupsRequest>;
 
 /**
- * What became of them.
+ * Response of ReopenGroups.
  *
  * @generated from message gradus.v1.ReopenGroupsResponse
  */
@@ -3720,9 +3727,9 @@ export declare type UpdateShapeResponse = Message<"gradus.v1.UpdateShapeResponse
   appliesFromCursor: bigint;
 
   /**
-   * What of the request changes nothing that is drawn, a sentence each, for
+   * Parts of the request that change nothing that is drawn, a sentence each, for
    * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-   * all of it does something.
+   * every part has an effect.
    *
    * @generated from field: repeated string no_effect = 2;
    */
@@ -3789,9 +3796,9 @@ export declare type UpdatePolicyResponse = Message<"gradus.v1.UpdatePolicyRespon
   appliesFromCursor: bigint;
 
   /**
-   * What of the request changes nothing that is drawn, a sentence each, for
+   * Parts of the request that change nothing that is drawn, a sentence each, for
    * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-   * all of it does something.
+   * every part has an effect.
    *
    * @generated from field: repeated string no_effect = 2;
    */
@@ -3852,9 +3859,9 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
   appliesFromCursor: bigint;
 
   /**
-   * What of the request changes nothing that is drawn, a sentence each, for
+   * Parts of the request that change nothing that is drawn, a sentence each, for
    * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-   * all of it does something.
+   * every part has an effect.
    *
    * @generated from field: repeated string no_effect = 2;
    */
@@ -3868,7 +3875,7 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
 export declare const SetWeightsResponseSchema: GenMessage<SetWeightsResponse>;
 
 /**
- * Which run's policy to move on.
+ * Request of Advance.
  *
  * @generated from message gradus.v1.AdvanceRequest
  */
@@ -3908,9 +3915,9 @@ export declare type AdvanceResponse = Message<"gradus.v1.AdvanceResponse"> & {
   appliesFromCursor: bigint;
 
   /**
-   * What of the request changes nothing that is drawn, a sentence each, for
+   * Parts of the request that change nothing that is drawn, a sentence each, for
    * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-   * all of it does something.
+   * every part has an effect.
    *
    * @generated from field: repeated string no_effect = 2;
    */
@@ -3924,7 +3931,7 @@ export declare type AdvanceResponse = Message<"gradus.v1.AdvanceResponse"> & {
 export declare const AdvanceResponseSchema: GenMessage<AdvanceResponse>;
 
 /**
- * Which run to pause.
+ * Request of Pause.
  *
  * @generated from message gradus.v1.PauseRequest
  */
@@ -3964,9 +3971,9 @@ export declare type PauseResponse = Message<"gradus.v1.PauseResponse"> & {
   appliesFromCursor: bigint;
 
   /**
-   * What of the request changes nothing that is drawn, a sentence each, for
+   * Parts of the request that change nothing that is drawn, a sentence each, for
    * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-   * all of it does something.
+   * every part has an effect.
    *
    * @generated from field: repeated string no_effect = 2;
    */
@@ -3980,7 +3987,7 @@ export declare type PauseResponse = Message<"gradus.v1.PauseResponse"> & {
 export declare const PauseResponseSchema: GenMessage<PauseResponse>;
 
 /**
- * Which run to resume.
+ * Request of Resume.
  *
  * @generated from message gradus.v1.ResumeRequest
  */
@@ -4020,9 +4027,9 @@ export declare type ResumeResponse = Message<"gradus.v1.ResumeResponse"> & {
   appliesFromCursor: bigint;
 
   /**
-   * What of the request changes nothing that is drawn, a sentence each, for
+   * Parts of the request that change nothing that is drawn, a sentence each, for
    * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-   * all of it does something.
+   * every part has an effect.
    *
    * @generated from field: repeated string no_effect = 2;
    */
@@ -4036,7 +4043,7 @@ export declare type ResumeResponse = Message<"gradus.v1.ResumeResponse"> & {
 export declare const ResumeResponseSchema: GenMessage<ResumeResponse>;
 
 /**
- * Which run to export.
+ * Request of ExportRun.
  *
  * @generated from message gradus.v1.ExportRunRequest
  */
@@ -4090,13 +4097,13 @@ export declare type ExportRunResponse = Message<"gradus.v1.ExportRunResponse"> &
 export declare const ExportRunResponseSchema: GenMessage<ExportRunResponse>;
 
 /**
- * Which state to put back.
+ * Request of ImportRun.
  *
  * @generated from message gradus.v1.ImportRunRequest
  */
 export declare type ImportRunRequest = Message<"gradus.v1.ImportRunRequest"> & {
   /**
-   * What ExportRun gave; at most the server's message limit. Required.
+   * State from ExportRun; at most the server's message limit. Required.
    *
    * @generated from field: bytes state = 1;
    */
@@ -4155,7 +4162,7 @@ export declare type ImportRunResponse = Message<"gradus.v1.ImportRunResponse"> &
 export declare const ImportRunResponseSchema: GenMessage<ImportRunResponse>;
 
 /**
- * Which run to watch.
+ * Request of WatchRun.
  *
  * @generated from message gradus.v1.WatchRunRequest
  */
@@ -4204,7 +4211,7 @@ export declare type WatchRunResponse = Message<"gradus.v1.WatchRunResponse"> & {
 export declare const WatchRunResponseSchema: GenMessage<WatchRunResponse>;
 
 /**
- * Which part of the history to give.
+ * Request of GetHistory.
  *
  * @generated from message gradus.v1.GetHistoryRequest
  */
@@ -4392,11 +4399,11 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
  */
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
-   * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-   * "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a
-   * server found other rows in a pool, as the reason says. Groups of rows that are gone
-   * are closed by a "close_groups" whose reason begins with "row_gone", and groups of
-   * replaced sources by one whose reason begins with "replaced".
+   * Kind of change: "policy", "weights", "advance", "mask", "unmask", "pause",
+   * "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows":
+   * a server found other rows in a pool, as the reason says. A "close_groups" whose
+   * reason begins with "row_gone" closed groups of rows that are gone; one whose
+   * reason begins with "replaced" closed groups of replaced sources.
    *
    * @generated from field: string kind = 1;
    */
@@ -4582,7 +4589,7 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
 export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
 
 /**
- * Which completions to give.
+ * Request of ListRunSamples.
  *
  * @generated from message gradus.v1.ListRunSamplesRequest
  */
@@ -4679,7 +4686,7 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
   groupId: string;
 
   /**
-   * Which completion of the group.
+   * Index of the completion in its group, from 0.
    *
    * @generated from field: uint32 sample_index = 4;
    */
@@ -4722,7 +4729,7 @@ export declare type RunSample = Message<"gradus.v1.RunSample"> & {
   outcome?: Outcome | undefined;
 
   /**
-   * As it came with the completion; unset: it came without.
+   * Version of the policy that came with the completion. Unset: it came without.
    *
    * @generated from field: optional uint32 policy_version = 10;
    */
@@ -4786,7 +4793,7 @@ export declare type ListRunSamplesResponse = Message<"gradus.v1.ListRunSamplesRe
 export declare const ListRunSamplesResponseSchema: GenMessage<ListRunSamplesResponse>;
 
 /**
- * Whose completions to delete.
+ * Request of DeleteRunSamples.
  *
  * @generated from message gradus.v1.DeleteRunSamplesRequest
  */
@@ -4820,7 +4827,7 @@ export declare type DeleteRunSamplesResponse = Message<"gradus.v1.DeleteRunSampl
 export declare const DeleteRunSamplesResponseSchema: GenMessage<DeleteRunSamplesResponse>;
 
 /**
- * What a bandit learns from: a number for each closed group with at least two
+ * Signal that a bandit learns from: a number for each closed group with at least two
  * rewards (one, for learning progress). All but the first need to know what was
  * solved, and so FEEDBACK_SOURCE_STEP.
  *
@@ -4874,7 +4881,7 @@ export enum BanditSignal {
 export declare const BanditSignalSchema: GenEnum<BanditSignal>;
 
 /**
- * Which instances of a cycle a replay draws.
+ * Choice of the instances that each cycle of a replay draws.
  *
  * @generated from enum gradus.v1.ReplayInstances
  */
@@ -4911,7 +4918,7 @@ export enum ReplayInstances {
 export declare const ReplayInstancesSchema: GenEnum<ReplayInstances>;
 
 /**
- * What a sample's success is, between 0 and 1.
+ * Measure of a sample's success, between 0 and 1.
  *
  * @generated from enum gradus.v1.SuccessMeasure
  */
@@ -5032,7 +5039,7 @@ export enum FeedbackSource {
 export declare const FeedbackSourceSchema: GenEnum<FeedbackSource>;
 
 /**
- * Which groups are of no use to an update, because their advantages are all 0.
+ * Kind of group that is useless to an update, because its advantages are all 0.
  *
  * @generated from enum gradus.v1.AlikeOutcomes
  */
@@ -5045,16 +5052,16 @@ export enum AlikeOutcomes {
   UNSPECIFIED = 0,
 
   /**
-   * Those whose rewards are all equal, or lie within 1e-9 of the reward scheme's range:
-   * their difference is one of rounding. Runs that an older server created tell such
-   * rewards apart, so that they are replayed as they were.
+   * Groups whose rewards are all equal, or lie within 1e-9 of the reward scheme's
+   * range: such a difference is one of rounding. Runs that an older server created
+   * tell such rewards apart, so that they are replayed as they were.
    *
    * @generated from enum value: ALIKE_OUTCOMES_REWARDS = 1;
    */
   REWARDS = 1,
 
   /**
-   * Those all of whose samples are solved, and those none of whose samples is,
+   * Groups all of whose samples are solved, and groups none of whose samples is,
    * whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
    *
    * @generated from enum value: ALIKE_OUTCOMES_SOLVED = 2;
@@ -5302,7 +5309,8 @@ export declare const CurriculumService: GenService<{
     output: typeof RateRowsResponseSchema;
   },
   /**
-   * What is known of the rows of an arm with a RowCurriculum, in their order.
+   * Lists the rows of an arm with a RowCurriculum, in their order, with what is
+   * known of them.
    *
    * @generated from rpc gradus.v1.CurriculumService.ListRows
    */

@@ -743,7 +743,7 @@ export const BanditSignalSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 0);
 
 /**
- * What a bandit learns from: a number for each closed group with at least two
+ * Signal that a bandit learns from: a number for each closed group with at least two
  * rewards (one, for learning progress). All but the first need to know what was
  * solved, and so FEEDBACK_SOURCE_STEP.
  *
@@ -759,7 +759,7 @@ export const ReplayInstancesSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 1);
 
 /**
- * Which instances of a cycle a replay draws.
+ * Choice of the instances that each cycle of a replay draws.
  *
  * @generated from enum gradus.v1.ReplayInstances
  */
@@ -773,7 +773,7 @@ export const SuccessMeasureSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 2);
 
 /**
- * What a sample's success is, between 0 and 1.
+ * Measure of a sample's success, between 0 and 1.
  *
  * @generated from enum gradus.v1.SuccessMeasure
  */
@@ -815,7 +815,7 @@ export const AlikeOutcomesSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 5);
 
 /**
- * Which groups are of no use to an update, because their advantages are all 0.
+ * Kind of group that is useless to an update, because its advantages are all 0.
  *
  * @generated from enum gradus.v1.AlikeOutcomes
  */

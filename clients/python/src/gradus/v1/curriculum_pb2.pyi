@@ -51,7 +51,7 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
 
 class BanditSignal(_BanditSignal, metaclass=_BanditSignalEnumTypeWrapper):
-    """What a bandit learns from: a number for each closed group with at least two
+    """Signal that a bandit learns from: a number for each closed group with at least two
     rewards (one, for learning progress). All but the first need to know what was
     solved, and so FEEDBACK_SOURCE_STEP.
     """
@@ -96,7 +96,7 @@ class _ReplayInstancesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """
 
 class ReplayInstances(_ReplayInstances, metaclass=_ReplayInstancesEnumTypeWrapper):
-    """Which instances of a cycle a replay draws."""
+    """Choice of the instances that each cycle of a replay draws."""
 
 REPLAY_INSTANCES_UNSPECIFIED: ReplayInstances.ValueType  # 0
 """Not said: REPLAY_INSTANCES_FRESH."""
@@ -141,7 +141,7 @@ class _SuccessMeasureEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     """
 
 class SuccessMeasure(_SuccessMeasure, metaclass=_SuccessMeasureEnumTypeWrapper):
-    """What a sample's success is, between 0 and 1."""
+    """Measure of a sample's success, between 0 and 1."""
 
 SUCCESS_MEASURE_UNSPECIFIED: SuccessMeasure.ValueType  # 0
 """Not said: SUCCESS_MEASURE_QUALITY."""
@@ -224,27 +224,27 @@ class _AlikeOutcomesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     ALIKE_OUTCOMES_UNSPECIFIED: _AlikeOutcomes.ValueType  # 0
     """Not said: ALIKE_OUTCOMES_REWARDS."""
     ALIKE_OUTCOMES_REWARDS: _AlikeOutcomes.ValueType  # 1
-    """Those whose rewards are all equal, or lie within 1e-9 of the reward scheme's range:
-    their difference is one of rounding. Runs that an older server created tell such
-    rewards apart, so that they are replayed as they were.
+    """Groups whose rewards are all equal, or lie within 1e-9 of the reward scheme's
+    range: such a difference is one of rounding. Runs that an older server created
+    tell such rewards apart, so that they are replayed as they were.
     """
     ALIKE_OUTCOMES_SOLVED: _AlikeOutcomes.ValueType  # 2
-    """Those all of whose samples are solved, and those none of whose samples is,
+    """Groups all of whose samples are solved, and groups none of whose samples is,
     whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
     """
 
 class AlikeOutcomes(_AlikeOutcomes, metaclass=_AlikeOutcomesEnumTypeWrapper):
-    """Which groups are of no use to an update, because their advantages are all 0."""
+    """Kind of group that is useless to an update, because its advantages are all 0."""
 
 ALIKE_OUTCOMES_UNSPECIFIED: AlikeOutcomes.ValueType  # 0
 """Not said: ALIKE_OUTCOMES_REWARDS."""
 ALIKE_OUTCOMES_REWARDS: AlikeOutcomes.ValueType  # 1
-"""Those whose rewards are all equal, or lie within 1e-9 of the reward scheme's range:
-their difference is one of rounding. Runs that an older server created tell such
-rewards apart, so that they are replayed as they were.
+"""Groups whose rewards are all equal, or lie within 1e-9 of the reward scheme's
+range: such a difference is one of rounding. Runs that an older server created
+tell such rewards apart, so that they are replayed as they were.
 """
 ALIKE_OUTCOMES_SOLVED: AlikeOutcomes.ValueType  # 2
-"""Those all of whose samples are solved, and those none of whose samples is,
+"""Groups all of whose samples are solved, and groups none of whose samples is,
 whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
 """
 global___AlikeOutcomes = AlikeOutcomes
@@ -291,7 +291,7 @@ global___CloseCause = CloseCause
 
 @typing.final
 class Arm(google.protobuf.message.Message):
-    """What a policy chooses between."""
+    """Kind of task that a policy chooses between."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -319,9 +319,10 @@ class Arm(google.protobuf.message.Message):
     of the arm hands it to the trainer in its hints. Unset: the trainer's own.
     """
     rank_group: builtins.str
-    """Whose rows its own are ranked among, where the policy draws in a range of ranks
-    (RankRange): those of all arms of the run that name the same group, at most 64
-    bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+    """Group of arms among whose rows the arm's rows are ranked, where the policy
+    draws in a range of ranks (RankRange): all arms of the run that name the same
+    group, at most 64 bytes of a-z A-Z 0-9 . _ / - . Unset: all arms that name
+    none.
     """
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
@@ -384,8 +385,8 @@ class RowCurriculum(google.protobuf.message.Message):
     floor: builtins.float
     """Share of the arm's draws that goes to all its rows alike, in [0, 1]; unset: 0.05."""
     kept: builtins.float
-    """What of what is known of a row stays when a new group of it is seen, in [0, 1], in
-    256ths; unset: 0.75.
+    """Share of a row's earlier results that stays when a new group of it is seen, in
+    [0, 1], in 256ths. Unset: 0.75.
     """
     retire_after: builtins.int
     """A row of which every sample was solved so many groups in a row is drawn no more, at
@@ -466,7 +467,9 @@ class RowTarget(google.protobuf.message.Message):
     start: builtins.float
     """The target of the run's first draw, in [0, 1]; unset: 0.5."""
     end: builtins.float
-    """That of its last, in [0, 1]; unset: as `start`, a band that stands."""
+    """Target of the last draw, in [0, 1]. Unset: as `start`, so that the band stands
+    still.
+    """
     width: builtins.float
     """In [0.01, 1]; unset: 0.15."""
     def __init__(
@@ -963,11 +966,11 @@ class RankRange(google.protobuf.message.Message):
     max: builtins.float
     """Rank that the last row is below, in (min, 1]; unset: 1, which takes in all."""
     by: builtins.str
-    """What rows are ranked by: "solutions" for countdown's count of solutions, or the
-    column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
-    are ranked by something else are refused. Unset: what the pools of the arms are
-    ranked by, which must be one thing; the run then says which. With it a range of all
-    ranks has a meaning too: arms are drawn by their rows.
+    """Measure that rows are ranked by: "solutions" for countdown's count of
+    solutions, or the column of the pools' files, e.g. "pass_rate"
+    (PoolInfo.rank_measure). Pools with another measure are refused. Unset: the
+    measure of the arms' pools, which must be one; the run then says which. With it
+    a range of all ranks has a meaning too: arms are drawn by their rows.
     """
     @property
     def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
@@ -1038,7 +1041,7 @@ class ReplayPolicy(google.protobuf.message.Message):
     cycle_tasks: builtins.int
     """So many tasks, at least 1; cycles go on to the end of the run."""
     instances: global___ReplayInstances.ValueType
-    """Which instances; unset: REPLAY_INSTANCES_FRESH."""
+    """Choice of instances. Unset: REPLAY_INSTANCES_FRESH."""
     @property
     def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Stage]:
         """The stages of one cycle, in order, 1 to 64. Shares are of the cycle, and those
@@ -1104,7 +1107,9 @@ class FrontierPolicy(google.protobuf.message.Message):
     EXPLORATION_FIELD_NUMBER: builtins.int
     PRACTICE_SCALE_FIELD_NUMBER: builtins.int
     measure: global___SuccessMeasure.ValueType
-    """What success is; unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's goal."""
+    """Measure of success. Unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's
+    goal.
+    """
     exploration: builtins.float
     """The share of each update batch that all arms have alike whatever happens, in
     (0, 1]; unset: 0.1.
@@ -1117,8 +1122,8 @@ class FrontierPolicy(google.protobuf.message.Message):
     """
     @property
     def arm_measures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, global___SuccessMeasure.ValueType]:
-        """The same for some arms by themselves, by their id. In place of a policy with other
-        measures the averages begin afresh.
+        """Measures of single arms, by their ids. If the policy is replaced by one with
+        other measures, the averages begin afresh.
         """
 
     def __init__(
@@ -1213,8 +1218,8 @@ class CompetencePolicy(google.protobuf.message.Message):
     tier alike, in [0, 1): 0 is "adaptive", above it "hybrid". Unset: 0.
     """
     newest_share: builtins.float
-    """Of what is not the floor, the share of the newest tier under
-    COMPETENCE_STEP_WIDEN, in (0, 1]; unset: in proportion to the tiers' number.
+    """Share of the newest tier under COMPETENCE_STEP_WIDEN, in (0, 1], of all that is
+    not the floor. Unset: in proportion to the number of tiers.
     """
     @property
     def tiers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Tier]:
@@ -1372,8 +1377,8 @@ global___ForgettingPolicy = ForgettingPolicy
 
 @typing.final
 class TaskFilter(google.protobuf.message.Message):
-    """Which instances of a run's arms are passed over, under any policy. It looks at
-    what the run's own closed groups of an instance came to, so it matters where
+    """Filter that passes over instances of a run's arms, under any policy. It looks at the
+    results of the run's own closed groups of an instance, so it matters where
     instances come again: real pools in their second epoch, and replays.
 
     What an instance came to counts once its group is folded in, as for a policy, so
@@ -1501,7 +1506,7 @@ class Policy(google.protobuf.message.Message):
 
     @property
     def filter(self) -> global___TaskFilter:
-        """Which instances are passed over, for any kind; unset: none."""
+        """Instances that are passed over, under any kind of policy. Unset: none."""
 
     def __init__(
         self,
@@ -1546,7 +1551,7 @@ class DynamicSampling(google.protobuf.message.Message):
     Required.
     """
     alike: global___AlikeOutcomes.ValueType
-    """Which groups are useless; unset: ALIKE_OUTCOMES_REWARDS."""
+    """Groups that are useless. Unset: ALIKE_OUTCOMES_REWARDS."""
     def __init__(
         self,
         *,
@@ -1559,9 +1564,9 @@ global___DynamicSampling = DynamicSampling
 
 @typing.final
 class LateFeedback(google.protobuf.message.Message):
-    """What becomes of feedback that comes late. A group of update batch b that a draw
-    of batch k folds in is k − 1 − b batches late: under a feedback_lag of n it is n
-    at most, and under feedback_unbounded any number.
+    """Treatment of late feedback. A group of update batch b that a draw of batch k folds
+    in is k − 1 − b batches late: at most n under a feedback_lag of n, and any number
+    under feedback_unbounded.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -1617,7 +1622,7 @@ global___PromptTemplate = PromptTemplate
 
 @typing.final
 class RunConfig(google.protobuf.message.Message):
-    """What a run is. Fixed at creation but for the policy."""
+    """Configuration of a run. Fixed at creation, except the policy."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1677,8 +1682,8 @@ class RunConfig(google.protobuf.message.Message):
     """
     @property
     def arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
-        """What the policy chooses between: 1 to 1,024, families spelled out and removed arms
-        (UpdateShapeRequest) included.
+        """Arms that the policy chooses between: 1 to 1,024, counting each member of a
+        family and removed arms (UpdateShapeRequest).
         """
 
     @property
@@ -1712,7 +1717,7 @@ class RunConfig(google.protobuf.message.Message):
 
     @property
     def late_feedback(self) -> global___LateFeedback:
-        """What becomes of feedback that comes late; unset: it counts like other."""
+        """Treatment of late feedback. Unset: it counts like other feedback."""
 
     @property
     def prompt_template(self) -> global___PromptTemplate:
@@ -1720,15 +1725,16 @@ class RunConfig(google.protobuf.message.Message):
 
     @property
     def evaluation_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___EvaluationArm]:
-        """What the run is evaluated on beside training, see NextEvaluation: at most 32. In
-        all, tasks × num_generations over the arms is at most 262,144 samples.
+        """Arms that the run is evaluated on beside training, see NextEvaluation: at most
+        32. In all, tasks × num_generations over the arms is at most 262,144 samples.
         """
 
     @property
     def trainer(self) -> global___TrainerSettings:
-        """What the run's trainer is to be set to. The server checks that each value is in its
-        range and makes no other use of it. GetRun and CheckRun give it back. CreateRun of a
-        run that exists refuses other values, and takes none for no opinion.
+        """Settings of the run's trainer. The server checks that each value is in its
+        range and makes no other use of it. GetRun and CheckRun give them back.
+        CreateRun of an existing run refuses other values; without a trainer it accepts
+        any.
         """
 
     def __init__(
@@ -1830,7 +1836,7 @@ class TrainerSettings(google.protobuf.message.Message):
     clip: builtins.float
     """How far the ratio of probabilities may be from 1 (PPO's ε), 0 to 100."""
     importance_level: builtins.str
-    """What importance weights are of: "token" or "sequence"."""
+    """Unit of importance weights: "token" or "sequence"."""
     entropy_coefficient: builtins.float
     """The coefficient of the entropy bonus, 0 to 100."""
     temperature: builtins.float
@@ -1969,11 +1975,11 @@ class ArmState(google.protobuf.message.Message):
     run, in the first.
     """
     value: builtins.float
-    """What the policy thinks of it: what a bandit does, after the last batch that was folded in: Q under
-    EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
-    discounted mean of its signals under Thompson sampling and UCB. Under a frontier
-    policy m, the success that is expected of it, and 0 before its first group. 0 under
-    other policies.
+    """Value that the policy gives the arm. Under a bandit, after the last folded
+    batch: Q under EMA-softmax, the logarithm of its weight over the mean weight
+    under EXP3.S, the discounted mean of its signals under Thompson sampling and
+    UCB. Under a frontier policy m, the success that is expected of the arm, and 0
+    before its first group. 0 under other policies.
     """
     weight: builtins.float
     """Its weight as set."""
@@ -1993,7 +1999,7 @@ class ArmState(google.protobuf.message.Message):
     it answers again. Unset: it is drawn from.
     """
     removed: builtins.bool
-    """It was removed by UpdateShape."""
+    """Whether UpdateShape removed the arm."""
     def __init__(
         self,
         *,
@@ -2046,7 +2052,9 @@ class EvaluationRecord(google.protobuf.message.Message):
     samples: builtins.int
     """Samples recorded so far."""
     samples_without_reward: builtins.int
-    """Of those, how many have no reward, and never will. They are in neither mean."""
+    """Number of these samples that have no reward and never will. Neither mean counts
+    them.
+    """
     reward_mean: builtins.float
     """Mean reward over the samples with one; unset: none yet."""
     solved_share: builtins.float
@@ -2281,11 +2289,11 @@ class Run(google.protobuf.message.Message):
     """
     @property
     def config(self) -> global___RunConfig:
-        """As it was created."""
+        """Configuration at creation."""
 
     @property
     def state(self) -> global___RunState:
-        """As it stands."""
+        """Current state."""
 
     @property
     def create_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
@@ -2307,7 +2315,7 @@ global___Run = Run
 
 @typing.final
 class CreateRunRequest(google.protobuf.message.Message):
-    """Which run to create."""
+    """Request of CreateRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2317,7 +2325,7 @@ class CreateRunRequest(google.protobuf.message.Message):
     """Chosen by the client: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required."""
     @property
     def config(self) -> global___RunConfig:
-        """What it is. Required."""
+        """Configuration. Required."""
 
     def __init__(
         self,
@@ -2357,7 +2365,7 @@ global___CreateRunResponse = CreateRunResponse
 
 @typing.final
 class CheckRunRequest(google.protobuf.message.Message):
-    """What to check."""
+    """Request of CheckRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2393,7 +2401,7 @@ class RunRemark(google.protobuf.message.Message):
     field: builtins.str
     """The field, e.g. "policy.bandit.epsilon"; empty: the whole."""
     message: builtins.str
-    """What is wrong with it, what it may be, and what was probably meant."""
+    """Problem in words: what is wrong, what is allowed, and what was probably meant."""
     line: builtins.int
     """Its line in the file, from 1; 0: there is no file."""
     def __init__(
@@ -2409,7 +2417,7 @@ global___RunRemark = RunRemark
 
 @typing.final
 class CheckRunResponse(google.protobuf.message.Message):
-    """What was found."""
+    """Response of CheckRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2422,11 +2430,11 @@ class CheckRunResponse(google.protobuf.message.Message):
     """The run_id that the file gives; empty: none."""
     @property
     def problems(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunRemark]:
-        """What is wrong, in the order of the file. Empty: the run can be created."""
+        """Problems, in the order of the file. Empty: the run can be created."""
 
     @property
     def warnings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunRemark]:
-        """What may be meant, and should be known."""
+        """Warnings: the configuration is allowed, but may not be meant."""
 
     @property
     def config(self) -> global___RunConfig:
@@ -2454,7 +2462,7 @@ global___CheckRunResponse = CheckRunResponse
 
 @typing.final
 class SimulateRunRequest(google.protobuf.message.Message):
-    """What to simulate."""
+    """Request of SimulateRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2466,7 +2474,7 @@ class SimulateRunRequest(google.protobuf.message.Message):
     student: builtins.str
     """The student's name, from ServerInfo.students; empty: the first."""
     seed: builtins.int
-    """Which student of its kind, and its luck; every value is one, 0 too."""
+    """Seed of the student and of its luck. Every value is a seed, 0 too."""
     updates: builtins.int
     """Update batches, 1 to 2000; 0: the run's length, at most 500. Update batches times
     prompts_per_update times num_generations is at most 16,777,216, and times arms at
@@ -2476,7 +2484,7 @@ class SimulateRunRequest(google.protobuf.message.Message):
     """Points of the series, 1 to 200; 0: 100. Never more than update batches."""
     @property
     def config(self) -> global___RunConfig:
-        """What the run is. Required."""
+        """Configuration of the run. Required."""
 
     def __init__(
         self,
@@ -2494,7 +2502,7 @@ global___SimulateRunRequest = SimulateRunRequest
 
 @typing.final
 class SimulatedOutcome(google.protobuf.message.Message):
-    """What a policy came to."""
+    """Outcome of a simulated run."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2510,7 +2518,7 @@ class SimulatedOutcome(google.protobuf.message.Message):
     success: builtins.float
     """Mean success over the arms that can be learnt, at the end, in [0, 1]."""
     success_mean: builtins.float
-    """The same, as a mean over the whole run."""
+    """Mean of the student's success over the whole run."""
     wasted: builtins.float
     """Share of rollouts on arms that the student cannot learn, in [0, 1]."""
     useful: builtins.float
@@ -2576,7 +2584,7 @@ global___SimulatedPoint = SimulatedPoint
 
 @typing.final
 class SimulateRunResponse(google.protobuf.message.Message):
-    """What would happen."""
+    """Response of SimulateRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2593,11 +2601,11 @@ class SimulateRunResponse(google.protobuf.message.Message):
 
     @property
     def outcome(self) -> global___SimulatedOutcome:
-        """What the configuration came to."""
+        """Outcome of the configuration."""
 
     @property
     def equal_shares(self) -> global___SimulatedOutcome:
-        """What equal shares came to with the same student."""
+        """Outcome of equal shares with the same student."""
 
     @property
     def arm_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
@@ -2619,7 +2627,7 @@ global___SimulateRunResponse = SimulateRunResponse
 
 @typing.final
 class GetRunRequest(google.protobuf.message.Message):
-    """Which run to get."""
+    """Request of GetRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2658,7 +2666,7 @@ global___GetRunResponse = GetRunResponse
 
 @typing.final
 class ListRunsRequest(google.protobuf.message.Message):
-    """Which runs to list."""
+    """Request of ListRuns."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2704,7 +2712,7 @@ global___ListRunsResponse = ListRunsResponse
 
 @typing.final
 class DeleteRunRequest(google.protobuf.message.Message):
-    """Which run to delete."""
+    """Request of DeleteRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2734,7 +2742,7 @@ global___DeleteRunResponse = DeleteRunResponse
 
 @typing.final
 class NextBatchRequest(google.protobuf.message.Message):
-    """Which tasks to give."""
+    """Request of NextBatch."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2806,7 +2814,7 @@ global___NextBatchResponse = NextBatchResponse
 
 @typing.final
 class NextEvaluationRequest(google.protobuf.message.Message):
-    """Which tasks of an evaluation arm to give."""
+    """Request of NextEvaluation."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2936,7 +2944,7 @@ global___ReportAdvantagesRequest = ReportAdvantagesRequest
 
 @typing.final
 class GroupFeedback(google.protobuf.message.Message):
-    """What became of one group."""
+    """Effect on one group."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2946,7 +2954,7 @@ class GroupFeedback(google.protobuf.message.Message):
     """The group."""
     @property
     def feedback(self) -> gradus.v1.outcome_pb2.Feedback:
-        """What it did. DUPLICATE: it was closed before, and nothing changed."""
+        """Effect. DUPLICATE: the group was closed before, and nothing changed."""
 
     def __init__(
         self,
@@ -2961,7 +2969,7 @@ global___GroupFeedback = GroupFeedback
 
 @typing.final
 class ReportAdvantagesResponse(google.protobuf.message.Message):
-    """What became of them."""
+    """Response of ReportAdvantages."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -2981,7 +2989,7 @@ global___ReportAdvantagesResponse = ReportAdvantagesResponse
 
 @typing.final
 class CloseGroupsRequest(google.protobuf.message.Message):
-    """Which groups to close."""
+    """Request of CloseGroups."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3013,7 +3021,7 @@ global___CloseGroupsRequest = CloseGroupsRequest
 
 @typing.final
 class CloseGroupsResponse(google.protobuf.message.Message):
-    """What became of them."""
+    """Response of CloseGroups."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3033,7 +3041,7 @@ global___CloseGroupsResponse = CloseGroupsResponse
 
 @typing.final
 class GetGroupsRequest(google.protobuf.message.Message):
-    """Which groups to give. Exactly one of open, update_batch and group_ids is set."""
+    """Request of GetGroups. Exactly one of open, update_batch and group_ids is set."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3050,7 +3058,7 @@ class GetGroupsRequest(google.protobuf.message.Message):
     open: builtins.bool
     """All that are open."""
     update_batch: builtins.int
-    """Those of one update batch, of its reserve those that may be given out."""
+    """Groups of one update batch, with those of its reserve that may be given out."""
     tasks: builtins.bool
     """Whether to give the groups' tasks, which makes the answer larger."""
     page_size: builtins.int
@@ -3115,7 +3123,9 @@ class RecordedSample(google.protobuf.message.Message):
     grpo_advantage: builtins.float
     """See rloo_advantage."""
     policy_version: builtins.int
-    """As it came with the completion; unset: it came without, or has no reward."""
+    """Version of the policy that came with the completion. Unset: it came without, or
+    has no reward.
+    """
     def __init__(
         self,
         *,
@@ -3188,7 +3198,7 @@ class RunGroup(google.protobuf.message.Message):
 
     @property
     def samples(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RecordedSample]:
-        """Those that have, by index."""
+        """Samples that have a result, by index."""
 
     @property
     def statistics(self) -> gradus.v1.outcome_pb2.GroupStatistics:
@@ -3198,8 +3208,8 @@ class RunGroup(google.protobuf.message.Message):
 
     @property
     def contrast_pairs(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[gradus.v1.outcome_pb2.ContrastPair]:
-        """As in GroupOutcome, of a closed group; empty where its reward scheme does not
-        scan for commits.
+        """Pairs of a closed group, as in GroupOutcome. Empty if its reward scheme does
+        not scan for commits.
         """
 
     @property
@@ -3313,7 +3323,9 @@ class RowRating(google.protobuf.message.Message):
     ROW_FIELD_NUMBER: builtins.int
     PASS_RATE_FIELD_NUMBER: builtins.int
     row: builtins.int
-    """Of a pool: the row's number in its file, from 0. Of generated tasks: which of them."""
+    """Number of the row in its file, from 0. For generated tasks: the instance's
+    ordinal.
+    """
     pass_rate: builtins.float
     """The share of attempts that solve it, in [0, 1]; kept to 1/250."""
     def __init__(
@@ -3400,8 +3412,8 @@ class ListRowsResponse(google.protobuf.message.Message):
 
     @property
     def histogram(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
-        """Of all rows of the arm, those that are not retired: how many are expected to pass in
-        each of 33 equal steps from 0 to 1.
+        """Histogram of the arm's rows that are not retired: the number expected to pass
+        in each of 33 equal steps from 0 to 1.
         """
 
     def __init__(
@@ -3420,7 +3432,7 @@ global___ListRowsResponse = ListRowsResponse
 
 @typing.final
 class RowState(google.protobuf.message.Message):
-    """What is known of a row."""
+    """Knowledge of a row."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3431,7 +3443,7 @@ class RowState(google.protobuf.message.Message):
     RETIRED_FIELD_NUMBER: builtins.int
     GONE_FIELD_NUMBER: builtins.int
     row: builtins.int
-    """As in RowRating."""
+    """Row, as in RowRating."""
     pass_rate: builtins.float
     """The pass rate that is expected: what is known, beside half a sample of one."""
     samples: builtins.float
@@ -3439,7 +3451,7 @@ class RowState(google.protobuf.message.Message):
     solved_streak: builtins.int
     """Groups in a row of which every sample was solved."""
     retired: builtins.bool
-    """It is drawn no more."""
+    """Whether the row is drawn no more."""
     gone: builtins.bool
     """The pool has it no longer: it is not drawn, and what is known of it is kept until it
     comes back. Its row is then 0 and means nothing.
@@ -3460,7 +3472,7 @@ global___RowState = RowState
 
 @typing.final
 class ReopenGroupsRequest(google.protobuf.message.Message):
-    """Which groups to open again."""
+    """Request of ReopenGroups."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3484,7 +3496,7 @@ global___ReopenGroupsRequest = ReopenGroupsRequest
 
 @typing.final
 class ReopenGroupsResponse(google.protobuf.message.Message):
-    """What became of them."""
+    """Response of ReopenGroups."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3579,9 +3591,9 @@ class UpdateShapeResponse(google.protobuf.message.Message):
     """The cursor of the first task that the change applies to."""
     @property
     def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What of the request changes nothing that is drawn, a sentence each, for
+        """Parts of the request that change nothing that is drawn, a sentence each, for
         people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-        all of it does something.
+        every part has an effect.
         """
 
     def __init__(
@@ -3642,9 +3654,9 @@ class UpdatePolicyResponse(google.protobuf.message.Message):
     """The cursor of the first task that the change applies to."""
     @property
     def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What of the request changes nothing that is drawn, a sentence each, for
+        """Parts of the request that change nothing that is drawn, a sentence each, for
         people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-        all of it does something.
+        every part has an effect.
         """
 
     def __init__(
@@ -3713,9 +3725,9 @@ class SetWeightsResponse(google.protobuf.message.Message):
     """The cursor of the first task that the change applies to."""
     @property
     def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What of the request changes nothing that is drawn, a sentence each, for
+        """Parts of the request that change nothing that is drawn, a sentence each, for
         people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-        all of it does something.
+        every part has an effect.
         """
 
     def __init__(
@@ -3730,7 +3742,7 @@ global___SetWeightsResponse = SetWeightsResponse
 
 @typing.final
 class AdvanceRequest(google.protobuf.message.Message):
-    """Which run's policy to move on."""
+    """Request of Advance."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3762,9 +3774,9 @@ class AdvanceResponse(google.protobuf.message.Message):
     """The cursor of the first task that the change applies to."""
     @property
     def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What of the request changes nothing that is drawn, a sentence each, for
+        """Parts of the request that change nothing that is drawn, a sentence each, for
         people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-        all of it does something.
+        every part has an effect.
         """
 
     def __init__(
@@ -3779,7 +3791,7 @@ global___AdvanceResponse = AdvanceResponse
 
 @typing.final
 class PauseRequest(google.protobuf.message.Message):
-    """Which run to pause."""
+    """Request of Pause."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3811,9 +3823,9 @@ class PauseResponse(google.protobuf.message.Message):
     """The cursor of the first task that the change applies to."""
     @property
     def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What of the request changes nothing that is drawn, a sentence each, for
+        """Parts of the request that change nothing that is drawn, a sentence each, for
         people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-        all of it does something.
+        every part has an effect.
         """
 
     def __init__(
@@ -3828,7 +3840,7 @@ global___PauseResponse = PauseResponse
 
 @typing.final
 class ResumeRequest(google.protobuf.message.Message):
-    """Which run to resume."""
+    """Request of Resume."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3860,9 +3872,9 @@ class ResumeResponse(google.protobuf.message.Message):
     """The cursor of the first task that the change applies to."""
     @property
     def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """What of the request changes nothing that is drawn, a sentence each, for
+        """Parts of the request that change nothing that is drawn, a sentence each, for
         people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
-        all of it does something.
+        every part has an effect.
         """
 
     def __init__(
@@ -3877,7 +3889,7 @@ global___ResumeResponse = ResumeResponse
 
 @typing.final
 class ExportRunRequest(google.protobuf.message.Message):
-    """Which run to export."""
+    """Request of ExportRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3921,7 +3933,7 @@ global___ExportRunResponse = ExportRunResponse
 
 @typing.final
 class ImportRunRequest(google.protobuf.message.Message):
-    """Which state to put back."""
+    """Request of ImportRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -3929,7 +3941,7 @@ class ImportRunRequest(google.protobuf.message.Message):
     RUN_ID_FIELD_NUMBER: builtins.int
     RESTORE_CONTROL_FIELD_NUMBER: builtins.int
     state: builtins.bytes
-    """What ExportRun gave; at most the server's message limit. Required."""
+    """State from ExportRun; at most the server's message limit. Required."""
     run_id: builtins.str
     """The run to make of it; empty: the exported run's id. An id other than the
     exported run's must be free (ALREADY_EXISTS).
@@ -3981,7 +3993,7 @@ global___ImportRunResponse = ImportRunResponse
 
 @typing.final
 class WatchRunRequest(google.protobuf.message.Message):
-    """Which run to watch."""
+    """Request of WatchRun."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -4027,7 +4039,7 @@ global___WatchRunResponse = WatchRunResponse
 
 @typing.final
 class GetHistoryRequest(google.protobuf.message.Message):
-    """Which part of the history to give."""
+    """Request of GetHistory."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -4205,11 +4217,11 @@ class ControlRecord(google.protobuf.message.Message):
     SHAPE_FIELD_NUMBER: builtins.int
     CLOSE_CAUSE_FIELD_NUMBER: builtins.int
     kind: builtins.str
-    """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-    "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a
-    server found other rows in a pool, as the reason says. Groups of rows that are gone
-    are closed by a "close_groups" whose reason begins with "row_gone", and groups of
-    replaced sources by one whose reason begins with "replaced".
+    """Kind of change: "policy", "weights", "advance", "mask", "unmask", "pause",
+    "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows":
+    a server found other rows in a pool, as the reason says. A "close_groups" whose
+    reason begins with "row_gone" closed groups of rows that are gone; one whose
+    reason begins with "replaced" closed groups of replaced sources.
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""
@@ -4348,7 +4360,7 @@ global___GetHistoryResponse = GetHistoryResponse
 
 @typing.final
 class ListRunSamplesRequest(google.protobuf.message.Message):
-    """Which completions to give."""
+    """Request of ListRunSamples."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -4422,7 +4434,7 @@ class RunSample(google.protobuf.message.Message):
     group_id: builtins.str
     """Its group."""
     sample_index: builtins.int
-    """Which completion of the group."""
+    """Index of the completion in its group, from 0."""
     arm_id: builtins.str
     """The id of its task's arm."""
     cursor: builtins.int
@@ -4432,7 +4444,7 @@ class RunSample(google.protobuf.message.Message):
     completion: builtins.str
     """The completion."""
     policy_version: builtins.int
-    """As it came with the completion; unset: it came without."""
+    """Version of the policy that came with the completion. Unset: it came without."""
     @property
     def outcome(self) -> gradus.v1.outcome_pb2.Outcome:
         """Its outcome. Its advantages are there once its group is whole, as long as the run
@@ -4506,7 +4518,7 @@ global___ListRunSamplesResponse = ListRunSamplesResponse
 
 @typing.final
 class DeleteRunSamplesRequest(google.protobuf.message.Message):
-    """Whose completions to delete."""
+    """Request of DeleteRunSamples."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

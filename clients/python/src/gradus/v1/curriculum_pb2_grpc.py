@@ -322,7 +322,8 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListRows(self, request, context):
-        """What is known of the rows of an arm with a RowCurriculum, in their order.
+        """Lists the rows of an arm with a RowCurriculum, in their order, with what is
+        known of them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -168,7 +168,9 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.ListRowsRequest,
         gradus.v1.curriculum_pb2.ListRowsResponse,
     ]
-    """What is known of the rows of an arm with a RowCurriculum, in their order."""
+    """Lists the rows of an arm with a RowCurriculum, in their order, with what is
+    known of them.
+    """
 
     UpdateShape: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.UpdateShapeRequest,
@@ -435,7 +437,9 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.ListRowsRequest,
         gradus.v1.curriculum_pb2.ListRowsResponse,
     ]
-    """What is known of the rows of an arm with a RowCurriculum, in their order."""
+    """Lists the rows of an arm with a RowCurriculum, in their order, with what is
+    known of them.
+    """
 
     UpdateShape: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.UpdateShapeRequest,
@@ -730,7 +734,9 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.ListRowsRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.ListRowsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ListRowsResponse]]:
-        """What is known of the rows of an arm with a RowCurriculum, in their order."""
+        """Lists the rows of an arm with a RowCurriculum, in their order, with what is
+        known of them.
+        """
 
     @abc.abstractmethod
     def UpdateShape(
