@@ -30,6 +30,9 @@ import { journalsIn, payloadOf } from "./stored.ts";
 /** A guard against hanging and nothing else. */
 const PATIENCE_MS = 600_000;
 
+/** Trainers that have no reply for so long have lost something. */
+const STUCK_MS = 120_000;
+
 const RUN = "killed";
 const COPY = "copy";
 const PROMPTS = 6;
@@ -154,9 +157,14 @@ interface Storm {
 async function replies({ seen, rng }: Storm, count: number): Promise<void> {
   const until = seen.replies + count;
   if (count === 0) return void (await sleep(rng.int(0, 20)));
-  await new Promise<void>((resolve) => {
+  const stuck = new Error(`trainers wait for ${until - seen.replies} replies, and none came for ${STUCK_MS} ms`);
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => reject(stuck), STUCK_MS);
     seen.onReply = () => {
-      if (seen.replies >= until) resolve();
+      timer.refresh();
+      if (seen.replies < until) return;
+      clearTimeout(timer);
+      resolve();
     };
   });
 }
@@ -267,9 +275,11 @@ export async function killedAndNot(options: KilledOptions): Promise<Killed> {
   const client = createClient(server.address);
   const violations = await misread(stormyFolder.path, client);
   client.close();
-  await toTheEnd(server, stormy);
+  // What is lost may be waited for without end.
+  const isWhole = violations.length === 0;
+  await (isWhole ? toTheEnd(server, stormy) : server.kill("SIGKILL"));
   return {
-    violations: [...violations, ...unlike(calm, stormy, crew.isRolledBack)],
+    violations: isWhole ? unlike(calm, stormy, crew.isRolledBack) : violations,
     batches: Math.max(0, calm.states.size - 2),
     tasks: calm.tasks.size,
     samples: stormy.rewards.size,
