@@ -1,4 +1,4 @@
-/** What a server and a command without one have in common: each part of the services, given what it needs. */
+/** Assembles the parts that a server and a command without a server share, and gives each part its dependencies. */
 import type { Logger } from "pino";
 import type { TaskKey } from "../envs/origin.ts";
 import type { Ports } from "../envs/ports.ts";
@@ -44,7 +44,7 @@ export interface Stores {
   /** Completions of runs. */
   readonly sampleStore: SampleStore;
   readonly holds: Holds;
-  /** The time of all processes that use these stores. */
+  /** The clock of all processes that use these stores. */
   readonly clock: Clock;
 }
 
@@ -53,36 +53,39 @@ export interface Parts {
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Called last: threads that were started keep alive a process that cannot begin. */
+  /** Called last, because started threads would keep alive a process that fails to start. */
   readonly startWorkers: () => WorkerPool | Promise<WorkerPool>;
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
-  /** Given the environments that there are. */
+  /** Called with the registry of environments. */
   readonly openAside: (registry: Registry) => Aside;
   readonly streamWindow: number;
-  /** Tasks of a run that are made ahead of their draw at most. */
+  /** Maximum number of tasks of a run that are made ahead of their draw. */
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
-  /** Told why this server must not work on a run: its pools are older than those that the run goes by. */
+  /** Called when this server must not work on a run, because its pools are older than the run's. */
   readonly onStale?: (message: string) => void;
   readonly log: Logger;
-  /** The servers of its store, and how long ago each was heard of; left out: it has no store that others may have. */
+  /** Returns the servers of its store with the age of each one's last row; left out: the store is not shared. */
   readonly replicas?: ServiceDeps["status"]["replicas"];
-  /** As the others of its store and its log know it; left out: it is a command, and serves nobody. */
+  /** Id by which the other servers and the log know this server; left out: this is a command, and serves nobody. */
   readonly replicaId?: string;
-  /** Left out: nobody wants traces. */
+  /** Left out: traces are not exported. */
   readonly traces?: Traces | undefined;
-  /** Suites beside those that ship and those of files; left out: none. Throws what is wrong with what they are made of. */
+  /**
+   * Returns suites in addition to the shipped ones and those of files; left out: none. Throws an error about their
+   * sources.
+   */
   readonly suitesOf?: ((pools: ReadonlyMap<string, Pool>) => readonly SuiteDefinition[]) | undefined;
-  /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
+  /** Called with each failure of ours that a client sees only as a reason, and with its context. */
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Not the database's address, which may hold a password. */
+/** Returns the kind of a store, without the database's address, which may contain a password. */
 const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "postgres" : store);
 
-/** Throws `problem` of why suites do not read. */
+/** Assembles all parts. Throws the error that `problem` makes if suites cannot be read. */
 export async function assemble(parts: Parts, problem: (message: string) => Error) {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
   const { maxCompletionBytes: completionBytesMax } = config.limits;
@@ -144,7 +147,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     limits: limitsOf(parts),
     meter: parts.meter,
   };
-  /** Lets go of all parts, those that were given included. */
+  /** Closes all parts, including the given ones. */
   const close = async (): Promise<void> => {
     teacher?.close();
     resources.close();
@@ -185,7 +188,7 @@ function runsOf(
   });
 }
 
-/** What the server is at, as it is whenever it is asked for. */
+/** Returns functions that report the present state of the server. */
 function statusOf(
   { config, replicas }: Parts,
   { workers, aside, resources }: { workers: WorkerPool; aside: Aside; resources: Resources },

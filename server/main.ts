@@ -1,4 +1,4 @@
-/** The composition root: makes everything, and gives each part what it needs. */
+/** The composition root: makes all parts of the server, and gives each its dependencies. */
 import type { Logger } from "pino";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
@@ -48,21 +48,30 @@ import { CannotListen } from "./transport/cannot-listen.ts";
 import { startTransports, type Transports } from "./transport/listen.ts";
 import { register } from "./base/rpc.ts";
 
-/** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
+/**
+ * Maximum number of tasks of a run that are made ahead of their draw: four update batches of the usual 256 and their
+ * spread.
+ */
 const AHEAD_MAX = 2048;
-/** A server is ready without a mount that takes longer; one that fails sooner ends the server before it was ready. */
+/**
+ * The server counts as ready without a mount that takes longer than this, in milliseconds. A mount that fails sooner
+ * ends the server before it is ready.
+ */
 const READY_WITHOUT_MS = 10_000;
-/** Requests of one stream that are worked on at once. */
+/** Maximum number of requests of one stream that are processed at once. */
 const STREAM_WINDOW = 64;
 
 export interface Server extends Omit<Transports, "quiesce" | "drain"> {
-  /** Resolves when all is mounted. Rejects with a StartError: the server is to be stopped. */
+  /**
+   * Resolves when everything is mounted. Rejects with StartError if a mount fails, or if this server then differs from
+   * the others; the caller then stops the server.
+   */
   readonly mounted: Promise<void>;
-  /** Drains and closes everything: nothing in flight is lost. */
+  /** Drains and closes everything; calls in progress finish first. */
   stop(): Promise<void>;
 }
 
-/** Says what the operator has to mend before the server can start. */
+/** A problem that the operator has to mend before the server can start. */
 export class StartError extends Error {
   /** "failure": a port, a store, another server or a mount; undefined: a file that an option names. */
   readonly kind: "failure" | undefined;
@@ -73,12 +82,12 @@ export class StartError extends Error {
   }
 }
 
-/** Told of what of a start takes a while. */
+/** Callbacks for the slow steps of a start. */
 export interface StartProgress {
   readonly onPoolProgress?: PoolOptions["onProgress"];
 }
 
-/** Starts a server. Throws StartError for what a configuration that reads well can still have wrong. */
+/** Starts a server. Throws StartError if a valid configuration still cannot work. */
 export async function serve(
   config: Config,
   logTo: Log = openLog(config),
@@ -101,7 +110,7 @@ export async function serve(
   const sinceMs = Date.now();
   const { mounts, registry } = beginTheMounts(config, environments.registry, log, health);
   starting.defer(() => mounts.close());
-  // Suites of files are read against all environments.
+  // Suite files are checked against all environments, so they wait for the mounts.
   if (config.suiteFiles.length > 0) await mountedAll(mounts);
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
   const parts = await assembleServer({ config, replicaId, metrics, health, traces, onPoolProgress }, registry, logTo);
@@ -131,7 +140,7 @@ export async function serve(
   log.info({ host: config.host, grpcPort, httpPort, metricsPort, replica: deps.facts.replicaId }, "listening");
   void parts.replaced.then(() => transports.quiesce());
   const allMounted = mountedAll(mounts).then(() => (mounts.environments().length > 0 ? parts.meet() : undefined));
-  // Whoever has no use for it leaves it alone.
+  // A caller may ignore `mounted`, so a rejection must not end the process.
   allMounted.catch(() => undefined);
   return {
     grpcPort,
@@ -140,7 +149,7 @@ export async function serve(
     mounted: allMounted,
     async stop() {
       unwatch();
-      // The other servers count this one no longer, before its calls have ended.
+      // Leaves first, so that the other servers stop counting this one before its calls have ended.
       await leave();
       await running.disposeAsync();
       log.info("stopped");
@@ -149,7 +158,7 @@ export async function serve(
   };
 }
 
-/** Begins to mount, and has the environments that are here with what is mounted so far. */
+/** Begins to mount, and returns a registry of the environments that are mounted so far. */
 function beginTheMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
   const here = createChangingRegistry(own);
   const onRefused: MountContext["onRefused"] = (refused) => log.warn(refused, "not served of what is mounted");
@@ -178,7 +187,7 @@ function beginTheMounts({ mounted }: Config, own: Registry, log: Logger, health:
   return { mounts, registry: waitingFor(mounts, here) };
 }
 
-/** Throws why something cannot be mounted. */
+/** Throws StartError if something cannot be mounted. */
 async function mountedAll({ ready }: Mounts): Promise<void> {
   const why = await ready;
   if (why !== undefined) throw new StartError(why, "failure");
@@ -246,7 +255,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
-  // What follows does not fail, and `close` closes all that was opened.
+  // The following steps do not fail, and `close` closes everything that was opened.
   starting.move();
   const unfollow = taskKeys.follow(log, () => deps.scorer.forget());
   registerGauges(metrics, workers, dropped);
@@ -263,13 +272,16 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   return { deps, resources, ready: workers.ready, leave, replaced, meet: () => meetOthers(fleet), close: closeAll };
 }
 
-/** Throws why this server may not serve beside the others, now that all is mounted. */
+/** Throws StartError if this server may not serve beside the others, once everything is mounted. */
 async function meetOthers(fleet: Fleet | undefined): Promise<void> {
   const differs = await fleet?.differs();
   if (differs !== undefined) throw new StartError(differs, "failure");
 }
 
-/** A server whose pools are older than those of a run is not ready, until it is started again. */
+/**
+ * Returns a function that marks the server as not ready when its pools are older than a run's. Only a restart makes it
+ * ready again.
+ */
 function toldStale(log: Log["log"], health: Health) {
   return (message: string): void => {
     if (health.states().get("pools") === undefined)
@@ -278,7 +290,7 @@ function toldStale(log: Log["log"], health: Health) {
   };
 }
 
-/** Beside the servers that have the same stores, if it may be. */
+/** Joins the servers that share the stores. Throws StartError if this server is refused. */
 async function joinOthers(
   store: ReplicaStore,
   id: string,
@@ -300,8 +312,8 @@ async function joinOthers(
 }
 
 /**
- * Arms whose resource is down are not drawn from, unless another server of the same stores can ask it. What it gives resolves
- * when this server is to make way for another.
+ * Connects resources, runs and the other servers: arms whose resource is down are not drawn from, unless another server
+ * of the same stores can use it. The returned promise resolves when another server replaces this one.
  */
 function listen(
   fleet: Fleet | undefined,
@@ -309,7 +321,7 @@ function listen(
   log: Log["log"],
   health: Health,
 ) {
-  // What fails there is logged there.
+  // maskArms logs its own failures.
   const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
   resources.onChange((resource, down) => {
     if (down === undefined) log.info({ resource }, "a resource is asked again");
@@ -397,7 +409,7 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
   );
 }
 
-/** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */
+/** Returns a StartError for problems that the operator can mend, a port or the tokens; any other error is a bug. */
 function startError(error: unknown): unknown {
   if (error instanceof TokensProblem) return new StartError(`the tokens of --tokens-file: ${error.message}`);
   return error instanceof CannotListen ? new StartError(error.message, "failure") : error;

@@ -9,10 +9,13 @@ import type { Resources } from "./outside/gate/resources.ts";
 import type { Config } from "./runtime/config.ts";
 import type { ServiceDeps } from "./rpc/deps.ts";
 
-/** How long a client waits before it asks again for what is being mounted. */
+/** Retry delay of clients that ask for an environment that is still being mounted, in milliseconds. */
 const RETRY_DELAY_MS = 1000;
 
-/** The environments that are here. While something is being mounted, a look-up of another throws UNAVAILABLE: it may be there. */
+/**
+ * Returns a registry of the present environments. While something is being mounted, looking up an unknown environment
+ * throws UNAVAILABLE, because the mount may bring it.
+ */
 export function waitingFor({ pending }: Pick<Mounts, "pending">, here: Registry): Registry {
   return {
     get environments() {
@@ -36,7 +39,7 @@ export interface Remounting {
   readonly mounts: Mounts;
   readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
   readonly resources: Resources;
-  /** A time before the mounts were loaded, of Date.now(). */
+  /** A time before the mounts were loaded, by Date.now(). */
   readonly sinceMs: number;
 }
 
@@ -55,7 +58,7 @@ export function mountAgain(
     for (const { resource } of [...found.before, ...found.now]) {
       if (resource === undefined) continue;
       resources.retire(resource.name);
-      // Masks the arms of replaced sources, and no longer those of sources that came back.
+      // Masks the arms of replaced sources, and unmasks those of sources that came back.
       await deps.runs.maskArms(resource.name, undefined);
     }
     log.info({ mount: name, digests: found.now.map(({ id, asked }) => `${id} ${asked?.digest}`) }, "mounted again");

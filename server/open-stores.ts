@@ -1,4 +1,4 @@
-/** Opens what runs and evaluations are kept in: memory, SQLite's files, or a PostgreSQL database. */
+/** Opens the stores of runs and evaluations: memory, SQLite files, or a PostgreSQL database. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./runtime/config.ts";
@@ -12,7 +12,7 @@ import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { type Keyring, newKeyFile } from "./tasks/keyring.ts";
 
-/** Throws CannotOpen of what the operator has to mend. */
+/** Opens the stores. Throws CannotOpen if the operator has to mend something. */
 export async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
   const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
   if (kind === "memory")
@@ -44,7 +44,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
   try {
     const store = kept(await sqliteStore(at("runs")));
     const evaluationStore = kept(await sqliteEvaluationStore(at("evaluations")));
-    // A server that keeps no completions has no file of them, unless one before it kept some.
+    // A server that keeps no completions has no file of them, unless an earlier one kept some.
     const keeps = config.keepSamples.bytesMax > 0 || existsSync(join(directory, sampleSchema.file));
     const sampleStore = kept(keeps ? await sqliteSampleStore(at("samples")) : memorySampleStore());
     return {
@@ -68,7 +68,7 @@ async function openDatabase(
   keys: Keyring,
   onProblem: (problem: string | undefined) => void,
 ) {
-  // Only servers that have a database load what it takes.
+  // The modules for PostgreSQL are loaded only if a database is used.
   const { openPostgres } = await import("./stores/postgres/postgres.ts");
   const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
   const completionBytesMax = SAMPLE_BYTES_MAX / 2;

@@ -1,6 +1,6 @@
 /**
- * What of a call's work is a span of its trace. The parts are wrapped where they are put together, so that they know of no
- * traces, and without traces they are not wrapped at all.
+ * Adds spans to the parts of a call's work. The parts are wrapped when they are assembled, so that they know nothing of
+ * traces; without traces they are not wrapped at all.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Runs } from "./runs/runs.ts";
@@ -32,7 +32,7 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...store,
       create: (run) => within("store create", {}, () => store.create(run)),
       append: (key, append) => appending(append, () => store.append(key, append)),
-      // Of a store that gives turns: the wait for one, and what is appended in it.
+      // If the store gives turns: the wait for a turn, and the append in it.
       ...(store.turn && {
         turn: async (key: number): Promise<Turn> => {
           const turn = await within("store turn", {}, () => (store as Required<Store>).turn(key));
@@ -47,7 +47,8 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...workers,
       run: (job, signal) => within("worker", {}, () => workers.run(job, signal)),
     }),
-    // From the way in: with the wait for a place. An attempt begins when another's has ended, and so in the other's call.
+    // The span of a resource includes the wait for a place. An attempt begins when another call's ends, so it is bound
+    // to its own call's context.
     resources: (resources) => ({
       ...resources,
       run: (resource, job) =>

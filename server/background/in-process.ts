@@ -1,4 +1,7 @@
-/** For a command, which has nobody else to answer: pictures and the like are made here, and only what is asked for is loaded. */
+/**
+ * Runs background jobs in this process, for a command, which has nobody else to answer. Only the code of requested jobs
+ * is loaded.
+ */
 import type { Registry } from "../../envs/registry.ts";
 import type { Aside } from "./threads.ts";
 

@@ -1,4 +1,4 @@
-/** What is done aside, for people: pictures, solutions, run files, simulations. Apart from the threads that do it. */
+/** Background jobs for people: pictures, solutions, run files, simulations. threads.ts runs them in threads. */
 import type { Baseline, Environment } from "../../envs/environment.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Thinking } from "../../envs/answers/locate.ts";
@@ -9,7 +9,7 @@ import { runFields } from "../run-files/contract.ts";
 import { readRunText, type RunTextResult } from "../run-files/read.ts";
 import { simulate, type SimulateJob, type Simulated } from "./simulate.ts";
 
-/** A task, as it goes to a thread: its instance is plain data. */
+/** A task in the form that goes to a thread: its instance is plain data. */
 export interface AsideTask {
   readonly environment: string;
   readonly version: number;
@@ -20,10 +20,10 @@ export interface AsideTask {
   readonly baseline: Baseline | undefined;
 }
 
-/** What is drawn beside a task. */
+/** The answer or completion that is drawn with a task. */
 export type Text =
   | { readonly kind: "none" }
-  /** Without its marks. */
+  /** The text without answer marks. */
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "completion"; readonly text: string };
 
@@ -48,25 +48,25 @@ export interface ReadJob {
 
 export type AsideJob = DrawJob | SolveJob | ReadJob | SimulateJob;
 
-/** Undefined: the environment draws no pictures. */
+/** A picture as SVG; undefined: the environment draws no pictures. */
 export type Drawn = string | undefined;
 
 /** A right answer, or the best one that was found. */
 export interface Solved {
-  /** As a model would write it. */
+  /** In the form that a model would write. */
   readonly answer: string;
-  /** A whole completion that gives it. */
+  /** A whole completion with the answer. */
   readonly completion: string;
-  /** Undefined: an answer is right or not. */
+  /** Undefined: an answer is right or wrong, without a baseline. */
   readonly baseline: Baseline | undefined;
-  /** Search nodes; 0: it is the row's own. */
+  /** Number of search nodes; 0: the answer is the row's own. */
   readonly nodes: number;
   readonly svg: Drawn;
 }
 
 export interface ValueOf {
   readonly draw: Drawn;
-  /** Undefined: there is neither a solver nor a solution of the row's. */
+  /** Undefined: there is neither a solver nor a solution in the row. */
   readonly solve: Solved | undefined;
   readonly read: RunTextResult;
   readonly simulate: Simulated;

@@ -1,4 +1,7 @@
-/** A run's configuration played with one simulated student, beside equal shares, in a bounded number of steps. */
+/**
+ * Simulates a run's configuration with one simulated student, beside equal shares of all arms, in a bounded number of
+ * steps.
+ */
 import type { RunConfig } from "../curriculum/types.ts";
 import { drive } from "../simulation/drive.ts";
 import { lifeCounter, pointCounter } from "../simulation/life.ts";
@@ -10,13 +13,13 @@ export interface SimulateJob {
   readonly kind: "simulate";
   readonly config: RunConfig<null>;
   readonly places: readonly Place[];
-  /** The name of one of our students. */
+  /** The name of one of our simulated students. */
   readonly student: string;
-  /** Which student of its kind, and its luck. */
+  /** Seeds the student's properties and its random draws. */
   readonly seed: string;
-  /** Update batches. */
+  /** Number of update batches. */
   readonly updates: number;
-  /** Of the series; never more than there are update batches. */
+  /** Maximum number of points of the series; never more than there are update batches. */
   readonly pointsMax: number;
 }
 

@@ -1,22 +1,25 @@
 /**
- * Keeps off the event loop, and apart from the making of tasks, what people ask for: pictures, solutions and run files in
- * one thread, simulations in another. Threads start when they are first asked and end when nobody asks, so that a server of which
- * nothing is asked loads none of it.
+ * Runs jobs for people off the event loop, and apart from the making of tasks: pictures, solutions and run files in one
+ * thread, simulations in another. Threads start at the first job and end when idle, so a server without such jobs loads
+ * none of their code.
  */
 import { Piscina } from "piscina";
 import { fairQueue } from "../base/fair-queue.ts";
 import type { AsideJob, ValueOf } from "./jobs.ts";
 
 export interface AsideOptions {
-  /** Modules of environments beside Gradus's own. */
+  /** Modules of environments, in addition to Gradus's own. */
   readonly environmentFiles: readonly string[];
-  /** Told what goes wrong in a thread outside of any job that is waited for. */
+  /** Called with an error of a thread outside of any job that is waited for. */
   readonly onError: (error: Error) => void;
-  /** How long a job may take, milliseconds, from when it begins; left out: LIMIT_MS. Its thread is then replaced. */
+  /**
+   * Maximum time of a job, in milliseconds, from when it begins; left out: LIMIT_MS. The thread of a longer job is
+   * replaced.
+   */
   readonly limitMs?: number;
 }
 
-/** Whose share a job comes out of, and when nobody wants it any more. */
+/** The caller that a job counts for, and the signal that cancels the job. */
 export interface Asking {
   readonly caller: string;
   readonly signal: AbortSignal;
@@ -28,7 +31,7 @@ export type AsideOutcome<Value> =
   | { readonly kind: "overloaded"; readonly waitingMax: number; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
-/** What a thread is on, and what waits for it. */
+/** Running and waiting jobs of a thread. */
 export interface LaneLoad {
   readonly name: string;
   readonly running: number;
@@ -37,7 +40,7 @@ export interface LaneLoad {
 }
 
 export interface Aside {
-  /** Rejects for a bug of an environment or a picture. */
+  /** Runs a job. Rejects for a bug of an environment or a picture. */
   run<Kind extends AsideJob["kind"]>(
     job: Extract<AsideJob, { readonly kind: Kind }>,
     asking: Asking,
@@ -46,21 +49,21 @@ export interface Aside {
   close(): Promise<void>;
 }
 
-/** What a thread is started with. */
+/** Data that a thread is started with. */
 export interface AsideData {
   readonly environmentFiles: readonly string[];
 }
 
 export const LIMIT_MS = 20_000;
-/** Jobs that may wait for a thread; of one caller a quarter. */
+/** Maximum number of jobs that wait for a thread; one caller may have a quarter. */
 const WAITING_MAX = 32;
 const CALLER_MAX = WAITING_MAX / 4;
 const RETRY_DELAY_MS = 1000;
-/** A thread with its environments takes some tens of megabytes. */
+/** Time after which an idle thread ends, in milliseconds: with its environments it takes some tens of megabytes. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Below those that make tasks: a trainer waits for these. */
+/** Lower priority than the threads that make tasks, because a trainer waits for those. */
 const NICE = 10;
-/** A simulation's states, or a large picture's text, many times over. */
+/** Maximum heap in megabytes: many times a simulation's states, or a large picture's text. */
 const HEAP_MB_MAX = 512;
 
 const laneOf = { draw: "aside", solve: "aside", read: "aside", simulate: "simulations" } as const;
@@ -84,7 +87,7 @@ interface Entry {
   readonly begin: () => Promise<void>;
 }
 
-/** One thread, and who waits for it. */
+/** Creates one thread and its queue. */
 function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_MS }: AsideOptions) {
   let threads: Piscina<AsideJob, unknown> | undefined;
   let running = false;

@@ -1,11 +1,11 @@
-/** A thread that draws, solves and simulates for people. */
+/** The worker thread that draws, solves and simulates for people. */
 import { workerData } from "piscina";
 import { loadEnvironments } from "../tasks/making/load-environments.ts";
 import type { AsideData } from "./threads.ts";
 import { type AsideJob, runJob } from "./jobs.ts";
 
 const loaded = await loadEnvironments((workerData as AsideData).environmentFiles);
-// The main thread has loaded the same files: one that fails here alone was changed meanwhile.
+// The main thread has loaded the same files, so a file that fails only here was changed meanwhile.
 if (loaded.kind === "invalid") throw new Error(loaded.message);
 const { registry } = loaded;
 

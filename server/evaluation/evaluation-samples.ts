@@ -1,4 +1,4 @@
-/** What was submitted, read again. */
+/** Finds an evaluation's pending tasks, lists its samples, scores submissions, and finds its suite. */
 import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -25,21 +25,21 @@ import { factsOf } from "./report.ts";
 import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
-// Tasks whose completions are missing.
+// Tasks with missing completions.
 
-/** Tasks looked at in one go: enough to be quick where most are done, few enough to make in one call. */
+/** Number of tasks checked in one go: enough to be quick if most are complete, few enough to make in one call. */
 const STRETCH = 200;
 
-/** What is asked for in an evaluation: as in the suite, with the evaluation's answer format and thinking. */
+/** Returns a task's spec in an evaluation: the suite's, with the evaluation's answer format and thinking. */
 function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
   if (answerFormat === undefined && thinking === undefined) return part.spec;
   return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
-/** What is shown of a task: the same for all of its samples. */
+/** The part of a task that all of its samples share. */
 type Shown = Pick<PendingTask, "spec" | "task">;
 
-/** In the tasks' order. */
+/** Returns the specs and tasks to show, in the order of `tasks`. */
 async function shown(
   { maker }: Context,
   open: OpenEvaluation,
@@ -59,7 +59,7 @@ export async function findPending(
   signal?: AbortSignal,
 ): Promise<Result<PendingPage>> {
   const found: { readonly ordinal: number; readonly indices: readonly number[] }[] = [];
-  // One more than asked for, to know whether another page follows.
+  // One more than requested, to know whether another page follows.
   for (let from = after + 1; from < open.of.tasks && found.length <= limit; from += STRETCH)
     found.push(...(await missingIn(context, open, from, Math.min(open.of.tasks, from + STRETCH))));
   const page = found.slice(0, limit);
@@ -86,12 +86,15 @@ async function missingIn({ store }: Context, open: OpenEvaluation, from: number,
   });
 }
 
-/** The outcome as it was when it was scored. */
+/** Returns the outcome as it was stored when the sample was scored. */
 function resultOf({ result }: StoredSample): SampleResult {
   return JSON.parse(result) as SampleResult;
 }
 
-/** Samples that are read from the store at a time, and UTF-16 units of completions and results that one call looks through. */
+/**
+ * Number of samples read from the store at a time, and number of UTF-16 units of completions and results that one call
+ * reads.
+ */
 const READ_SAMPLES = 256;
 const SCAN_LENGTH = 8 * 1024 ** 2;
 
@@ -103,7 +106,8 @@ export async function listSamples(
   const samples: Sample[] = [];
   let [place, scanned] = [query.after, 0];
   while (scanned < SCAN_LENGTH) {
-    // Where nothing is left out, no more is read than is given, and one to know whether there is more.
+    // Without a filter, reads only as many samples as the page takes, and one more to know whether another page
+    // follows.
     const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
     const found = await context.store.samples(open.key, place, wanted);
     for (const [ordinal, ofTask] of Map.groupBy(found, (sample) => sample.ordinal)) {
@@ -125,7 +129,7 @@ function placeOf(sample: SamplePlace | undefined): SamplePlace | undefined {
   return sample && { ordinal: sample.ordinal, index: sample.index };
 }
 
-/** Those of one task's samples that are meant. */
+/** Returns those of one task's samples that match the query. */
 async function meantOf(
   context: Context,
   open: OpenEvaluation,
@@ -155,21 +159,21 @@ function shownSample(task: SuiteTask, of: Shown, sample: StoredSample): Sample {
   return { ...place, ...of, result: resultOf(sample) };
 }
 
-// A completion comes in: it is scored, and kept if it is the first of its sample.
+// Submissions: a completion is scored, and stored if it is the first of its sample.
 
 export interface Submission {
   readonly evaluationId: string;
   readonly taskId: string;
   readonly index: number;
   readonly completion: string;
-  /** Its author says that it was cut off at its greatest length. */
+  /** Whether its author says that it was cut off at the maximum length. */
   readonly truncated: boolean;
 }
 
 export interface Submitted {
-  /** Of the completion that came first. */
+  /** Result of the first completion of the sample. */
   readonly result: SampleResult;
-  /** not_recorded: there is no reward yet, and a later attempt may have one. */
+  /** not_recorded: there is no reward yet, and a later attempt may get one. */
   readonly status: "recorded" | "duplicate" | "conflicting_completion" | "not_recorded";
 }
 
@@ -203,7 +207,7 @@ function notOfTheSuite(message: string): Refusal {
   return { kind: "invalid", field: "task_id", message };
 }
 
-/** Which task of the suite this is: the one of its seed or row, if it is the same in all else. */
+/** Returns the ordinal of a task in the suite: found by its seed or row, if everything else is equal too. */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;
   const { origin } = key;
@@ -218,18 +222,21 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
   return isOf(task.token, specOf(open, known), known.key) ? ordinal : undefined;
 }
 
-/** Whether a task id is one that the evaluation gave: a task by the same seed may differ in all the rest. */
+/**
+ * Returns whether a task id is one that the evaluation gave out: a task with the same seed may differ in everything
+ * else.
+ */
 function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
   const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskSpec | OpenToken) => {
     return { version, level, split, answerFormat, thinking, rewardScheme };
   };
-  // A row's is not in its id.
+  // The id of a row's task has no level.
   const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
   const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
   return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), asked);
 }
 
-/** Of tasks that were made, for no others were given out. */
+/** Ordinals of tasks that were made; only those were given out. */
 const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Promise<number | undefined> {
@@ -245,7 +252,7 @@ async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Pro
   return found.get(name);
 }
 
-/** Made once for each suite, of which there are few. */
+/** Computed once for each suite, of which there are few. */
 const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
@@ -261,14 +268,14 @@ function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
   return made;
 }
 
-// What is asked of an evaluation, checked against the suites that are here and what was asked for before.
+// Checks of a request for an evaluation against the suites of this server and the stored evaluation.
 
 export interface Opened {
   readonly definition: SuiteDefinition;
   readonly result: ReturnType<typeof openSuite>;
 }
 
-/** Version 0 is the newest. */
+/** Returns a suite by id and version; version 0 is the newest. */
 export function findSuite(opened: readonly Opened[], id: string, version: number): Result<Suite> {
   const versions = opened
     .filter(({ definition }) => definition.id === id)
@@ -296,7 +303,7 @@ export function formatProblem(suite: Suite, format: AnswerFormat | undefined): R
   return { kind: "invalid", field: "answer_format", message };
 }
 
-/** An id stands for one evaluation: to ask for it with other choices is a mistake. */
+/** Returns a refusal if an existing evaluation of the same id was created with other choices. */
 export function difference(open: EvaluationChoice, asked: EvaluationChoice): Refusal | undefined {
   const fields = [
     ["suite", open.suite, asked.suite],

@@ -1,4 +1,4 @@
-/** What an evaluation is, as those who work on one see it. */
+/** Types of evaluations, which the other files of this folder and the RPC handlers share. */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
@@ -12,28 +12,28 @@ import type { MadeTask } from "../tasks/task.ts";
 import type { Suite, SuiteDefinition, SuiteSources } from "./suite.ts";
 import type { SuiteTasks } from "./suite-tasks.ts";
 
-/** What fixes an evaluation. Plain JSON. */
+/** Choices that fix an evaluation, in plain JSON. */
 export interface EvaluationChoice {
   readonly suite: string;
-  /** 0 when asked for: the newest. */
+  /** 0 in a request: the newest. */
   readonly suiteVersion: number;
   readonly samplesPerTask: number;
   readonly model: string;
   /** Undefined: each environment's default. */
   readonly answerFormat?: AnswerFormat;
-  /** Undefined: required. */
+  /** Undefined: thinking is required. */
   readonly thinking?: Thinking;
 }
 
 export interface Evaluation extends EvaluationChoice {
   readonly id: string;
-  /** Undefined: by a server that did not note it. */
+  /** Milliseconds since the Unix epoch; undefined: an older server created the evaluation and stored no time. */
   readonly createdAtMs: number | undefined;
   readonly samplesTotal: number;
   readonly samplesScored: number;
 }
 
-/** One of a list; one that this server cannot read stands there with why. */
+/** An entry of a list; an evaluation that this server cannot read is listed with the reason. */
 export type ListedEvaluation =
   | { readonly kind: "evaluation"; readonly evaluation: Evaluation }
   | { readonly kind: "unreadable"; readonly id: string; readonly choice: EvaluationChoice; readonly message: string };
@@ -56,13 +56,13 @@ export interface PendingTask {
   readonly ordinal: number;
   readonly spec: TaskSpec;
   readonly task: MadeTask;
-  /** Samples that are missing. */
+  /** Indices of the missing samples. */
   readonly indices: readonly number[];
 }
 
 export interface PendingPage {
   readonly tasks: readonly PendingTask[];
-  /** The ordinal after which the next page begins; undefined: there is none. */
+  /** The ordinal after which the next page begins; undefined: this is the last. */
   readonly next: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface Sample extends SamplePlace {
   readonly category: string;
 }
 
-/** Which samples are meant; "": any. */
+/** A query for samples; "" in a text field matches any. */
 export interface SampleQuery {
   readonly after: SamplePlace;
   readonly limit: number;
@@ -99,11 +99,11 @@ export interface EvaluationDeps {
   readonly registry: Registry;
   readonly sources?: SuiteSources;
   readonly suites: readonly SuiteDefinition[];
-  /** Milliseconds since the Unix epoch, for when an evaluation was created. */
+  /** Milliseconds since the Unix epoch, for the time at which an evaluation is created. */
   readonly now: () => number;
 }
 
-/** What the parts of this module share. */
+/** Dependencies that the files of this folder share. */
 export interface Context extends EvaluationDeps {
   readonly tasks: SuiteTasks;
 }

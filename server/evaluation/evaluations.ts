@@ -1,4 +1,7 @@
-/** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
+/**
+ * Evaluations: a model's completions of a suite's tasks, and their figures. Expected outcomes are values, not
+ * exceptions.
+ */
 import type { Caller } from "../tasks/scoring/async-scorer.ts";
 import type { Refusal, Result } from "../curriculum/types.ts";
 import type { Release, StoredEvaluation } from "../stores/evaluation-store.ts";
@@ -35,28 +38,34 @@ export interface EvaluationReport {
 }
 
 export interface Evaluations {
-  /** Suites that can be issued here. */
+  /** Returns the suites that this server can issue. */
   suites(): readonly Suite[];
-  /** Creates an evaluation, or gives it as it stands. */
+  /** Creates an evaluation, or returns the existing one. */
   create(id: string, choice: EvaluationChoice): Promise<Result<Evaluation>>;
   get(id: string): Promise<Result<Evaluation>>;
-  /** By id; `afterId` "": from the first. Only those of a suite; "": all. */
+  /** Returns evaluations in the order of their ids; `afterId` "": from the first. `suite` "": of all suites. */
   list(afterId: string, limit: number, suite: string): Promise<EvaluationPage>;
-  /** Deletes it with its samples. */
+  /** Deletes an evaluation with its samples. */
   remove(id: string): Promise<Result<null>>;
-  /** Holds an evaluation that nobody holds; what it gives lets go of it. `onLost`: another may hold it now. */
+  /**
+   * Holds an evaluation that nobody holds; the returned function releases it. Calls `onLost` when another client may
+   * hold it.
+   */
   hold(id: string, onLost: () => void): Promise<Result<Release>>;
-  /** Tasks with missing samples, after an ordinal (−1: from the start). */
+  /** Returns tasks with missing samples, after an ordinal (−1: from the start). */
   pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
-  /** A caller that leaves takes along what waits for a resource; `stepAside` is told when it begins to wait for one. */
+  /**
+   * Scores and stores a completion. If the caller leaves, its wait for a resource ends; `stepAside` is called when the
+   * submission begins to wait for one.
+   */
   submit(submission: Submission, caller: Caller, stepAside: () => void): Promise<Result<Submitted>>;
   samples(id: string, query: SampleQuery): Promise<Result<SamplePage>>;
   report(id: string): Promise<Result<EvaluationReport>>;
 }
 
-/** What the store keeps of an evaluation. */
+/** The stored form of an evaluation. */
 interface Body extends EvaluationChoice {
-  /** Of the suite as it was. */
+  /** Digest of the suite when the evaluation was created. */
   readonly digest: string;
   readonly createdAtMs?: number;
 }
@@ -69,7 +78,7 @@ export function noEvaluation(id: string): Refusal {
   return { kind: "not_found", message: `there is no evaluation "${id}"` };
 }
 
-/** An evaluation with its suite, which must be what it was when the evaluation began. */
+/** Returns an evaluation with its suite, which must be the same as when the evaluation was created. */
 function openStored(suites: Parameters<typeof findSuite>[0], stored: StoredEvaluation): Result<OpenEvaluation> {
   const { digest, createdAtMs, ...choice } = bodyOf(stored);
   const found = findSuite(suites, choice.suite, choice.suiteVersion);

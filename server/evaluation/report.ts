@@ -1,4 +1,4 @@
-/** A report from the samples so far. Pure. */
+/** Makes a report from the samples so far. All but `makeReport` is pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
 import { formatWarning, violationKind } from "../curriculum/malformed.ts";
@@ -7,14 +7,15 @@ import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
-// The figures of one task from its samples, and their means over tasks. Pure.
+// Computes the figures of one task from its samples, and their means over tasks.
 
-/** By name; gradus.v1.ReportRow says what each means. */
+/** Figures by name; gradus.v1.ReportRow says what each means. */
 type Figures = Readonly<Record<string, number>>;
 
 /**
- * The chance that of k samples drawn without replacement from n, of which c are right, at least one is: 1 − C(n−c, k) /
- * C(n, k), as a product, for the binomials leave the doubles' range (Chen et al. 2021).
+ * Returns pass@k: the probability that at least one of k samples is right, if they are drawn without replacement from
+ * n, of which c are right. That is 1 − C(n−c, k) / C(n, k), computed as a product, because the binomials leave the
+ * doubles' range (Chen et al. 2021).
  */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
@@ -23,7 +24,7 @@ export function passAtK(n: number, c: number, k: number): number {
   return 1 - allWrong;
 }
 
-/** 1, 2, 4, … and n. */
+/** Returns 1, 2, 4, … and n. */
 export function passKs(n: number): readonly number[] {
   const powers = Array.from({ length: Math.floor(Math.log2(n)) + 1 }, (_, i) => 2 ** i);
   return [...new Set([...powers, n])];
@@ -48,7 +49,7 @@ function common(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** SR and QR (FORGE 2.3), and QR as the papers' code has it, where what a heuristic attains is known. */
+/** Returns SR and QR (FORGE 2.3), and QR as the papers' code computes it, if a heuristic's objective is known. */
 function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: number | undefined): Figures {
   const ratios = samples.flatMap((facts) => heuristicRatio(goal, facts, heuristic) ?? []);
   return {
@@ -60,7 +61,10 @@ function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: 
   };
 }
 
-/** Above 1 where the answer is better than the heuristic's; 0 unless feasible; undefined: it would divide by 0. */
+/**
+ * Returns the ratio to a heuristic's objective: above 1 if the answer is better, 0 unless feasible; undefined: the
+ * divisor would be 0.
+ */
 function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | undefined): number | undefined {
   if (heuristic === undefined) return undefined;
   if (facts.verdict !== "feasible") return 0;
@@ -70,7 +74,10 @@ function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | unde
   return above === undefined || below === undefined || below === 0 ? undefined : above / below;
 }
 
-/** The figures of Curriculum RLOO 4 and ADSC 4. A figure that needs all samples of a task waits until they have a reward. */
+/**
+ * Returns the figures of Curriculum RLOO 4 and ADSC 4. A figure that needs all samples of a task is left out until all
+ * have a reward.
+ */
 function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
   const n = samples.length;
   const right = samples.filter(({ solved }) => solved).length;
@@ -90,8 +97,8 @@ function exactFigures(samples: readonly SampleFacts[], expected: number): Figure
 }
 
 /**
- * Right answers anywhere in a completion, whatever its last one is (Curriculum RLOO 5.3). Where whole completions are
- * scanned, also how many answers they have.
+ * Returns figures about right answers anywhere in a completion, whatever its last answer is (Curriculum RLOO 5.3). If
+ * whole completions are scanned, also returns the mean number of answers.
  */
 function abandonment(samples: readonly SampleFacts[], right: number, ks: readonly number[]): Figures {
   const n = samples.length;
@@ -108,8 +115,9 @@ function abandonment(samples: readonly SampleFacts[], right: number, ks: readonl
 const hasReward = ({ verdict }: SampleFacts): boolean => verdict !== "none";
 
 /**
- * The figures of one task, over its samples with a reward: the others say nothing of the model, and only no_reward_rate
- * counts them. `expected` is how many samples the task will have, and it has at least one.
+ * Returns the figures of one task, over its samples with a reward: samples without one say nothing about the model, and
+ * only no_reward_rate counts them. `all` has at least one sample; `expected` is the number of samples that the task
+ * will have.
  */
 export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: number, heuristic?: number): Figures {
   const samples = all.filter(hasReward);
@@ -119,7 +127,7 @@ export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: n
   return { ...figures, ...missing };
 }
 
-/** How many tasks too few samples with a reward keep out of a figure, by mean_reward and each pass@k. */
+/** Returns, for mean_reward and each pass@k, how many tasks have too few samples with a reward for that figure. */
 function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { goal, figures } of tasks) {
@@ -129,7 +137,7 @@ function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<s
   return counts;
 }
 
-/** A number for each name that some figures have; undefined: none for that name. */
+/** Returns a number for each name that occurs in some figures; undefined: no number for that name. */
 function forEachName(all: readonly Figures[], of: (name: string) => number | undefined): Figures {
   const names = new Set(all.flatMap((figures) => Object.keys(figures)));
   return Object.fromEntries(
@@ -140,12 +148,15 @@ function forEachName(all: readonly Figures[], of: (name: string) => number | und
   );
 }
 
-/** The unweighted mean of each figure over those that have it. */
+/** Returns the unweighted mean of each figure over the tasks or rows that have it. */
 export function meanFigures(all: readonly Figures[]): Figures {
   return forEachName(all, (name) => mean(all.flatMap((figures) => figures[name] ?? [])));
 }
 
-/** The standard error of the mean of each figure that at least two have: their spread over the root of their number. */
+/**
+ * Returns the standard error of the mean of each figure that at least two have: the standard deviation over the square
+ * root of their number.
+ */
 function standardErrors(all: readonly Figures[]): Figures {
   return forEachName(all, (name) => {
     const values = all.flatMap((figures) => figures[name] ?? []);
@@ -156,7 +167,7 @@ function standardErrors(all: readonly Figures[]): Figures {
   });
 }
 
-/** The standard error of the mean over independent rows, for each figure of which every row that has it has an error. */
+/** Returns the standard error of the mean over independent rows, for each figure whose rows all have an error. */
 function errorsOfMean(rows: readonly ReportRow[]): Figures {
   const ofRows = rows.map((row) => row.standardErrors);
   return forEachName(ofRows, (name) => {
@@ -172,7 +183,7 @@ export type ReportRow = ReturnType<typeof rowOf>;
 
 export type Report = ReturnType<typeof reportOf>;
 
-/** A task of the suite and what came in for it. */
+/** A task of the suite with its samples. */
 export interface ScoredTask {
   readonly ordinal: number;
   readonly category: string;
@@ -190,10 +201,10 @@ interface Counted extends ScoredTask {
   readonly figures: Figures;
 }
 
-/** `of`: left out: the mean over the tasks. */
+/** Returns a row of the report. `of` has the row's figures; left out: the means over the tasks. */
 function rowOf(
   name: string,
-  /** With at least one sample. */
+  /** Tasks with at least one sample. */
   tasks: readonly Counted[],
   samplesPerTask: number,
   tasksExpected: number,
@@ -204,18 +215,20 @@ function rowOf(
     name,
     samplesExpected: tasksExpected * samplesPerTask,
     tasks: tasks.length,
-    /** Tasks of these that lie in every split, and so may have been trained on. */
+    /** Number of tasks that lie in every split, and so may have been trained on. */
     tasksInEverySplit: tasks.filter(({ inEverySplit }) => inEverySplit).length,
     samples: tasks.reduce((sum, { samples }) => sum + samples.length, 0),
-    /** Samples of these without a reward, which are in no figure but no_reward_rate. */
+    /** Number of samples without a reward, which count only in no_reward_rate. */
     samplesWithoutReward: tasks.reduce((sum, { samples }) => sum + samples.filter((one) => !hasReward(one)).length, 0),
-    /** Tasks that a figure leaves out, by the figure's name; those that leave out none are not there. */
+    /** Number of tasks that a figure leaves out, by the figure's name; figures that leave out none are not listed. */
     tasksLeftOut: leftOut(tasks, samplesPerTask),
     ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
 }
 
-/** `tasks` have at least one sample each; `categories` are those of all tasks of the suite that are known, by count. */
+/**
+ * Returns the report. `tasks` have at least one sample each; `categories` has the number of known tasks by category.
+ */
 export function reportOf(
   suite: Suite,
   samplesPerTask: number,
@@ -236,7 +249,7 @@ export function reportOf(
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
   const byCategory = {
     figures: meanFigures(sampled.map(({ figures }) => figures)),
-    /** Of the figures that have one. */
+    /** Over the categories that have an error for the figure. */
     standardErrors: errorsOfMean(sampled),
   };
   const byTasks = suite.definition.overall === "tasks";
@@ -246,13 +259,13 @@ export function reportOf(
     environments: rows(({ environment }) => environment, tasksByEnvironment(suite)),
     categories: categoryRows,
     overall,
-    /** In words, to be read before any figure. */
+    /** Warnings in words, to be read before any figure. */
     warnings: [...unrewardedWarnings(overall), ...formatWarnings(tasks.flatMap(({ samples }) => samples))],
     baseline: baselineText(counted, suite.definition.heuristic === true),
   };
 }
 
-/** A larger share of samples without a reward makes figures those of other samples than were asked for. */
+/** Maximum share of samples without a reward: above it, the figures describe other samples than were asked for. */
 const NO_REWARD_SHARE_MAX = 0.01;
 
 function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRow): readonly string[] {
@@ -262,11 +275,11 @@ function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRo
   return [`${missing} of ${samples} samples (${share}%) have no reward and are left out of every figure: ${reasons}.`];
 }
 
-/** An evaluation of which nearly all samples are malformed measures the answer format. */
+/** Returns a warning if nearly all samples are malformed: such an evaluation measures the answer format. */
 function formatWarnings(all: readonly SampleFacts[]): readonly string[] {
   const judged = all.filter(({ verdict }) => verdict !== "none");
   const missed = judged.filter(({ verdict }) => verdict === "malformed");
-  // An older server noted no violation.
+  // An older server stored no violation.
   const kinds = Map.groupBy(missed, ({ violation = "(not noted)" }) => violationKind(violation));
   const [violation = ""] = [...kinds].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const warning = formatWarning({ samples: judged.length, malformed: missed.length, violation });
@@ -280,7 +293,10 @@ function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What ratios are against. The papers divide by heuristic or planted values, which are often not the optimum. */
+/**
+ * Returns which values ratios are against. The papers divide by heuristic or planted values, which are often not the
+ * optimum.
+ */
 function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   if (tasks.length === 0) return "There are no samples yet.";
   const proofs = tasks.flatMap(({ samples }) => samples.find(({ proven }) => proven !== undefined)?.proven ?? []);
@@ -296,10 +312,10 @@ function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   return `${against}: not comparable with the papers' tables, which divide by heuristic or planted values.`;
 }
 
-// Reads what a report is made of.
+// Reads the samples and tasks of an evaluation, and returns its report.
 
 export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
-  // The samples first: of those that are read, each task was made before. More may come while the tasks are read.
+  // Samples are read first: the task of each of them was made before. More samples may come while the tasks are read.
   const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
   const made = await tasks.made(open.of, 0, open.of.tasks);
   const madeOf = new Map(made.map((task) => [task.ordinal, task]));
@@ -318,7 +334,10 @@ export async function makeReport({ store, tasks }: Context, open: OpenEvaluation
   return reportOf(open.of, open.samplesPerTask, scored, categoryCounts(open.of, made));
 }
 
-/** Tasks of each category. Where only a task's instance tells its category, tasks that were not made are not counted. */
+/**
+ * Returns the number of tasks of each category. If only a task's instance tells its category, unmade tasks are not
+ * counted.
+ */
 function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const add = (name: string, count: number): void => void counts.set(name, (counts.get(name) ?? 0) + count);
@@ -332,30 +351,32 @@ function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<s
   return counts;
 }
 
-// What a report reads of a sample: a few numbers, so that reports of many samples are quick.
+// The part of a sample that a report reads: a few numbers, so that reports of many samples are quick.
 
 export interface SampleFacts {
   /** "none": there is no reward, and will not be. */
   readonly verdict: Verdict | "none";
-  /** The goal is reached: a right answer, or a proven optimum. */
+  /** Whether the goal is reached: a right answer, or a proven optimum. */
   readonly solved: boolean;
-  /** One of the answers found reaches the goal, though it may not be the last one. */
+  /** Whether one of the answers found reaches the goal, though it may not be the last one. */
   readonly verified: boolean;
   /** In [0, 1]; 0 unless feasible. */
   readonly ratio: number;
   readonly reward: number;
-  /** Undefined: the answer has none, or an older server noted the sample. */
+  /** Undefined: the answer has no objective, or an older server stored the sample. */
   readonly objective?: number;
   readonly truncated: boolean;
-  /** The violation of a malformed answer; undefined: the answer is not, or an older server noted the sample. */
+  /**
+   * The violation of a malformed answer; undefined: the answer is not malformed, or an older server stored the sample.
+   */
   readonly violation?: string;
-  /** An answer was found and could not be read; undefined: no. */
+  /** True if an answer was found and could not be read; undefined: no. */
   readonly unread?: boolean;
-  /** It could not be told whether it is right; undefined: it could. */
+  /** True if the verifier could not tell whether the answer is right; undefined: it could. */
   readonly undecided?: boolean;
-  /** Marked answers in all of it, where the reward scheme scans for commits. */
+  /** Number of marked answers in the completion, if the reward scheme scans for commits. */
   readonly answers?: number;
-  /** Whether the baseline is proven optimal; undefined: there is none. */
+  /** Whether the baseline is proven optimal; undefined: there is no baseline. */
   readonly proven?: boolean;
 }
 

@@ -1,18 +1,19 @@
 /**
- * Suites that an operator writes, as JSON:
+ * Reads suites that an operator writes, as JSON:
  *
- *   {"id": "tsp-sweep", "version": 1, "parts": [
- *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
- *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
+ * {"id": "tsp-sweep", "version": 1, "parts": [
+ * {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
+ * {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
- * With "heuristic": true its report has heuristic_ratio too, for parts whose environments have a heuristic.
- * A part with a pool has rows of it ("" is the one that ships), as many as "tasks" says or "all". A category may be a name,
- * what the tasks' metadata say, as in {"metadata": "category"}, or how many values a list in their metadata has, as in
- * {"count_of": "numbers"}. The suite's own figures are the mean of its categories, or with "overall": "tasks" of its tasks.
- * A part's version is the newest of its environment, its category the environment, its split bench, its name its place and
- * its reward_scheme the environment's default unless they are given.
- * Give the version if the suite must outlast an update of the server: if a newer version of an environment has other tasks,
- * evaluations of the suite are refused rather than continued.
+ * With "heuristic": true, the report has heuristic_ratio too, for parts whose environments have a heuristic.
+ * A part with a "pool" uses rows of that pool ("" is the one that ships), as many as "tasks" says, or "all". A
+ * "category" may be a name; {"metadata": "category"}, for a value of the tasks' metadata; or {"count_of": "numbers"},
+ * for the number of values in a list of that metadata. The suite's own figures are the means over its categories, or
+ * with "overall": "tasks" over its tasks.
+ * Defaults of a part: the newest version of its environment, the environment as category, split bench, its position as
+ * name, and the environment's default reward_scheme.
+ * Give the version if the suite must outlast an update of the server: if a newer version of an environment has other
+ * tasks, evaluations of the suite are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
 import { repeatedKey } from "../../envs/lib/exact-json.ts";
@@ -29,14 +30,14 @@ const PARTS_MAX = 1000;
 const TASKS_MAX = 100_000;
 const NAME = /^[a-zA-Z0-9._ /-]{1,128}$/;
 
-/** What is wrong with a file, in words for whoever wrote it. */
+/** A problem of a file, in words for its author. */
 class Problem extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export function readSuite(registry: Registry, text: string): SuiteFileResult {
   try {
-    // Editors of Windows begin it with a byte order mark.
+    // Editors on Windows put a byte order mark at the start.
     const json: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
     const twice = repeatedKey(text);
     if (twice !== undefined) throw new Problem(`it has the field '${twice}' twice in one place: remove one`);
@@ -99,7 +100,7 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
   };
 }
 
-/** The environment unless it is given: as a name, as {"metadata": "category"}, or as {"count_of": "numbers"}. */
+/** Returns the category, by default the environment: a name, {"metadata": "category"}, or {"count_of": "numbers"}. */
 function categoryOf(fields: Fields, environment: string, at: string): SuitePart["category"] {
   const { category } = fields;
   if (category === undefined) return environment;
@@ -111,7 +112,10 @@ function categoryOf(fields: Fields, environment: string, at: string): SuitePart[
   return { countOf: nameOf(given, "count_of", within) };
 }
 
-/** The suite is refused later where there is no such environment, so that any version will do. */
+/**
+ * Returns the newest version of an environment. For an unknown environment any version will do, because the suite is
+ * refused later.
+ */
 function newestVersion(registry: Registry, environment: string): number {
   const found = registry.find(environment);
   return found.kind === "found" ? found.environment.version : 1;
@@ -155,7 +159,10 @@ export type SuitesResult =
   | { readonly kind: "ok"; readonly suites: readonly SuiteDefinition[] }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** The suites that ship with the server and those of files; one that cannot be issued here is a mistake in its file. */
+/**
+ * Returns the suites that ship with the server and those of files. A suite that cannot be issued here is an error of
+ * its file.
+ */
 export function loadSuites(registry: Registry, paths: readonly string[], sources?: SuiteSources): SuitesResult {
   const suites = [...suiteDefinitions];
   for (const path of paths) {
@@ -171,7 +178,7 @@ export function loadSuites(registry: Registry, paths: readonly string[], sources
   return { kind: "ok", suites };
 }
 
-/** The suite, or what is wrong with the file. */
+/** Returns the suite, or an error in words. */
 function readFile(registry: Registry, path: string, sources: SuiteSources | undefined): SuiteDefinition | string {
   let text: string;
   try {

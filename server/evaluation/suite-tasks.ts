@@ -1,4 +1,4 @@
-/** The tasks of suites: made when they are first asked for, kept in the store, so that they are solved once. */
+/** Makes the tasks of suites when they are first asked for, and stores them, so that each is solved only once. */
 import type { TaskKey } from "../../envs/origin.ts";
 import { parseJson, readObject, readText } from "../curriculum/json.ts";
 import type { Result } from "../curriculum/types.ts";
@@ -16,14 +16,14 @@ export interface SuiteTask {
   readonly key: TaskKey;
   /** See MadeTask. */
   readonly inEverySplit: boolean;
-  /** See MadeTask; undefined: the suite does not want it, or there is none. */
+  /** See MadeTask; undefined: the suite asks for none, or there is none. */
   readonly heuristic: number | undefined;
 }
 
 export interface SuiteTasks {
-  /** Tasks with ordinals in [from, to), made if need be. */
+  /** Returns the tasks with ordinals in [from, to), and makes those that are missing. */
   make(suite: Suite, from: number, to: number, signal?: AbortSignal): Promise<Result<readonly SuiteTask[]>>;
-  /** Those of them that were made before. */
+  /** Returns the tasks with ordinals in [from, to) that were made before. */
   made(suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]>;
 }
 
@@ -41,7 +41,7 @@ export function createSuiteTasks(deps: {
     return maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal, heuristic });
   };
 
-  /** Each row once: a part has no more tasks than its pool has rows. */
+  /** Gives each row once: a part has no more tasks than its pool has rows. */
   const walk = (suite: Suite, part: OpenPart, ordinals: readonly number[]): readonly MakeResult[] => {
     const seed = walkSeedOf(suite, part);
     return ordinals.map((ordinal) => maker.makeRow(part.spec, { seed, ordinal: ordinal - part.start }));

@@ -1,4 +1,4 @@
-/** What a suite is: a fixed set of tasks, written down as data, and opened against the environments that are here. */
+/** Suites: fixed sets of tasks, defined as data, and opened with the environments and pools of this server. */
 import type { Environment, Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
@@ -16,52 +16,54 @@ export interface SuitePart {
   readonly name: string;
   readonly environment: string;
   readonly version: number;
-  /** A level's name, or parameters in its place. */
+  /** A level's name; left out: `parameters` are given instead. */
   readonly level?: string;
   readonly parameters?: Readonly<Record<string, number>>;
   readonly split: Split;
   /** "all": all rows of the level and split that the pool has. */
   readonly tasks: number | "all";
-  /** Set: rows of this pool and not made tasks; "": of the one that ships with the environment. */
+  /**
+   * If set, the tasks are rows of this pool; "": the pool that ships with the environment. Left out: generated tasks.
+   */
   readonly pool?: string;
   readonly category: Category;
-  /** With its default parameters. Left out: the environment's default. */
+  /** Reward scheme, with its default parameters. Left out: the environment's default. */
   readonly rewardScheme?: string;
 }
 
 /**
- * A name; what a task's metadata has under a name, such as "category"; or how many values a list there has, such as "3
- * numbers". A task without that metadata is of the category "other".
+ * A category: a fixed name; the task's metadata under a name, such as "category"; or the number of values in a list of
+ * its metadata, such as "3 numbers". A task without that metadata has the category "other".
  */
 export type Category = string | { readonly countOf: string } | { readonly metadata: string };
 
 export interface SuiteDefinition {
   readonly id: string;
-  /** A suite is the same for ever under one version. */
+  /** A released version of a suite never changes. */
   readonly version: number;
   readonly description: string;
-  /** What the suite's own figures are the unweighted mean of. */
+  /** The suite's own figures are the unweighted means over these. */
   readonly overall: "categories" | "tasks";
-  /** Its report sets answers against a heuristic's too. Left out: no. */
+  /** Whether its report compares answers with a heuristic's too. Left out: no. */
   readonly heuristic?: true;
   readonly parts: readonly SuitePart[];
 }
 
-/** A part, with all that its tasks have in common. */
+/** A part with everything that its tasks have in common. */
 export interface OpenPart extends Omit<SuitePart, "tasks"> {
   readonly tasks: number;
   readonly definition: Environment;
-  /** With the environment's default answer format. */
+  /** Has the environment's default answer format. */
   readonly spec: TaskSpec;
   /** Ordinal of its first task in the suite. */
   readonly start: number;
-  /** How many tasks of its environment stand before it: its seeds go on from there. */
+  /** Number of tasks of its environment in earlier parts; its seeds continue from there. */
   readonly seedStart: number;
 }
 
 export interface Suite {
   readonly definition: SuiteDefinition;
-  /** Tells suites apart that carry one id and version but are not the same. */
+  /** Tells apart suites with the same id and version but different tasks. */
   readonly digest: string;
   readonly parts: readonly OpenPart[];
   readonly tasks: number;
@@ -69,17 +71,17 @@ export interface Suite {
 
 export type SuiteResult =
   | { readonly kind: "open"; readonly suite: Suite }
-  /** This server lacks what the suite is made of; the message names it. */
+  /** This server lacks an environment, a pool or a resource of the suite; the message names it. */
   | { readonly kind: "unavailable"; readonly message: string };
 
-/** What a process has beside its environments. */
+/** Pools and resources of a process, beside its environments. */
 export interface SuiteSources {
   readonly pools?: ReadonlyMap<string, Pool>;
-  /** Why something that verifiers ask is not there, for each that is not. */
+  /** Reasons why resources of verifiers are missing, by resource. */
   readonly missingPorts?: Readonly<Partial<Record<PortName, string>>> | undefined;
 }
 
-/** Binds a suite to the environments and the pools of this process. Parts that want all of no rows are left out. */
+/** Opens a suite with the environments and pools of this process. Parts with all of no rows are left out. */
 export function openSuite(registry: Registry, definition: SuiteDefinition, sources: SuiteSources = {}): SuiteResult {
   const parts: OpenPart[] = [];
   const problems: string[] = [];
@@ -111,8 +113,9 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
 }
 
 /**
- * "All" rows of a pool that has others now make another suite, and so do other sources of what makes its tasks. Versions that
- * have the same tasks count as the first of them, so that an evaluation goes on after an upgrade.
+ * Returns the digest of a suite. A pool with another number of rows makes another suite of parts with "all" rows, and
+ * so do changed sources of a task. Environment versions with the same tasks count as the first of them, so that an
+ * evaluation continues after an upgrade.
  */
 function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {
   const counts = parts.flatMap(({ name, tasks }) =>
@@ -126,7 +129,7 @@ function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): stri
   return hashKey(JSON.stringify({ ...definition, parts: sameTasks }), ...counts, ...digests);
 }
 
-/** What is wrong with the part, or what it is bound to. */
+/** Returns the definition, spec and number of tasks of a part, or an error in words. */
 function bind(
   registry: Registry,
   { pools = new Map(), missingPorts = {} }: SuiteSources,
@@ -164,7 +167,7 @@ function bind(
   return { definition, spec, tasks: rows.tasks };
 }
 
-/** The pool by its name, and how many of its rows the part has; or what is wrong with it. */
+/** Returns the name of a part's pool and how many of its rows the part has, or an error in words. */
 function rowsOf(
   definition: Environment,
   pools: ReadonlyMap<string, Pool>,
@@ -195,14 +198,17 @@ function parametersOf(definition: Environment, { level, parameters, split, pool 
   return found.level.parameters;
 }
 
-/** The part that a task of the suite belongs to. */
+/** Returns the part that a task of the suite belongs to. */
 export function partOf(suite: Suite, ordinal: number): OpenPart {
   const part = suite.parts.findLast(({ start }) => start <= ordinal);
   if (part === undefined || ordinal >= suite.tasks) throw new Error(`the suite has no task ${ordinal}`);
   return part;
 }
 
-/** The seed of the walk through a part's rows: twins have the same rows in the same order, so that one is set against the other. */
+/**
+ * Returns the seed of the walk through a part's rows. Twin environments get the same rows in the same order, so that
+ * they can be compared.
+ */
 export function walkSeedOf(
   { definition: { id, version } }: Suite,
   { definition, level = "", split }: OpenPart,
@@ -210,12 +216,15 @@ export function walkSeedOf(
   return deriveSeed(id, version, "rows", instanceFamily(definition), level, split);
 }
 
-/** A task's seed: fixed by the suite, its version, the environment, and the task's place among those of it. */
+/**
+ * Returns a task's seed, fixed by the suite, its version, the environment, and the task's position among that
+ * environment's tasks.
+ */
 export function seedOf({ definition: { id, version } }: Suite, part: OpenPart, ordinal: number): bigint {
   return deriveSeed(id, version, part.environment, part.seedStart + ordinal - part.start);
 }
 
-/** The category of a task, by its metadata where the part does not say. */
+/** Returns the category of a task, by its metadata if the part gives no name. */
 export function categoryOf({ category }: SuitePart, metadata: Readonly<Record<string, string>>): string {
   if (typeof category === "string") return category;
   if ("metadata" in category) return metadata[category.metadata] || "other";

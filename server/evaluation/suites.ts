@@ -1,4 +1,4 @@
-/** The suites that ship with the server. Data only: a change of one that was released needs a new version of it. */
+/** The suites that ship with the server. Data only: a change of a released suite needs a new version of it. */
 import type { Split } from "../../envs/environment.ts";
 import type { Category, SuiteDefinition, SuitePart } from "./suite.ts";
 
@@ -35,7 +35,10 @@ function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
   }));
 }
 
-/** The rows of the pool that ships which no run trains on: few, to try an evaluation. Suite files have pools of any size. */
+/**
+ * Returns parts with the rows of a shipped pool on which no run trains: few rows, to try an evaluation. Suite files can
+ * use pools of any size.
+ */
 function heldOut(environment: string, levels: readonly string[], category: Category): readonly SuitePart[] {
   return levels.flatMap((level) =>
     (["eval", "bench"] as const).map((split) => ({

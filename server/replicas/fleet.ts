@@ -1,7 +1,7 @@
 /**
- * What the servers of one store tell each other, each by a row of its own that it writes every so often: what it is made of,
- * which of its resources are down, and whom it replaces. From the same rows each knows the store's time, and which
- * resources nobody can ask.
+ * The servers of one store, which exchange their state through a row for each. Every 2 s a server writes its identity,
+ * its failed resources, and the identities that it replaces. From the rows each server knows the store's time, and
+ * which resources no server can use.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Meeting, ReplicaStore, StoredReplica } from "../stores/replica-store.ts";
@@ -9,21 +9,21 @@ import { storeClock } from "./clock.ts";
 import { differences, type Identity, nameOf } from "./identity.ts";
 import { keyTrouble } from "./keys.ts";
 
-/** How often each writes its row. */
+/** Interval at which each server writes its row, in milliseconds. */
 const BEAT_MS = 2_000;
-/** One whose row is older does not count: it was killed, or has not reached the store for some beats. */
+/** A server with an older row does not count: it was killed, or has not reached the store for several intervals. */
 const ALIVE_MS = 10_000;
-/** Its row is deleted. */
+/** Age at which a row is deleted, in milliseconds. */
 const FORGET_MS = 60_000;
 
-/** A row's body. */
+/** The body of a row. */
 interface Told {
   readonly identity: Identity;
-  /** Why a resource cannot be asked, by its name. */
+  /** Reasons why resources cannot be used, by resource. */
   readonly down: Readonly<Record<string, string>>;
   /** The names of the identities that it replaces. */
   readonly replaces: readonly string[];
-  /** It takes no more calls. */
+  /** Whether the server takes no more calls. */
   readonly isReplaced: boolean;
 }
 
@@ -31,29 +31,31 @@ interface Other extends Told, Omit<StoredReplica, "body"> {}
 
 export interface FleetOptions {
   readonly store: ReplicaStore;
-  /** Never used by another process; it is shown to operators. */
+  /** Unique among all processes; operators see it. */
   readonly id: string;
   readonly identity: () => Identity;
-  /** Those that are here already and differ are to make way; else this server is refused. */
+  /** Whether servers that are here already and differ must drain; if not, this server is refused. */
   readonly drainOthers: boolean;
-  /** This machine's. */
+  /** This machine's clock. */
   readonly clock: Clock;
-  /** Waits, with what keeps the process alive. */
+  /** Waits, and keeps the process alive meanwhile. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Told why this server may have to wait: who is in its way may have been killed a moment ago. */
+  /**
+   * Called with the reason why this server may have to wait: the conflicting server may have been killed a moment ago.
+   */
   readonly onWait?: (reason: string) => void;
 }
 
 export interface FleetListener {
-  /** Told of each resource that no replica can ask, and why; undefined: one can again. */
+  /** Called with each resource that no replica can use, and the reason; undefined: one can again. */
   readonly onDown: (resource: string, reason: string | undefined) => void;
-  /** Told which resource of this server is down that another can ask, and undefined when there is none any more. */
+  /** Called with a resource that is down here but not on another server; undefined: there is none any more. */
   readonly onLack: (resource: string | undefined) => void;
-  /** Told how this server's keys came to differ from those of the others, and undefined when they no longer do. */
+  /** Called with how this server's keys differ from the others'; undefined: they no longer differ. */
   readonly onKeys: (trouble: string | undefined) => void;
-  /** Told once, with whom it is that this server makes way for. */
+  /** Called once, with the server that replaces this one and how the two differ. */
   readonly onReplaced: (by: string) => void;
-  /** Told why no row could be written, and undefined when it can be again. */
+  /** Called with the error that prevents writing the row; undefined: writing works again. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -65,30 +67,34 @@ export interface Member {
 export interface Fleet {
   /** The store's time. */
   readonly clock: Clock;
-  /** Goes on telling the others that this server is there, and hears of them. */
+  /** Begins to write this server's row and to read the others'. */
   start(listener: FleetListener): void;
-  /** Says that a resource of this server is down, and why; undefined: it is asked again. */
+  /** Reports that a resource of this server is down, and why; undefined: it is in use again. */
   tell(resource: string, down: string | undefined): void;
-  /** This server and the others, by id, and how long ago each was last heard of. */
+  /** Returns this server and the others, by id, with the age of each one's last row. */
   members(): readonly Member[];
-  /** Looks at the others again, once all is mounted, and gives why this server may not serve beside them. */
+  /**
+   * Checks the others again when everything is mounted, and returns why this server may not serve beside them;
+   * undefined: it may.
+   */
   differs(): Promise<string | undefined>;
-  /** No longer one of them; closes the store of replicas. */
+  /** Removes this server's row, and closes the store of replicas. */
   leave(): Promise<void>;
 }
 
 export type Joined =
   | { readonly kind: "joined"; readonly fleet: Fleet }
-  /** This server may not serve beside those that are there; a sentence each. */
+  /** This server may not serve beside the others; the message says why. */
   | { readonly kind: "refused"; readonly message: string };
 
 function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[] {
-  // Where the store's clock was set back, those who are there have written theirs anew since.
+  // If the store's clock was set back, running servers have written their rows again since, so a row far in the future
+  // is dead.
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
   return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as Told), ...row }));
 }
 
-/** Why this server may not serve beside those that came before it, and because of whom. */
+/** Why this server may not serve beside the servers that came before it, and which one is in conflict. */
 interface Refusal {
   readonly by: Other;
   readonly message: string;
@@ -115,7 +121,7 @@ function refusal(identity: Identity, earlier: readonly Other[], drainOthers: boo
   return { by, message: `it differs from replica ${by.id}: ${how}. Replicas of one store must be alike: ${remedy}` };
 }
 
-/** The resources that nobody can ask who takes calls, and why. */
+/** Returns the resources that no serving server can use, with the reasons. */
 function downEverywhere(all: readonly Pick<Told, "down" | "isReplaced">[]): ReadonlyMap<string, string> {
   const serving = all.filter(({ isReplaced }) => !isReplaced);
   const [first] = serving;
@@ -124,8 +130,8 @@ function downEverywhere(all: readonly Pick<Told, "down" | "isReplaced">[]): Read
 }
 
 /**
- * A resource that this server lacks and one of the others does not lack, of those who have all else that this one has: calls
- * are better sent there. Of all servers there is always one that has no better.
+ * Returns a resource that is down here but not on a server that has all other resources of this one: calls are better
+ * sent there. At least one server always finds no better one.
  */
 function lackOf(down: ReadonlyMap<string, string>, others: readonly Told[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);
@@ -137,16 +143,16 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly Told[]): str
 }
 
 interface Met {
-  /** When this server came, by the store's clock. */
+  /** Time at which this server joined, by the store's clock. */
   readonly sinceMs: number;
   readonly others: readonly Other[];
-  /** Those that were here before this server. Of those that came after it each looked for itself. */
+  /** Servers that joined before this one. Those that joined later have checked for themselves. */
   readonly earlier: readonly Other[];
-  /** The store's clock was set back since the last time: the others' rows may be from before that. */
+  /** Whether the store's clock was set back since the last time: the others' rows may be from before that. */
   readonly isSetBack: boolean;
 }
 
-/** What this server tells of itself, and what it makes of what the others tell. */
+/** Keeps the state that this server reports, and reacts to the state of the others. */
 function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identity" | "drainOthers">) {
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
@@ -182,7 +188,7 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
   };
 }
 
-/** Does something every so often, and at once where it is asked to; one at a time. */
+/** Runs `beat` at intervals, and at once on request; one at a time. */
 function beats(clock: Clock, beat: () => Promise<void>) {
   let cancel = (): void => undefined;
   let beating: Promise<void> | undefined;
@@ -211,7 +217,10 @@ function beats(clock: Clock, beat: () => Promise<void>) {
   };
 }
 
-/** What a server finds, and why it may not serve beside it: by who is there, and not by one whose row is all that is left. */
+/**
+ * Reads the other servers, and returns why this server may not serve beside them. Waits to see whether a conflicting
+ * server still runs or has left only its row.
+ */
 async function firstLook(
   { identity, drainOthers, pause, onWait }: FleetOptions,
   meet: () => Promise<Met>,
@@ -230,7 +239,9 @@ async function firstLook(
   }
 }
 
-/** Writes this server's row and looks at the others, before it takes calls. Rejects where the store cannot be used. */
+/**
+ * Writes this server's row and reads the others', before this server takes calls. Rejects if the store cannot be used.
+ */
 export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const { store, id, clock } = options;
   const time = storeClock(clock);
@@ -261,7 +272,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const beating = beats(clock, async () => {
     try {
       met = await meet();
-      // After an outage the others' rows are as old as it was long: they are looked at when all have written theirs.
+      // After an outage all rows are old, so the others are judged only at the next interval, when they have written
+      // theirs.
       if (!failing && !met.isSetBack && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
       failing = false;
@@ -275,7 +287,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     start: (told) => {
       listener = told;
       own.look(first, told);
-      // Those that are replaced hear of it with the row that names them.
+      // Replaced servers learn of it from the row that names them, so that row is written at once.
       if (own.replacesAny()) beating.now();
       else beating.wait();
     },
@@ -289,7 +301,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
       return [{ id, ageMs: 0 }, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     differs: async () => {
-      // Also those that came later: they looked at this server before its environments were all there.
+      // Includes servers that joined later: they compared themselves with this one before its environments were
+      // complete.
       const meetAll = async (): Promise<Met> => {
         const now = await meet();
         return { ...now, earlier: now.others };
@@ -298,7 +311,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     },
     leave: async () => {
       await beating.end();
-      // Where the store is away the row is forgotten after a while.
+      // If the store cannot be reached, the row expires.
       await store.leave(id).catch((error: unknown) => listener?.onProblem(error));
       await store.close();
     },

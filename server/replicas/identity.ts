@@ -1,25 +1,28 @@
-/** What a server is made of that its replicas must be made of too, and how two of them differ, in words. */
+/**
+ * The identity of a server: everything that must be equal in its replicas; and the differences of two identities, in
+ * words.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 
-/** Texts that are compared as they are. */
+/** Texts that are compared for equality. */
 export interface Identity {
-  /** Of Gradus. */
+  /** Version of Gradus. */
   readonly version: string;
-  /** By id and version, with the digest of what is mounted; of what the operator's modules bring, a hash of the module. */
+  /** By id and version, with the digest of a mounted environment; for the operator's modules, a hash of each module. */
   readonly environments: Readonly<Record<string, string>>;
-  /** Some are not mounted yet: environments are not compared so far. */
+  /** True while some environments are not mounted yet: until then environments are not compared. */
   readonly isMounting?: true;
-  /** By the names of the operator's modules of policies: a hash of the module. Left out: there is none. */
+  /** A hash of each of the operator's modules of policies, by name. Left out: there is none. */
   readonly policies?: Readonly<Record<string, string>>;
-  /** By name: a hash of its rows. */
+  /** A hash of each pool's rows, by name. */
   readonly pools: Readonly<Record<string, string>>;
-  /** What can be asked: sandbox, judge, teacher. */
+  /** The available resources: sandbox, judge, teacher. */
   readonly ports: Readonly<Record<string, string>>;
-  /** Ids of the keys, that which signs first. */
+  /** Ids of the keys; the first one signs. */
   readonly keys: readonly string[];
 }
 
@@ -29,7 +32,7 @@ export interface Made {
   readonly environmentFiles: readonly string[];
   readonly policyFiles: readonly string[];
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Names of those that are open. */
+  /** Names of the open resources. */
   readonly ports: readonly string[];
 }
 
@@ -45,7 +48,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** A pool's rows as tasks are drawn from them: their instances, levels and splits. */
+/** Returns the hash of the rows that tasks are drawn from: their instances, levels and splits. */
 function poolHash({ environment, columns }: Pool): string {
   return hashOf(
     environment,
@@ -53,7 +56,7 @@ function poolHash({ environment, columns }: Pool): string {
   );
 }
 
-/** As it is whenever it is asked for: keys are rotated while a server runs. */
+/** Returns a function that returns the present identity: keys are rotated while a server runs. */
 export function identityOf(
   { version, registry, environmentFiles, policyFiles, pools, ports }: Made,
   keyring: Keyring,
@@ -80,12 +83,15 @@ export function identityOf(
   });
 }
 
-/** The same for servers that may run side by side; one that is replaced is told by it. */
+/**
+ * Returns the name of an identity, equal for servers that may run side by side; a replacing server names the replaced
+ * ones by it.
+ */
 export function nameOf(identity: Identity): string {
   return hashOf(JSON.stringify(identity));
 }
 
-/** What is here and not there, not here and there, or another, a phrase each. */
+/** Returns the names that are only here, only there, or have different values, a phrase each. */
 function unlike(
   what: string,
   here: Readonly<Record<string, string>>,
@@ -100,8 +106,8 @@ function unlike(
 }
 
 /**
- * How this server differs from another, a phrase each; empty: they may serve the same runs. Keys may differ as long as each
- * server opens what the other signs, for they are rotated while servers run.
+ * Returns how this server differs from another, a phrase each; empty: both may serve the same runs. Keys may differ
+ * while each server opens the ids that the other signs, because keys are rotated while servers run.
  */
 export function differences(here: Identity, there: Identity): readonly string[] {
   const found: string[] = [];

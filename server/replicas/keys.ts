@@ -1,16 +1,17 @@
-/** Which of the servers of one store may go on when their keys come to differ: they would refuse each other's task ids. */
+/** Decides which servers of one store may continue when their keys differ: they would refuse each other's task ids. */
 import { type Identity, keyDifferences } from "./identity.ts";
 
 interface Keyed {
   readonly id: string;
-  /** When it came, by the store's clock, milliseconds. */
+  /** Time at which the server joined, by the store's clock, in milliseconds. */
   readonly sinceMs: number;
   readonly identity: Pick<Identity, "keys">;
 }
 
 /**
- * Returns how the keys of this server differ from those of the others, in words; undefined: it may go on. The server that
- * agrees with the most others goes on, the older one of two, and with it each server that agrees with all that go on.
+ * Returns how the keys of this server differ from the others', in words; undefined: this server may continue. The
+ * server that agrees with the most others continues, the older one of two; so does each server that agrees with all
+ * that continue.
  */
 export function keyTrouble(own: Keyed, others: readonly Keyed[]): string | undefined {
   const all = [own, ...others];

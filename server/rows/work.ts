@@ -31,7 +31,7 @@ export interface UnitRequest extends ReaderName {
   readonly unit: Unit;
   /** Columns that the operator gave another name. */
   readonly names: ColumnNames;
-  /** What a sandbox found in the Python of its rows. Left out: the sandbox was not asked yet. */
+  /** Findings of a sandbox in the Python of its rows. Left out: the sandbox was not asked yet. */
   readonly found?: FoundPython;
 }
 

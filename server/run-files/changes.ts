@@ -1,4 +1,7 @@
-/** Changes of a run file's tree before it is read, as "path=value". What they share with the tree is never changed. Pure. */
+/**
+ * Applies changes, each written as "path=value", to a run file's tree before it is read. The original tree is not
+ * modified. Pure.
+ */
 import {
   isAlias,
   isMap,
@@ -16,13 +19,15 @@ import {
 import { didYouMean } from "../../envs/lib/text.ts";
 import { keyOf, type Reading } from "./fields.ts";
 
-/** Where a value stands that is not in the file. */
+/** Offset of a value that is not in the file. */
 export const NOWHERE = -1;
 
-/** A step of a path: a name, an index, or what stands in brackets. */
+/** A step of a path: a name, an index, or the text in brackets. */
 const STEP = /\["([^"]*)"\]|\[(\d+)\]|([^.[]+)/g;
 
-/** The tree with a change made. Undefined: it cannot be made, which is noted as a problem. */
+/**
+ * Returns the tree with a change applied. Returns undefined if the change is invalid, which is added to the problems.
+ */
 export function changed(reading: Reading, contents: Node | null, change: string): Node | undefined {
   const at = change.indexOf("=");
   const [path, text] = at < 1 ? ["", ""] : [change.slice(0, at), change.slice(at + 1)];
@@ -53,7 +58,10 @@ function withValue(setting: Setting, given: Node | undefined, steps: readonly st
   return setting.refuse(`there is no '${steps.join(".")}' in it, for it is one value`);
 }
 
-/** The most of the first steps that together are one of the names, for a name may have dots; 0: none are. */
+/**
+ * Returns the largest number of first steps that, joined by dots, are one of the names, because a name may have dots;
+ * 0: none are.
+ */
 function stepsOf(names: readonly string[], steps: readonly string[]): number {
   const counts = steps.map((_, i) => steps.length - i);
   return counts.find((count) => names.includes(steps.slice(0, count).join("."))) ?? 0;
@@ -64,7 +72,7 @@ function nameOf(item: YAMLMap): string {
   return isScalar(pair?.value) ? String(pair.value.value) : "";
 }
 
-/** Items are found by their id or name, else by their number from 0. */
+/** Finds an item by its id or name, else by its number from 0, and changes it. */
 function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): Node | undefined {
   const names = list.items.map((item) => {
     const of = isAlias(item) ? setting.reading.aliases.get(item) : item;
@@ -87,7 +95,7 @@ function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): No
   return copy;
 }
 
-/** The contract's name of a field that may be written in camel case. */
+/** Returns the contract's name of a field that may be written in camel case. */
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function withEntry(setting: Setting, map: YAMLMap, steps: readonly string[]): Node | undefined {

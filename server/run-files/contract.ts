@@ -1,4 +1,4 @@
-/** What a run file may give, by the contract. */
+/** Fields of a run file, by the contract. */
 import type { DescField } from "@bufbuild/protobuf";
 import { CreateRunRequestSchema, RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 

@@ -1,4 +1,7 @@
-/** A run file's tree against the contract's descriptors: what fits becomes ProtoJSON, what does not is a problem. */
+/**
+ * Checks a run file's tree against the contract's descriptors: valid values become ProtoJSON, invalid ones become
+ * problems.
+ */
 import type { DescField, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import {
   type Alias,
@@ -15,35 +18,35 @@ import {
 import { didYouMean } from "../../envs/lib/text.ts";
 import { type Read, readAny, readDuration, readEnum, readScalar, shown } from "./values.ts";
 
-/** What is wrong, and where in the text. */
+/** A problem, and its place in the text. */
 export interface Problem {
   readonly offset: number;
-  /** As the contract names it, e.g. "policy.bandit.epsilon". */
+  /** The contract's name of the field, for example "policy.bandit.epsilon". */
   readonly field: string;
   readonly message: string;
 }
 
-/** A file that is read. */
+/** State of reading a file. */
 export interface Reading {
   readonly aliases: ReadonlyMap<Alias, Node>;
   readonly problems: Problem[];
-  /** Where each field that the file gives stands, by its name in the contract. */
+  /** Offset of each field in the file, by its name in the contract. */
   readonly offsets: Map<string, number>;
-  /** Nodes that may still be read: aliases may make a small file a large tree. */
+  /** Number of nodes that may still be read: aliases may make a small file a large tree. */
   nodesLeft: number;
   /** The fields of a whole file. */
   readonly top: readonly DescField[];
 }
 
-/** Places that an error names for a misplaced field. */
+/** Maximum number of places that an error names for a misplaced field. */
 const PLACES_MAX = 4;
-/** A run's 1,024 arms and 64 stages with a weight for each are 70,000. */
+/** Maximum number of nodes: a run's 1,024 arms and 64 stages, with a weight for each, are 70,000. */
 export const NODES_MAX = 200_000;
 const ARM = "gradus.v1.Arm";
-/** Of plain JSON: an alias may stand for what it is in. */
+/** Maximum depth of plain JSON, because an alias may stand for a node that contains the alias. */
 const DEPTH_MAX = 64;
 
-/** What the aliases of a document stand for. yaml's own way to ask goes through the whole document for each. */
+/** Returns the node of each alias of a document. yaml's own method goes through the whole document for each alias. */
 export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const aliases = new Map<Alias, Node>();
@@ -59,13 +62,13 @@ export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
   return aliases;
 }
 
-/** A node with what an alias stands for in its place; undefined: nothing is there. */
+/** Returns a node, or the node that an alias stands for; undefined: there is none. */
 function resolved({ aliases }: Reading, node: unknown): Node | undefined {
   if (isAlias(node)) return aliases.get(node);
   return isNode(node) ? node : undefined;
 }
 
-/** Written as nothing at all, "name:", which is not the same as "name: null". */
+/** Returns whether a value is written as nothing, "name:", which differs from "name: null". */
 function isEmpty(node: Node | undefined): boolean {
   return node === undefined || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
@@ -85,7 +88,7 @@ interface Place {
   readonly field: string;
 }
 
-/** Gives undefined where there is a problem, which is noted. */
+/** Reads a message's fields. Returns undefined if there is a problem, which is added to the problems. */
 export function readFields(
   reading: Reading,
   fields: readonly DescField[],
@@ -131,7 +134,10 @@ function unknownField({ top }: Reading, given: string, fields: readonly DescFiel
   return `there is no such field; there ${names.length === 0 ? "are none here" : `are ${names.join(", ")}`}`;
 }
 
-/** Where the contract has a field of this name, or of its singular or plural, e.g. "arms[].weight"; the outermost first. */
+/**
+ * Returns the paths of the contract's fields with this name, or its singular or plural, for example "arms[].weight";
+ * the outermost first.
+ */
 function placesOf(given: string, top: readonly DescField[]): readonly string[] {
   const names = [given, `${given}s`, given.replace(/s$/, "")];
   const seen = new Set<string>();
@@ -159,7 +165,7 @@ function readField(reading: Reading, desc: DescField, node: Node | undefined, pl
 
 type DescOne = DescField & { readonly fieldKind: "scalar" | "enum" | "message" };
 
-/** The environments of a family of arms that is given by them alone, e.g. "np/*". */
+/** Returns the pattern of a family of arms that is given only by its environments, for example "np/*". */
 function familyOf(node: Node | undefined): string | undefined {
   return isScalar(node) && typeof node.value === "string" && node.value.includes("*") ? node.value : undefined;
 }
@@ -188,7 +194,7 @@ function readOne(
   });
 }
 
-/** Plain JSON, of which nothing is known here, e.g. a policy's parameters by name. */
+/** Reads plain JSON, whose fields the contract does not define, such as a policy's parameters by name. */
 function readPlain(reading: Reading, given: unknown, place: Place, depth = 0): JsonValue | undefined {
   if (!spend(reading, place)) return undefined;
   if (depth > DEPTH_MAX) return problem(reading, place, `is more than ${DEPTH_MAX} deep`);
@@ -212,7 +218,7 @@ function readPlain(reading: Reading, given: unknown, place: Place, depth = 0): J
   return single(reading, node, place, readAny);
 }
 
-/** Whether another value may be read. */
+/** Counts a value, and returns whether it may be read. */
 function spend(reading: Reading, place: Place): boolean {
   reading.nodesLeft--;
   if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
@@ -270,7 +276,7 @@ function readEntries(
   return Object.fromEntries(entries);
 }
 
-/** Notes where an entry stands. YAML takes 1 and "1" for two keys, which are one name here. */
+/** Records the place of an entry. YAML takes 1 and "1" for two keys, which are one name here. */
 function setOnce(reading: Reading, entry: Place): void {
   if (reading.offsets.has(entry.field)) problem(reading, entry, "it is given twice");
   reading.offsets.set(entry.field, entry.offset);
@@ -280,7 +286,7 @@ function problem(reading: Reading, { offset, field }: Place, message: string): u
   reading.problems.push({ offset, field, message });
 }
 
-/** A key as it is written: an arm may be called 1, or true. */
+/** Returns a key as it is written: an arm may be called 1, or true. */
 export function keyOf({ key }: YAMLMap["items"][number]): string {
   if (!isScalar(key)) return String(key);
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));

@@ -1,22 +1,22 @@
-/** Run files: a run's configuration in YAML or JSON, as people write it. What is wrong is said with its line. Pure. */
+/** Reads run files: a run's configuration in YAML or JSON, as people write it. Each problem names its line. Pure. */
 import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { changed, NOWHERE } from "./changes.ts";
 import { aliasesOf, NODES_MAX, type Reading, readFields } from "./fields.ts";
 
-/** A run file that was read. Plain data. */
+/** The contents of a run file, as plain data. */
 export interface RunText {
-  /** Undefined: the file leaves it to whoever starts the run. */
+  /** Undefined: the file has no id, and the person who starts the run gives one. */
   readonly runId: string | undefined;
-  /** In ProtoJSON. */
+  /** The configuration in ProtoJSON. */
   readonly config: JsonObject;
-  /** The lines of the fields that the file gives, by their names in the contract; of "" the first. */
+  /** Lines of the fields in the file, by their names in the contract; "" has the first line. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
 export interface LineProblem {
   readonly line: number;
-  /** "": the whole. */
+  /** "": the whole file. */
   readonly field: string;
   readonly message: string;
 }
@@ -27,8 +27,8 @@ export type RunTextResult =
   | { readonly kind: "invalid"; readonly problems: readonly LineProblem[] };
 
 /**
- * `fields`: run_id, and those of the contract's RunConfig. `changes`: made before the file is read, each as "path=value",
- * e.g. "arms.easy.weight=2"; what they set stands in line 0.
+ * Reads a run file. `fields` are run_id and the fields of the contract's RunConfig. `changes` are applied before the
+ * file is read, each as "path=value", for example "arms.easy.weight=2"; their values have line 0.
  */
 export function readRunText(
   text: string,
@@ -36,7 +36,7 @@ export function readRunText(
   changes: readonly string[] = [],
 ): RunTextResult {
   const counter = new LineCounter();
-  // Seeds have 64 bits.
+  // Integers are read as bigints, because seeds have 64 bits.
   const document = parseDocument(text, { lineCounter: counter, intAsBigInt: true, prettyErrors: false });
   const lineAt = (offset: number): number => (offset === NOWHERE ? 0 : counter.linePos(offset).line);
   const syntax = [...document.errors, ...document.warnings];
@@ -80,7 +80,7 @@ function readTop(reading: Reading, fields: readonly DescField[], contents: Node 
 
 function startOf(contents: unknown): number {
   if (!isNode(contents)) return 0;
-  // Of fields the first; the range of all begins there too, but for a comment before it.
+  // For fields, the first key: the range of the whole begins there too, unless a comment precedes it.
   const first = isMap(contents) ? contents.items[0]?.key : contents;
   return (isNode(first) ? first : contents).range?.[0] ?? 0;
 }
@@ -88,7 +88,7 @@ function startOf(contents: unknown): number {
 /** The last step of a path: ".alpha", "[3]" or the key of a map, which may hold any of these characters. */
 const LAST_STEP = /(?:\.?\w+|\[\d+\]|\["[^"]*"\])$/;
 
-/** The line of a field, or of the nearest one around it that the file gives, e.g. of "policy.bandit.epsilon". */
+/** Returns the line of a field such as "policy.bandit.epsilon", or of the nearest enclosing field in the file. */
 export function lineIn({ lines }: Pick<RunText, "lines">, field: string): number {
   for (let path = field; path !== ""; path = path.replace(LAST_STEP, "")) {
     const line = lines.get(path);
@@ -98,10 +98,13 @@ export function lineIn({ lines }: Pick<RunText, "lines">, field: string): number
   return lines.get("") ?? 1;
 }
 
-/** Of what is handed in by CreateRun, UpdatePolicy and UpdateShape. */
+/** Start of a message about a field of CreateRun, UpdatePolicy or UpdateShape. */
 const OF_FILE = /^(?:config\.)?(\w+)((?:\.\w+|\[\d+\]|\["[^"]*"\])*): /;
 
-/** Which field of a run file a refusal speaks of, by how its message begins; undefined: of none. */
+/**
+ * Returns the field of a run file that a refusal is about, by the start of its message; undefined: it is about no
+ * field.
+ */
 export function fieldIn(
   message: string,
   fields: readonly DescField[],

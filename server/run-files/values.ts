@@ -1,8 +1,8 @@
-/** Single values of a run file, as ProtoJSON has them. What is wrong says what is wanted and what came. */
+/** Converts single values of a run file into ProtoJSON. An error says which value is expected and which was given. */
 import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
 import { didYouMean } from "../../envs/lib/text.ts";
 
-/** A value in ProtoJSON, or what is wrong with it. */
+/** A value in ProtoJSON, or an error in words. */
 export type Read =
   | { readonly kind: "value"; readonly value: string | number | boolean }
   | { readonly kind: "wrong"; readonly message: string };
@@ -10,7 +10,7 @@ export type Read =
 const value = (read: string | number | boolean): Read => ({ kind: "value", value: read });
 const wrong = (message: string): Read => ({ kind: "wrong", message });
 
-/** What came, in a few words. */
+/** Returns a short form of a given value for an error. */
 export function shown(given: unknown): string {
   if (typeof given === "string") return `'${given.length > 40 ? `${given.slice(0, 40)}…` : given}'`;
   return String(given);
@@ -24,7 +24,7 @@ const INTEGERS: Readonly<Partial<Record<ScalarType, readonly [bigint, bigint]>>>
   [ScalarType.FIXED64]: [0n, 2n ** 64n - 1n],
 };
 
-/** A whole number; it may be quoted, as ProtoJSON quotes those that JavaScript would round. */
+/** Returns an integer; it may be quoted, as ProtoJSON quotes integers that JavaScript would round. */
 function wholeOf(given: unknown): bigint | undefined {
   if (typeof given === "bigint") return given;
   if (typeof given === "number") return Number.isSafeInteger(given) ? BigInt(given) : undefined;
@@ -44,7 +44,7 @@ function readNumber(given: unknown): Read {
   return Number.isFinite(number) ? value(number) : wrong(`wants a finite number; got ${shown(given)}`);
 }
 
-/** Whatever JSON can say. */
+/** Reads any value that JSON can hold. */
 export function readAny(given: unknown): Read {
   if (typeof given === "number" || typeof given === "bigint") return readNumber(given);
   return readScalar(typeof given === "boolean" ? ScalarType.BOOL : ScalarType.STRING, given);
@@ -67,13 +67,13 @@ export function readScalar(scalar: ScalarType, given: unknown): Read {
   }
 }
 
-/** The names of an enum without its prefix, in lower case; "not said" is none of them. */
+/** Returns the names of an enum, without its prefix and in lower case; the zero value is left out. */
 function namesOf({ values, sharedPrefix = "" }: DescEnum): ReadonlyMap<string, number> {
   const said = values.filter(({ number }) => number !== 0);
   return new Map(said.map(({ name, number }) => [name.toLowerCase().slice(sharedPrefix.length), number]));
 }
 
-/** One of an enum's names, with its prefix or without, in any case. */
+/** Reads one of an enum's names, with its prefix or without, in any case. */
 export function readEnum(desc: DescEnum, given: unknown): Read {
   const names = namesOf(desc);
   const list = [...names.keys()].join(", ");
@@ -87,14 +87,14 @@ export function readEnum(desc: DescEnum, given: unknown): Read {
 
 const UNIT_SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
-/** "10m", "1h30m", "90s": seconds as ProtoJSON writes a Duration. */
+/** Reads "10m", "1h30m" or "90s", and returns seconds as ProtoJSON writes a Duration. */
 export function readDuration(given: unknown): Read {
   const wanted = `wants a time with its unit, e.g. 10m, 1h30m or 90s (ms, s, m, h, d, w); got ${shown(given)}`;
   if (typeof given !== "string" || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/.test(given)) return wrong(wanted);
   let seconds = 0;
   for (const [, amount, unit] of given.matchAll(/([\d.]+)(ms|s|m|h|d|w)/g))
     seconds += Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
-  // Ten thousand years, which is what a Duration can hold.
+  // Ten thousand years, the maximum of a Duration.
   if (seconds > 315_576_000_000) return wrong(`must be at most 3652 days; got ${shown(given)}`);
   return value(`${seconds.toFixed(9)}s`);
 }

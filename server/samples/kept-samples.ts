@@ -1,6 +1,6 @@
 /**
- * Completions that runs keep for people to look at: the newest ones, with what they came to. They are written behind the
- * answers of a trainer, which never waits for them, and where they cannot be written they are lost, for no run depends on
+ * Keeps the newest completions of runs with their outcomes, for people to look at. They are written after the trainer
+ * has its answer, so a trainer never waits for them. If they cannot be written they are lost, because no run depends on
  * them.
  */
 import type { Clock } from "../base/clock.ts";
@@ -9,15 +9,15 @@ import type { SampleResult } from "../tasks/scoring/scorer.ts";
 import { inStretches } from "../base/stretches.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 
-/** A completion of a run's task, and what it came to. */
+/** A completion of a run's task, with its outcome. */
 export interface RunSample {
   readonly taskId: string;
   readonly groupId: string;
   /** sample_index. */
   readonly index: number;
-  /** The run's, when its task was given out. */
+  /** The run's incarnation when its task was given out. */
   readonly incarnation: string;
-  /** The arm's index, among the run's evaluation arms where it has a round. */
+  /** The arm's index; with `evaluationRound`, its index among the run's evaluation arms. */
   readonly arm: number;
   readonly cursor: number;
   readonly evaluationRound?: number | undefined;
@@ -27,13 +27,13 @@ export interface RunSample {
 }
 
 export interface KeptSample extends RunSample {
-  /** Newer ones have larger numbers. */
+  /** Newer samples have larger numbers. */
   readonly number: number;
   readonly atMs: number;
 }
 
 export interface SampleQuery {
-  /** Only those with smaller numbers; undefined: all. */
+  /** Returns only samples with smaller numbers; undefined: all. */
   readonly below: number | undefined;
   readonly limit: number;
   readonly test: (sample: KeptSample) => boolean;
@@ -41,7 +41,7 @@ export interface SampleQuery {
 
 export interface SamplePage {
   readonly samples: readonly KeptSample[];
-  /** Below which number the next page begins; undefined: this is the last. */
+  /** The next page begins below this number; undefined: this is the last. */
   readonly next: number | undefined;
 }
 
@@ -49,27 +49,30 @@ export interface SamplesOptions {
   readonly store: SampleStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** UTF-8 bytes that each run keeps; 0: none are kept. */
+  /** Maximum UTF-8 bytes that each run keeps; 0: none are kept. */
   readonly bytesMax: number;
-  /** Milliseconds that they are kept at most. */
+  /** Maximum age of a sample, in milliseconds. */
   readonly keptMs: number;
 }
 
 export type Samples = ReturnType<typeof createSamples>;
 
-/** How long samples wait for more before they are written together. */
+/** Time that samples wait for more, to be written together, in milliseconds. */
 const GATHER_MS = 500;
-/** UTF-16 units that may wait, those included that the store has not yet taken; what comes beyond is lost. */
+/** Maximum UTF-16 units of samples that wait or that the store has not yet taken; further samples are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
-/** The oldest are deleted when so large a part of what a run may keep has come since the last time. */
+/** Share of a run's maximum after which its oldest samples are deleted again. */
 const TRIM_SHARE = 1 / 16;
-/** Samples that expire are looked for this often, and deleted so many at a time: some tens of milliseconds. */
+/**
+ * Interval of deleting expired samples, in milliseconds, and the number deleted at a time, which takes some tens of
+ * milliseconds.
+ */
 const EXPIRE_MS = 60_000;
 const EXPIRE_ROWS = 1024;
-/** UTF-16 units that a page holds, and that one call looks through for it. */
+/** Maximum UTF-16 units of a page, and of the samples that one call reads for it. */
 const PAGE_LENGTH = 1024 ** 2;
 const SCAN_LENGTH = 8 * 1024 ** 2;
-/** Read from the store at a time. */
+/** Maximum samples and UTF-16 units that are read from the store at a time. */
 const READ_ROWS = 256;
 const READ_LENGTH = 1024 ** 2;
 
@@ -89,25 +92,25 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   return {
     bytesMax,
     keptMs,
-    /** Puts samples of a run down to be kept. */
+    /** Queues samples of a run to be written. */
     keep: (run: string, samples: readonly RunSample[]): void => {
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
       gather();
     },
-    /** The newest first. */
+    /** Returns samples, the newest first. */
     list: async (run: string, query: SampleQuery): Promise<SamplePage> => {
-      // Whoever scored a completion here sees it at once.
+      // Writes waiting samples first, so that a caller that scored a completion here sees it at once.
       await writer.flush();
       return pageOf(store, run, query);
     },
-    /** Deletes those of all runs that have or had an id. */
+    /** Deletes the samples of all runs that have or had an id. */
     remove: async (run: string): Promise<void> => {
       writer.forget(run);
       await writer.flush();
       await store.removeRun(run);
     },
-    /** Writes what waits, and stops. The store is its owner's to close. */
+    /** Writes the waiting samples, and stops. The store's owner closes the store. */
     close: async (): Promise<void> => {
       cancelGather();
       endExpiry();
@@ -116,15 +119,15 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   };
 }
 
-/** What waits to be written. Never rejects: what cannot be written is told, and lost. */
+/** Writes waiting samples. Never rejects: samples that cannot be written are logged, and lost. */
 function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   let waiting = new Map<string, NewSample[]>();
   let length = 0;
-  /** Of it, what is gathered and not yet handed to the store. */
+  /** UTF-16 units of `length` that are not yet handed to the store. */
   let gathered = 0;
   let lost = 0;
   let writing = Promise.resolve();
-  /** Of each run that something came for: UTF-16 units since it was trimmed. */
+  /** UTF-16 units that were written since the last trim, by run. */
   const untrimmed = new Map<string, number>();
 
   const write = async (all: ReadonlyMap<string, readonly NewSample[]>): Promise<void> => {
@@ -132,7 +135,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
       try {
         await store.add(run, samples);
         const came = samples.reduce((sum, { about, completion }) => sum + about.length + completion.length, 0);
-        // What came before this process is not known: the first time it is trimmed at once.
+        // The amount that earlier processes wrote is unknown, so a run is trimmed at its first write.
         const total = (untrimmed.get(run) ?? Infinity) + came;
         const isDue = total >= bytesMax * TRIM_SHARE;
         untrimmed.set(run, isDue ? 0 : total);
@@ -177,7 +180,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   };
 }
 
-/** Deletes what is kept for too long. What it returns ends that. */
+/** Deletes expired samples at intervals. Returns a function that ends this. */
 function expireOften(store: SampleStore, clock: Clock, log: Log, keptMs: number): () => void {
   let cancel = (): void => undefined;
   const schedule = (): void => {

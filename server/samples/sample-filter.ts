@@ -1,22 +1,22 @@
-/** Which completions are meant. Pure. */
+/** Filters completions. Pure. */
 import type { Verdict } from "../../envs/score.ts";
 import type { SampleResult } from "../tasks/scoring/scorer.ts";
 
-/** All that is set must hold. */
+/** A filter of completions; all conditions that are set must hold. */
 export interface SampleFilter {
-  /** Any of these; empty: all. Without a reward there is none. */
+  /** Any of these verdicts; empty: all. A sample without a reward has no verdict. */
   readonly verdicts: ReadonlySet<Verdict>;
-  /** Part of the violation, in small letters; "": any. */
+  /** Part of the violation, in lower case; "": any. */
   readonly violation: string;
   readonly rewardMin: number | undefined;
   readonly rewardMax: number | undefined;
   readonly solved: boolean | undefined;
   readonly noReward: boolean | undefined;
-  /** Part of the completion, in small letters; "": any. */
+  /** Part of the completion, in lower case; "": any. */
   readonly text: string;
 }
 
-/** Whether a filter leaves nothing out. */
+/** Returns whether a filter lets all samples through. */
 export function isOpen({ verdicts, violation, text, ...others }: SampleFilter): boolean {
   const { rewardMin, rewardMax, solved, noReward } = others;
   const isUnset = [rewardMin, rewardMax, solved, noReward].every((value) => value === undefined);
