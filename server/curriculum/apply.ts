@@ -1,6 +1,6 @@
 /** Fold of events: applies an event to a run's state and returns the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import { steadied, toldBefore } from "./by-arm.ts";
+import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import { withEvaluated, withLeftOut, withRound } from "./evaluation-rounds.ts";
 import type { BatchDrawn, Created, ReportedGroup, RowsSeen, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
@@ -93,7 +93,11 @@ function drawnBatch<Key extends InstanceKey>(
   const { numGenerations } = config;
   const groups = tasks.slice(0, prompts).map((task) => freshGroup(task, numGenerations));
   const before = toldBefore(state, index);
-  const values = steadied(before?.values, valuesOf(policy, policyState, config), new Set(tasks.map(({ arm }) => arm)));
+  const values = numbersToRecord(
+    before?.values,
+    valuesOf(policy, policyState, config),
+    new Set(tasks.map(({ arm }) => arm)),
+  );
   const reserve = tasks.slice(prompts);
   const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values, toldBefore: before };
   return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };

@@ -1,5 +1,5 @@
 /** Update batches: their tasks, and the results of their groups' samples. Batches are never changed in place. */
-import type { Told } from "./by-arm.ts";
+import type { RecordedNumbers } from "./by-arm.ts";
 import type { GroupOutcome } from "./signals.ts";
 import type { DynamicSampling, InstanceKey, RunConfig } from "./types.ts";
 
@@ -122,7 +122,7 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
   /** Numbers that the history holds of the draw before. Null: the history holds this draw's numbers whole. */
-  readonly toldBefore: Told | null;
+  readonly toldBefore: RecordedNumbers | null;
   /** Completions of each prompt. */
   readonly numGenerations: number;
   /** Groups of the tasks that may be handed out, in cursor order from the batch's cursor on. */

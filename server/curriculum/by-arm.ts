@@ -18,7 +18,7 @@ const MOVED = 1 / 16;
 type Numbers = readonly number[];
 
 /** Numbers of an update batch's draw that the history records. */
-export interface Told {
+export interface RecordedNumbers {
   readonly probabilities: Numbers;
   readonly values: Numbers;
 }
@@ -40,7 +40,7 @@ export const isMany = (armCount: number): boolean => armCount > FEW;
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
 /** The part of an update batch that these functions read. */
-interface Drawn extends Told {
+interface Drawn extends RecordedNumbers {
   readonly index: number;
   readonly epoch: number;
 }
@@ -59,7 +59,7 @@ export function toldBefore(
     readonly epoch: number;
   },
   batch: number,
-): Told | null {
+): RecordedNumbers | null {
   const last = batches.at(-1);
   if (last === undefined || isWhole(batch) || !isMany(config.arms.length)) return null;
   // After an import, or with new arms, no earlier numbers can be used.
@@ -87,13 +87,13 @@ function scaleOf(before: Numbers, now: Numbers): number {
  * Returns the numbers to record. An arm that has hardly moved and is not drawn keeps its recorded number, scaled. The
  * scale is the change that the shares of all unchanged arms have in common.
  */
-export function steadied(before: Numbers | undefined, now: Numbers, drawn: ReadonlySet<number>): Numbers {
+export function numbersToRecord(before: Numbers | undefined, now: Numbers, drawn: ReadonlySet<number>): Numbers {
   if (before?.length !== now.length) return now;
   const scale = scaleOf(before, now);
   return now.map((is, arm) => {
-    const told = scale * (before[arm] as number);
-    const isNear = is !== 0 && Math.abs(is - told) <= MOVED * Math.abs(told);
-    return isNear && !drawn.has(arm) ? told : is;
+    const expected = scale * (before[arm] as number);
+    const isNear = is !== 0 && Math.abs(is - expected) <= MOVED * Math.abs(expected);
+    return isNear && !drawn.has(arm) ? expected : is;
   });
 }
 

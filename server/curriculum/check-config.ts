@@ -330,10 +330,10 @@ function uncounted(policy: Policy): Policy {
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
   // The caller does not choose whether rounding is ignored: the server that created the run did.
-  const told = { given: "", ignoresRounding: true };
+  const ignored = { given: "", ignoresRounding: true };
   const [one, other] = [a, b].map((config) => ({
     ...config,
-    ...told,
+    ...ignored,
     arms: config.arms.map(uncountedArm),
     policy: writePolicy(uncounted(config.policy)),
   }));

@@ -35,7 +35,7 @@ export function drawnWeights(
 
 /**
  * Returns a policy's probabilities without the arms that are masked, have weight 0, or that the policy does not draw
- * from now. The other arms keep their proportions. This holds for all policies. Undefined: no arm is left.
+ * from now. The other arms keep their proportions. The rule is the same for all policies. Undefined: no arm is left.
  */
 export function drawableProbabilities(
   policy: Policy,

@@ -2,7 +2,7 @@
  * Chooses the instances of a draw: for each slot the arm's next instance that is accepted and was not issued before.
  */
 import type { DrawPlan } from "./draw.ts";
-import { steadied, toldBefore } from "./by-arm.ts";
+import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import type { BatchDrawn } from "./events.ts";
 import { isIssued } from "./issued-hashes.ts";
 import type { DrawnTask } from "./batches.ts";
@@ -33,7 +33,7 @@ export type Candidate<Key extends InstanceKey> =
   { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
 /** Ordinals of an arm, or rows of an arm that chooses its rows, whose instances are missing. */
-export interface Wanted {
+export interface MissingInstances {
   readonly arm: number;
   readonly ordinals: readonly number[];
 }
@@ -46,7 +46,7 @@ export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => 
 export type Filled<Key extends InstanceKey> =
   | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
   /** The caller must make these instances and then fill the slots again. */
-  | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
+  | { readonly kind: "wanted"; readonly wanted: readonly MissingInstances[] }
   /** The arm gave no acceptable instance in this many ordinals. */
   | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
   /** The arm has no instances at DRY_ORDINALS ordinals in succession. `ordinal` is the last of them. */
@@ -151,7 +151,10 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
 }
 
 /** Returns the rows of a plan that are not made yet, by arm. */
-function missingRows<Key extends InstanceKey>({ slots, rows }: DrawPlan, lookup: Lookup<Key>): readonly Wanted[] {
+function missingRows<Key extends InstanceKey>(
+  { slots, rows }: DrawPlan,
+  lookup: Lookup<Key>,
+): readonly MissingInstances[] {
   const missing = new Map<number, number[]>();
   for (const [i, row] of rows.entries()) {
     const arm = slots[i] ?? -1;
@@ -171,7 +174,7 @@ function wanted<Key extends InstanceKey>(
   next: readonly number[],
   left: readonly number[],
   lookup: Lookup<Key>,
-): readonly Wanted[] {
+): readonly MissingInstances[] {
   return next.flatMap((start, arm) => {
     const count = (left[arm] ?? 0) + (arm === stopped ? 2 * skipped : 0);
     const all = Array.from({ length: count }, (_, i) => start + i);
@@ -187,6 +190,6 @@ export function drawnEvent<Key extends InstanceKey>(
   atMs: number,
 ): BatchDrawn<Key> {
   const before = toldBefore(plan.basis, batch)?.probabilities;
-  const probabilities = steadied(before, plan.probabilities, new Set(tasks.map(({ arm }) => arm)));
+  const probabilities = numbersToRecord(before, plan.probabilities, new Set(tasks.map(({ arm }) => arm)));
   return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold, restarts };
 }

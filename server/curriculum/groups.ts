@@ -29,7 +29,7 @@ export interface GroupView<Key extends InstanceKey> {
 }
 
 /** Selection of groups. */
-export type Wanted =
+export type GroupSelection =
   | { readonly kind: "open" }
   | { readonly kind: "batch"; readonly batch: number }
   | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
@@ -91,7 +91,7 @@ function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlyS
 }
 
 /** Returns the cursors of the selected groups, in order. Groups that are no longer kept are left out. */
-export function cursorsOf(state: RunState, wanted: Wanted): readonly number[] {
+export function cursorsOf(state: RunState, wanted: GroupSelection): readonly number[] {
   const of = (groups: readonly Group[]): readonly number[] => groups.map(({ task }) => task.cursor);
   switch (wanted.kind) {
     case "open":

@@ -1,5 +1,5 @@
 /** History of a run: a record for each update batch, round of evaluation and control change, in order of time. */
-import { isMany, type Told } from "./by-arm.ts";
+import { isMany, type RecordedNumbers } from "./by-arm.ts";
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
@@ -60,7 +60,7 @@ interface ControlRecord {
   readonly by?: string;
 }
 
-/** Changes of groups and imports belong to the learned state, not to the control of the run. */
+/** Kinds of control records that belong to the learned state and not to the control of the run. */
 const OF_GROUPS: ReadonlySet<ControlRecord["control"]> = new Set(["close_groups", "reopen_groups", "import"]);
 
 /** Returns whether a record is of a change that stays in force when an import restores the learned state. */
@@ -88,7 +88,7 @@ export interface PlacedRecord {
   readonly seq: number;
   readonly record: HistoryRecord;
   /** For a batch: the numbers in the record of the batch before, if this record holds changes from them. */
-  readonly toldBefore?: Told | null;
+  readonly toldBefore?: RecordedNumbers | null;
 }
 
 function sumsOf(group: Group): RewardSums {
@@ -192,8 +192,8 @@ export function historyWrites(
   { atMs, by = "" }: { readonly atMs: number; readonly by?: string | undefined },
 ): readonly PlacedRecord[] {
   const own = control(event, after);
-  const told = { epoch: after.epoch, atMs, ...(by !== "" && { by }) };
-  const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, ...told } }];
+  const origin = { epoch: after.epoch, atMs, ...(by !== "" && { by }) };
+  const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, ...origin } }];
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     if (event.kind === "reopened") return batch !== before?.batches[i];

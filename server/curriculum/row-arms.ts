@@ -35,8 +35,8 @@ export interface Ratings extends Omit<RowsRated, "kind" | "rates"> {
   readonly rates: readonly number[] | Float64Array;
 }
 
-export function ratedEvent({ rates, ...told }: Ratings): RowsRated {
-  return { kind: "rowsRated", ...told, rates: Uint8Array.from(rates, (rate) => Math.round(rate * RATE_PARTS)) };
+export function ratedEvent({ rates, ...ratings }: Ratings): RowsRated {
+  return { kind: "rowsRated", ...ratings, rates: Uint8Array.from(rates, (rate) => Math.round(rate * RATE_PARTS)) };
 }
 
 export function freshTable({ rows }: Pick<Arm, "rows">): RowTable | null {

@@ -206,7 +206,7 @@ export interface Rates {
 
 /** Returns the table with given rates in place of the earlier knowledge of some rows. There may be a million rows. */
 export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
-  const told = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
+  const seenParts = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
   const copies = new Map<number, RowPage>();
   for (let i = 0; i < count; i++) {
     const row = rows[i] ?? first + i;
@@ -215,8 +215,8 @@ export function withRates(table: RowTable, { rows, first, rateAt, count, samples
     if (page === undefined) {
       copies.set(place, (page = copyOf(table.pages[place] as RowPage)));
     }
-    page.seen[at] = told;
-    page.solved[at] = Math.round(told * rateAt(i));
+    page.seen[at] = seenParts;
+    page.solved[at] = Math.round(seenParts * rateAt(i));
     page.streak[at] = 0;
   }
   for (const page of copies.values()) recount(page, table.retireAfter);

@@ -115,7 +115,7 @@ export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcom
   };
 }
 
-/** Writes a group. `feedback` holds that of each sample in order; unset: the outcomes have none. */
+/** Writes a group. `feedback` has one entry for each sample, in order. Unset: outcomes have no feedback. */
 export function groupToWire(
   groupId: string,
   { samples, whole }: ScoredGroup,

@@ -1,5 +1,5 @@
 /** GetGroups: returns groups at once, or waits until they are closed. */
-import { cursorsOf, groupViews, type GroupView, type Wanted } from "../curriculum/groups.ts";
+import { cursorsOf, groupViews, type GroupView, type GroupSelection } from "../curriculum/groups.ts";
 import { groupAt, type RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../curriculum/types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { whenever } from "./watch.ts";
 
 export interface GroupsRequest {
-  readonly wanted: Wanted;
+  readonly wanted: GroupSelection;
   /** Index, among the selected groups, of the first group of the page. */
   readonly from: number;
   /** Maximum number of groups in a page. */
@@ -27,7 +27,7 @@ export interface Groups<Spec, Key extends InstanceKey> {
 /** Maximum number of samples in a page: about two megabytes. */
 const SAMPLES_MAX = 2 ** 15;
 
-function refused(state: RunState, wanted: Wanted): Refusal | undefined {
+function refused(state: RunState, wanted: GroupSelection): Refusal | undefined {
   if (wanted.kind !== "batch") return undefined;
   const { batch } = wanted;
   if (batch >= state.batchesDrawn)

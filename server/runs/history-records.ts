@@ -3,7 +3,7 @@
  * holds the changes from the batch before (curriculum/by-arm.ts).
  */
 import type { Store, StoredRecord } from "../stores/store.ts";
-import { changed, changesOf, type Told } from "../curriculum/by-arm.ts";
+import { changed, changesOf, type RecordedNumbers } from "../curriculum/by-arm.ts";
 import { FormatError, isList, type Json, parseJson, readNumber, readNumbers, readObject } from "../curriculum/json.ts";
 import { FORMAT } from "../curriculum/event-codec.ts";
 import type { HistoryRecord, PlacedRecord } from "../curriculum/history.ts";
@@ -70,7 +70,7 @@ export interface HistoryPlace {
  * numbers by arm and can begin at any record.
  */
 export function recordReader(isByArm = true): RecordReader {
-  let told: Told | null = null;
+  let previous: RecordedNumbers | null = null;
   let none: readonly number[] = [];
   return (text) => {
     const { policy, ...record } = parse(text);
@@ -79,11 +79,11 @@ export function recordReader(isByArm = true): RecordReader {
       return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
     }
     if (!isByArm) return { ...record, probabilities: [], values: [], counts: [] } as unknown as HistoryRecord;
-    const probabilities = decodeByArm(told && told.probabilities, record["probabilities"]);
-    const values = decodeByArm(told && told.values, record["values"]);
+    const probabilities = decodeByArm(previous && previous.probabilities, record["probabilities"]);
+    const values = decodeByArm(previous && previous.values, record["values"]);
     none = noneOf(probabilities, none);
     const counts = decodeByArm(none, record["counts"]);
-    told = { probabilities, values };
+    previous = { probabilities, values };
     return { ...(record as unknown as HistoryRecord & { readonly kind: "batch" }), probabilities, values, counts };
   };
 }

@@ -30,7 +30,7 @@ export interface Gone {
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
 /** "fresh": the run in memory equals the one in the store. */
-export type Looked = "fresh" | Gone | Refusal;
+export type RefreshOutcome = "fresh" | Gone | Refusal;
 
 /** Outcome of one attempt to commit. "again": the state was outdated and has been updated. */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
@@ -41,7 +41,7 @@ export interface LiveRun<Spec, Key extends InstanceKey> {
   state(): RunState<Spec, Key>;
   isGone(): boolean;
   /** Applies what other processes have written, and the rows of this server's pools. */
-  refresh(): Promise<Looked>;
+  refresh(): Promise<RefreshOutcome>;
   /**
    * Decides on the newest state, writes the events, and only then applies them and returns. Changes of a run are made
    * one at a time. `decide` must be pure, because it is called again if another process wrote first.
@@ -50,7 +50,7 @@ export interface LiveRun<Spec, Key extends InstanceKey> {
   /** Calls `callback` after each change, and when the run is gone. Returns a function that ends the calls. */
   onChange(callback: () => void): () => void;
   /** Like `onChange`, and reads the store for changes of other processes, once for all followers. */
-  follow(follower: Follower<Looked>): () => void;
+  follow(follower: Follower<RefreshOutcome>): () => void;
   /** Marks the run as deleted. */
   forget(): void;
 }
@@ -238,14 +238,14 @@ export function liveRun<Spec, Key extends InstanceKey>(
         : inStoresTurn(store, key, (turn) => attempt(decide, isAnswered, turn)),
     );
 
-  const refresh = (): Promise<Looked> =>
+  const refresh = (): Promise<RefreshOutcome> =>
     call(async (isAnswered) => {
       if (isGone() || (!isAnswered() && !(await catchUp()))) return gone;
       const isSame = (rows?.look(state()) ?? { kind: "same" }).kind === "same";
       return isSame ? "fresh" : commit(() => ({ events: [], value: "fresh" }), isAnswered);
     });
 
-  const { follow, tell } = createFollowers<Looked>(clock, refresh, (onChange) => store.listen?.(key, onChange));
+  const { follow, tell } = createFollowers<RefreshOutcome>(clock, refresh, (onChange) => store.listen?.(key, onChange));
   observable.onChange(() => tell("fresh"));
 
   return {

@@ -4,7 +4,7 @@
  * the next one probably needs are made. A draw makes missing ones itself, so results never depend on the stock.
  */
 import { drawReadiness, planDraw } from "../curriculum/draw.ts";
-import { type Candidate, DRY_ORDINALS, type Wanted } from "../curriculum/fill-slots.ts";
+import { type Candidate, DRY_ORDINALS, type MissingInstances } from "../curriculum/fill-slots.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -32,7 +32,7 @@ export interface Stock<Key extends InstanceKey> {
    * Makes the requested instances that are neither made nor being made, and waits for all of them. If another caller
    * gives up an instance, it is still missing afterwards.
    */
-  make(wanted: readonly Wanted[], signal: AbortSignal): Promise<NotMade | undefined>;
+  make(wanted: readonly MissingInstances[], signal: AbortSignal): Promise<NotMade | undefined>;
   /** Follows the run's state: drops instances that were drawn or skipped, and all instances after a change of shape. */
   follow(state: RunState): void;
 }
@@ -100,7 +100,7 @@ export function createStock<Spec, Key extends InstanceKey>(
 
   const makeOf = async (
     of: RunConfig<Spec>,
-    { arm, ordinals }: Wanted,
+    { arm, ordinals }: MissingInstances,
     signal: AbortSignal,
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm] ?? shelf<Key>();
@@ -197,7 +197,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
 }
 
 /** In a run of many arms each needs a task or two, so they are made together. */
-function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly Wanted[] {
+function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly MissingInstances[] {
   const ofArms = Map.groupBy(candidates, ({ arm }) => arm);
   return [...ofArms].map(([arm, of]) => ({ arm, ordinals: of.map(({ ordinal }) => ordinal) }));
 }

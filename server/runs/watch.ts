@@ -3,7 +3,7 @@ import { sleep, until } from "../base/waiting.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result } from "../curriculum/types.ts";
 import { stateView, type StateView } from "../curriculum/run-view.ts";
-import type { LiveRun, Looked } from "./live-run.ts";
+import type { LiveRun, RefreshOutcome } from "./live-run.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Registry } from "./loaded-runs.ts";
 
@@ -17,9 +17,9 @@ export async function whenever<Spec, Key extends InstanceKey>(
   clock: Clock,
   delayMs: number,
   signal: AbortSignal,
-): Promise<Looked> {
+): Promise<RefreshOutcome> {
   const isOver = (): boolean => run.isGone() || isMet(run.state());
-  let outcome: Looked | Promise<Looked> = "fresh";
+  let outcome: RefreshOutcome | Promise<RefreshOutcome> = "fresh";
   if (!isOver())
     await until(clock, delayMs, signal, (done) =>
       run.follow((looked) => {

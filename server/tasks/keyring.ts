@@ -167,10 +167,10 @@ export function followStoredKeys(
   { pollMs = KEYS_POLL_MS, settleMs = KEYS_SETTLE_MS } = {},
 ): () => void {
   const { take, end } = keeper(keyring, tell, settleMs);
-  let [known, reading, told] = [text, false, ""];
+  let [known, reading, reported] = [text, false, ""];
   const failed = (error: unknown): undefined => {
     const { message } = error as Error;
-    if (message !== told) tell({ kind: "invalid", message: (told = message) });
+    if (message !== reported) tell({ kind: "invalid", message: (reported = message) });
   };
   const look = async (): Promise<void> => {
     if (reading) return;

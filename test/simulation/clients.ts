@@ -1,7 +1,7 @@
 /** What clients do, told to the model: each asks a server over the network, and learns what came of it or nothing. */
 import { hashKey } from "../../envs/lib/rng.ts";
 import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
-import type { Wanted } from "../../server/curriculum/groups.ts";
+import type { GroupSelection } from "../../server/curriculum/groups.ts";
 import type { Result } from "../../server/curriculum/types.ts";
 import type { SampleResult } from "../../server/curriculum/batches.ts";
 import type { RunConfig, Runs, Task } from "../server/curriculum/support.ts";
@@ -113,7 +113,7 @@ export async function reopenGroups(simulation: Simulation, runId: string, tasks:
 }
 
 /** Groups as GetGroups tells of them, told to the model; undefined: no telling. */
-export async function getGroups(simulation: Simulation, runId: string, wanted: Wanted, waitMs: number) {
+export async function getGroups(simulation: Simulation, runId: string, wanted: GroupSelection, waitMs: number) {
   const { model } = simulation;
   const asked = model.asking();
   const reply = await ask(simulation, runId, `groups (${wanted.kind}) of`, (runs, signal) =>

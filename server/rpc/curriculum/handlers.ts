@@ -5,7 +5,7 @@ import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import { ARMS_MAX } from "../../curriculum/check-config.ts";
 import type { FeedbackStatus } from "../../curriculum/feedback.ts";
-import type { Wanted } from "../../curriculum/groups.ts";
+import type { GroupSelection } from "../../curriculum/groups.ts";
 import type { AppliesFrom } from "../../runs/runs.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { open, seal } from "../../tasks/keyring.ts";
@@ -139,7 +139,7 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
   return {
     async getGroups(request, { signal }) {
       const runId = readRunId(request);
-      const wanted = readWanted(request, runId);
+      const wanted = readSelection(request, runId);
       const { size, after } = readPage(request, PAGE_OF_GROUPS, GROUPS_MAX);
       const [from = 0] = readPlace(after, 1);
       const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
@@ -194,7 +194,7 @@ function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): numb
 }
 
 /** Returns the selection of groups. Exactly one way to select them must be set. */
-function readWanted({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): Wanted {
+function readSelection({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): GroupSelection {
   checkCount(groupIds.length, GROUPS_MAX, "group_ids");
   const ways = Number(open) + Number(updateBatch !== undefined) + Number(groupIds.length > 0);
   if (ways !== 1) throw invalid("group_ids", "set exactly one of open, update_batch and group_ids");

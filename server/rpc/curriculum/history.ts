@@ -24,7 +24,7 @@ export interface HistoryQuery {
 }
 
 /** A record of the response, with its sums. Without `merging` it is sent unchanged. */
-interface Told {
+interface SentRecord {
   /** Position of its first stored record. */
   readonly seq: number;
   readonly first: HistoryEntry;
@@ -108,10 +108,10 @@ async function read(
   runId: string,
   { from, size, merge, isByArm, armGroups }: HistoryQuery,
 ): Promise<Reading> {
-  const told: Told[] = [];
+  const sent: SentRecord[] = [];
   let at: number | undefined = from;
   let next: number | undefined;
-  let last: Told | undefined;
+  let last: SentRecord | undefined;
   let end = from;
   const limit = merge === 1 ? size : READ_MAX;
   const isSentWhole = merge === 1 && isByArm && armGroups.length === 0;
@@ -125,15 +125,15 @@ async function read(
     for (const entry of page.items) {
       const { seq, isSettled } = entry;
       const joins = last !== undefined && isSameGroup(last.first, entry, merge);
-      if (!joins && told.length === size) {
+      if (!joins && sent.length === size) {
         next = seq;
         break;
       }
       const isMerged = merge > 1 && entry.kind === "batch";
-      const one: Told = joins
-        ? (last as Told)
+      const one: SentRecord = joins
+        ? (last as SentRecord)
         : { seq, first: entry, merging: isMerged ? mergingOf() : undefined, isSettled: true };
-      if (!joins) told.push(one);
+      if (!joins) sent.push(one);
       one.isSettled &&= isSettled;
       end = seq + 1;
       if (entry.kind !== "batch") continue;
@@ -146,16 +146,16 @@ async function read(
   }
   // Later batches may join the last record.
   if (next === undefined && last?.merging !== undefined && last.merging.count() < merge) last.isSettled = false;
-  const unsettled = told.findIndex(({ isSettled }) => !isSettled);
+  const unsettled = sent.findIndex(({ isSettled }) => !isSettled);
   return {
     of,
-    records: told.map(({ first, merging }) => {
+    records: sent.map(({ first, merging }) => {
       const record = recordToWire(merging?.entry() ?? first);
       if (merging !== undefined && record.kind.case === "batch") record.kind.value.merged = merging.count();
       return record;
     }),
-    settled: unsettled < 0 ? told.length : unsettled,
-    resume: told[unsettled]?.seq ?? end,
+    settled: unsettled < 0 ? sent.length : unsettled,
+    resume: sent[unsettled]?.seq ?? end,
     next,
   };
 }

@@ -144,7 +144,7 @@ async function draw(
   });
   if (drawing !== undefined) return drawing;
   if (outcome.kind === "cancelled") return outcome;
-  return toldOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it returned nothing"));
+  return unavailableOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it returned nothing"));
 }
 
 function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKey, instance: unknown): MadeResult {
@@ -152,10 +152,13 @@ function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKe
 }
 
 function unmade(result: Exclude<Asked, { kind: "made" }>): Exclude<MakeResult, { kind: "made" }> {
-  return result.kind === "failed" ? toldOf(result) : result;
+  return result.kind === "failed" ? unavailableOf(result) : result;
 }
 
-function toldOf({ detail, retryDelayMs = RETRY_DELAY_MS }: Failed): Extract<MakeResult, { kind: "unavailable" }> {
+function unavailableOf({
+  detail,
+  retryDelayMs = RETRY_DELAY_MS,
+}: Failed): Extract<MakeResult, { kind: "unavailable" }> {
   return { kind: "unavailable", message: escaped(detail), retryDelayMs: Math.max(1, Math.ceil(retryDelayMs)) };
 }
 

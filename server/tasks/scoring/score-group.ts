@@ -129,7 +129,7 @@ export async function scoreLargeGroup(
   return toScoredGroup(task, group, options, run, scored);
 }
 
-interface ToldSample extends ScoredCompletion {
+interface SampleWithFeedback extends ScoredCompletion {
   /** Feedback for its run, if any. */
   readonly item: FeedbackItem | undefined;
 }
@@ -140,7 +140,7 @@ function scoreOne(
   completion: Completion,
   run: GroupRun,
   cut: boolean,
-): ToldSample {
+): SampleWithFeedback {
   const { sampleIndex } = completion;
   if (task.kind === "none") return { sampleIndex, result: task, item: undefined };
   const { text } = completion;
@@ -154,7 +154,7 @@ function toScoredGroup(
   group: CompletionGroup,
   options: GroupOptions,
   run: GroupRun,
-  samples: readonly ToldSample[],
+  samples: readonly SampleWithFeedback[],
 ): ScoredGroup {
   const whole = options.statistics && task.kind !== "none" ? wholeGroup(group, samples, task) : undefined;
   if (run.kind !== "run") return { samples, whole, feedback: run };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Wanted } from "../../../server/curriculum/groups.ts";
+import type { GroupSelection } from "../../../server/curriculum/groups.ts";
 import { advantagesOf } from "../../../server/curriculum/signals.ts";
 import {
   answer,
@@ -23,7 +23,7 @@ async function started(more: Parameters<typeof runConfig>[0] = {}) {
   return { runs, clock };
 }
 
-function groups(runs: Runs, wanted: Wanted, more: { waitMs?: number; from?: number; limit?: number } = {}) {
+function groups(runs: Runs, wanted: GroupSelection, more: { waitMs?: number; from?: number; limit?: number } = {}) {
   const { signal } = new AbortController();
   return runs.groups("run", { wanted, from: 0, limit: 100, waitMs: 0, signal, ...more });
 }

@@ -1,6 +1,6 @@
 /** Runs of many arms: what is written of a draw is what it changed, and is read back as what was told. */
 import { expect, test } from "vitest";
-import { changed, changesOf, steadied } from "../../../server/curriculum/by-arm.ts";
+import { changed, changesOf, numbersToRecord } from "../../../server/curriculum/by-arm.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
 import { decodeState } from "../../../server/curriculum/state-codec.ts";
 import { readState } from "../../../server/runs/journal.ts";
@@ -142,11 +142,11 @@ test("a run of many arms is told in a list by a summary that is short", async ()
 test("numbers that hardly move stay as they were told, but for those drawn from, and changes tell the rest", () => {
   const before = [0.5, 0.25, 0.125, 0];
   const now = [0.5, 0.251, 0.126, 0.01];
-  const told = steadied(before, now, new Set([2]));
+  const told = numbersToRecord(before, now, new Set([2]));
   expect(told).toEqual([0.5, 0.25, 0.126, 0.01]);
   const changes = changesOf(before, told);
   expect(changes).toEqual({ all: [], scale: 1, at: [2, 3], to: [0.126, 0.01] });
   expect(changed(before, changes)).toEqual(told);
   expect(changed(null, changes)).toBeUndefined();
-  expect(steadied([0.5], now, new Set())).toBe(now);
+  expect(numbersToRecord([0.5], now, new Set())).toBe(now);
 });
