@@ -1,4 +1,5 @@
 /** `gradus env check`: each verifier with a hole is found by the rule that it breaks, and good ones are not accused. */
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Tried } from "../../cli/conformance/clause.ts";
@@ -70,6 +71,41 @@ test("an environment that keeps every rule exits with 0, and says the time that 
   expect(out).toMatch(/pass {2}GenerateResponse\.result must .* \(\d+\.\d ms\)/);
   expect(out).toMatch(/\d+ kept, 0 broken, 0 advised against, 0 not tried/);
   expect(code).toBe(0);
+}, 120_000);
+
+const LAWLESS = `
+import random
+from gradus.serve import Environment
+
+
+class Lawless(Environment):
+    id = "mine/lawless"
+    levels = {how: {"how": how} for how in ("impure", "low", "lenient")}
+
+    def generate(self, rng, how):
+        return [how, rng.random() if how != "impure" else random.SystemRandom().random()]
+
+    def prompt(self, instance):
+        return "Say yes."
+
+    def verify(self, instance, answer):
+        return answer == "yes" or instance[0] == "lenient"
+
+    def reference(self, instance):
+        return "no" if instance[0] == "low" else "yes"
+`;
+
+test("levels that a mount refuses are named with the rule by which it does", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "lawless.py");
+  writeFileSync(file, LAWLESS);
+  const { code, out } = await check(file, "--json");
+  const found = (JSON.parse(out) as readonly Tried[]).filter(({ finding }) => finding.kind === "fail");
+  const ruleOf = (level: string): string | undefined => found.find(({ of }) => of.endsWith(level))?.says;
+  expect(ruleOf("impure")).toContain("EnvironmentProvider.Generate must make the same");
+  expect(ruleOf("low")).toContain("ProvidedInstance.reference must be a right answer");
+  expect(ruleOf("lenient")).toContain("ProvidedFacts.verdict must not be that of a right answer for nonsense");
+  expect(code).toBe(1);
 }, 120_000);
 
 test("levels that are not tried within the time limit are left out by name", async () => {

@@ -17,7 +17,7 @@ from gradus.serve._asked import verifier
 from gradus.serve._catalogue import TargetError, load
 from gradus.serve._rows import read_rows
 from gradus.serve._served import MisshapenError, Served, facts_message
-from gradus.serve._trial import reaches_top, try_level
+from gradus.serve._trial import try_level
 from gradus.v1 import outcome_pb2, provider_pb2
 
 FOLDER = Path(__file__).parent / "environments"
@@ -189,12 +189,12 @@ def test_what_is_no_answer_is_a_failure(found: Any, components: dict[str, float]
 
 
 def test_a_sum_of_shares_that_is_rounded_above_one_is_one() -> None:
-    assert reaches_top(facts_message(1.0000000000000002, {"score": 1.0}))
+    assert facts_message(1.0000000000000002, {"score": 1.0}).solved
 
 
 def test_bools_of_a_graded_environment_are_its_first_component() -> None:
-    assert reaches_top(facts_message(True, {"score": 1.0}))
-    assert not reaches_top(facts_message(False, {"score": 1.0}))
+    assert facts_message(True, {"score": 1.0}).solved
+    assert not facts_message(False, {"score": 1.0}).solved
 
 
 @pytest.mark.parametrize(

@@ -62,16 +62,11 @@ def test_what_cannot_be_served_is_left_out_by_name(hostile: Session) -> None:
     levels = {name.removeprefix("bad/levels#"): reason for name, reason in left_out.items()}
     assert "lower-case words" in levels.pop("Bad Name")
     assert "processor time" in levels.pop("endless")
-    assert "same seed gave two tasks" in levels.pop("impure")
     assert "generate returned nothing" in levels.pop("nothing")
     assert levels.pop("raises") == "ValueError: no such board"
     assert "builtins.object, which cannot be sent" in levels.pop("object")
     assert "status 3" in levels.pop("exits")
-    assert "its own reference is not taken" in levels.pop("low")
-    # After three levels that ended their process, none is tried.
-    assert "taken for a right answer" in levels.pop("lenient")
     assert levels == {}
-    assert [level.name for level in hostile.asked("bad/levels").environment.levels] == ["sound"]
 
 
 def test_what_goes_wrong_with_an_answer_is_told_of_that_one(hostile: Session) -> None:
