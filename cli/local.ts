@@ -8,7 +8,7 @@ import { GradusError } from "../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../clients/ts/src/transport.ts";
 import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
-import { asideHere } from "../server/background/in-process.ts";
+import { asideInProcess } from "../server/background/in-process.ts";
 import { systemClock } from "../server/base/system-clock.ts";
 import type { Config } from "../server/runtime/config.ts";
 import type { ServiceDeps } from "../server/rpc/deps.ts";
@@ -144,7 +144,7 @@ export async function openLocal(
     opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
     missingPorts: needs === "evaluations" ? missingHere(config) : {},
     suitesOf,
-    openAside: asideHere,
+    openAside: asideInProcess,
     openStores: () => storesOf(config, needs),
     streamWindow: 1,
     log: silent,

@@ -180,7 +180,9 @@ function runsOf(
     haveSameTasks: haveSameTasks(registry),
     newIncarnation,
     onRemoved: (runId) => {
-      samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
+      samples
+        .remove(runId)
+        .catch((err: unknown) => log.warn({ err, run: runId }, "completions of a deleted run could not be deleted"));
     },
     log,
     ...(onStale && { onStale }),

@@ -161,15 +161,16 @@ export async function serve(
 /** Begins to mount, and returns a registry of the environments that are mounted so far. */
 function beginTheMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
   const here = createChangingRegistry(own);
-  const onRefused: MountContext["onRefused"] = (refused) => log.warn(refused, "not served of what is mounted");
+  const onRefused: MountContext["onRefused"] = (refused) =>
+    log.warn(refused, "the server does not serve this part of a mount");
   const mounts = beginMounts(mounted, {
     onRefused,
     onMount: ({ refused, remarks, ...what }) => {
       log.info(what, "mounted");
       for (const each of refused) onRefused(each);
-      for (const remark of remarks) log.info({ remark }, "of what is mounted");
+      for (const remark of remarks) log.info({ mount: what.name, remark }, "the mount reports");
     },
-    onFault: (mount, why) => log.error({ mount, problem: why }, "what is mounted failed"),
+    onFault: (mount, why) => log.error({ mount, problem: why }, "a mount failed"),
     adopt: (environments) => {
       const all = withMounts(own, environments);
       if (typeof all === "string") return all;
@@ -244,7 +245,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     openAside: () =>
       createAside({
         environmentFiles,
-        onError: (error) => log.warn({ err: error }, "a thread for people's pictures and simulations"),
+        onError: (error) => log.warn({ err: error }, "a background thread failed"),
       }),
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
@@ -285,7 +286,7 @@ async function meetOthers(fleet: Fleet | undefined): Promise<void> {
 function toldStale(log: Log["log"], health: Health) {
   return (message: string): void => {
     if (health.states().get("pools") === undefined)
-      log.error({ message }, "a pool of this server is older than a run's");
+      log.error({ message }, "a pool of this server is older than a run's: restart the server with the newer pool");
     health.set("pools", message);
   };
 }
@@ -324,7 +325,7 @@ function listen(
   // maskArms logs its own failures.
   const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
   resources.onChange((resource, down) => {
-    if (down === undefined) log.info({ resource }, "a resource is asked again");
+    if (down === undefined) log.info({ resource }, "a resource is in use again");
     else log.warn({ resource, reason: down }, "a resource is down");
     if (fleet === undefined) mask(resource, down);
     else fleet.tell(resource, down);
@@ -333,12 +334,13 @@ function listen(
   fleet?.start({
     onDown: mask,
     onLack: (resource) => {
-      if (resource !== undefined) log.warn({ resource }, "calls are better sent to another server, which can ask it");
+      if (resource !== undefined)
+        log.warn({ resource }, "a resource is down here but not on another server: send calls there");
       health.set("resources", resource && `${resource} is down here and not on another server of the store`);
     },
     onKeys: (trouble) => {
-      if (trouble === undefined) log.info("the keys of this server are those of the others again");
-      else log.error({ trouble }, "this server is not ready until it has the key file of the others");
+      if (trouble === undefined) log.info("the keys of this server match those of the others again");
+      else log.error({ trouble }, "this server is not ready: its keys differ; give it the key file of the others");
       health.set("keys", trouble && `${trouble}; give it the key file of the others`);
     },
     onReplaced: (by) => {
@@ -346,8 +348,8 @@ function listen(
       resolve();
     },
     onProblem: (err) => {
-      if (err === undefined) log.info("the other servers of the store are heard of again");
-      else log.warn({ err }, "the other servers of the store are not heard of");
+      if (err === undefined) log.info("the replica table can be reached again");
+      else log.warn({ err }, "cannot reach the replica table; other replicas may be down");
     },
   });
   return replaced;
@@ -358,10 +360,10 @@ async function openThePorts({ config, metrics, traces }: AssembleOptions, log: L
     clock: systemClock,
     ...(traces && { traceHeaders: traces.headers }),
     warn: log.warn.bind(log),
-    onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
-    onFault: (port, why) => log.error({ port, why }, "a port failed"),
+    onOpen: (port, found) => log.info({ port, ...found }, "a resource is available"),
+    onFault: (port, why) => log.error({ port, why }, "a resource failed"),
   });
-  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
+  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a resource is missing");
   registerSamples(metrics.registry, ...opened.metrics);
   return opened;
 }
@@ -373,7 +375,7 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
     timeLimitMs: workerTimeLimitMs,
     environmentFiles,
     warmUp: true,
-    onError: (error) => log.warn({ err: error }, "a worker"),
+    onError: (error) => log.warn({ err: error }, "a worker thread failed"),
   });
 }
 

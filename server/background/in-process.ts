@@ -5,7 +5,7 @@
 import type { Registry } from "../../envs/registry.ts";
 import type { Aside } from "./threads.ts";
 
-export function asideHere(registry: Registry): Aside {
+export function asideInProcess(registry: Registry): Aside {
   return {
     run: async (job) => ({ kind: "done", value: (await import("./jobs.ts")).runJob(registry, job) }),
     load: () => [],

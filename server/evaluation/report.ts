@@ -187,9 +187,9 @@ export type Report = ReturnType<typeof reportOf>;
 export interface ScoredTask {
   readonly ordinal: number;
   readonly category: string;
-  /** See MadeTask. */
+  /** Whether the task lies in every split; see MadeTask. */
   readonly inEverySplit: boolean;
-  /** See SuiteTask. */
+  /** Objective of a heuristic's answer; see SuiteTask. */
   readonly heuristic?: number | undefined;
   readonly samples: readonly SampleFacts[];
 }

@@ -14,9 +14,9 @@ export interface SuiteTask {
   readonly part: OpenPart;
   readonly category: string;
   readonly key: TaskKey;
-  /** See MadeTask. */
+  /** Whether the task lies in every split; see MadeTask. */
   readonly inEverySplit: boolean;
-  /** See MadeTask; undefined: the suite asks for none, or there is none. */
+  /** Objective of a heuristic's answer, see MadeTask; undefined: the suite asks for none, or there is none. */
   readonly heuristic: number | undefined;
 }
 

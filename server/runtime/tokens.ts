@@ -84,7 +84,7 @@ export function tokensProblem(path: string | undefined): string | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof TokensProblem)) throw error;
-    return `--tokens-file must be a file of tokens; of '${path}' ${error.message}`;
+    return `--tokens-file must be a file of tokens; got '${path}': ${error.message}`;
   }
 }
 
@@ -143,11 +143,14 @@ export function openTokens(
   const reload = (): void => {
     try {
       tokens = read();
-      log.info({ path, names: tokens.map(({ name }) => name) }, "the tokens were read again");
+      log.info({ path, names: tokens.map(({ name }) => name) }, "read the tokens file again");
       for (const listener of listeners) listener();
     } catch (error) {
       if (!(error instanceof TokensProblem)) throw error;
-      log.error({ path, problem: error.message }, "the tokens cannot be read again: those from before stay");
+      log.error(
+        { path, problem: error.message },
+        "cannot read the tokens file again; the tokens from before stay valid: mend the file",
+      );
     }
   };
   // Polls the file's times instead of using the system's events, which do not report replaced or mounted files

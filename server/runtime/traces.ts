@@ -68,7 +68,7 @@ export async function openTraces(env: Variables, log: Logger, instance: string):
     sampler: samplerOf(sdk, env, log),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter, ...batchesOf(env) })],
   });
-  log.info({ endpoint }, "traces are sent");
+  log.info({ endpoint }, "sending traces");
   return {
     ...spansBy(api, provider.getTracer("gradus"), new W3CTraceContextPropagator()),
     stop: async () => {
@@ -156,7 +156,7 @@ function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
   const root = roots[name.replace(/^parentbased_/, "")];
   const wrong = { OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: env["OTEL_TRACES_SAMPLER_ARG"] };
   if (root === undefined || !(ratio >= 0 && ratio <= 1)) {
-    log.warn(wrong, "the sampler of traces is not known, so that all are sent");
+    log.warn(wrong, "unknown sampler of traces; all traces are sent");
     return new sdk.ParentBasedSampler({ root: new sdk.AlwaysOnSampler() });
   }
   return name.startsWith("parentbased_") ? new sdk.ParentBasedSampler({ root: root() }) : root();

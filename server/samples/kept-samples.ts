@@ -163,8 +163,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
     },
     flush: (): Promise<void> => {
       const [all, units] = [waiting, gathered];
-      if (lost > 0)
-        log.warn({ samples: lost }, "completions of runs were not kept, for the store takes them too slowly");
+      if (lost > 0) log.warn({ samples: lost }, "completions of runs were dropped because the store writes too slowly");
       waiting = new Map();
       gathered = 0;
       lost = 0;

@@ -138,7 +138,7 @@ export interface Restored extends Held {
 
 /**
  * Restores a backup into a folder that no server has open. Existing files are refused, or with `replace` moved into a
- * folder beside. Nothing is moved before the backup was unpacked and checked.
+ * new folder beside them. Nothing is moved before the backup is unpacked and checked.
  */
 export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
   if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);

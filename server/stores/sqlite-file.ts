@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
 import { type Census, census, findDamage, lossOf } from "./log-loss.ts";
 
-/** Contents of a file. */
+/** The name, version and tables of a store's file. */
 export interface Schema {
   /** The file's name in its directory. */
   readonly file: string;

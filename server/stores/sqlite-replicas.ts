@@ -1,6 +1,7 @@
 /**
- * Lists the servers of one folder, in a file of its own. Writes are small and rare, so they need no thread; a call that
- * finds the file locked fails, and its caller tries again. The store's time is the machine's.
+ * Stores the rows by which the servers of one folder announce themselves, in a file of its own. Writes are small and
+ * rare, so they need no thread; a call that finds the file locked fails, and its caller tries again. The store's time
+ * is the machine's.
  */
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";

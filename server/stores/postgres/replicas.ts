@@ -1,4 +1,4 @@
-/** Lists the servers that share a database, each with a row of its own. */
+/** Stores the rows by which the servers that share a database announce themselves. */
 import type { ReplicaStore, StoredReplica } from "../replica-store.ts";
 import type { Connections } from "./database.ts";
 
