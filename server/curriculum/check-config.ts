@@ -113,7 +113,7 @@ function checkDynamicSampling({ dynamicSampling, feedbackSource, numGenerations 
   if (numGenerations === 1 && feedbackSource === "step")
     return invalid(
       "num_generations",
-      `${TOO_FEW} with dynamic_sampling, not 1: one completion is alike with itself, and every group would be passed over`,
+      `${TOO_FEW} with dynamic_sampling, not 1: a single completion equals itself, so every group would be useless`,
     );
   if (alike === "solved" && feedbackSource === "reported")
     return invalid(
@@ -165,7 +165,10 @@ function needsSolved(policy: Policy): string | undefined {
 function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invalid | undefined {
   const field = feedbackSource === "reported" ? needsSolved(policy) : undefined;
   if (field === undefined) return undefined;
-  return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
+  return invalid(
+    field,
+    "needs to know which samples are solved, and reported advantages do not say it: set feedback_source STEP",
+  );
 }
 
 /** Refuses a signal that compares the completions of a group, if groups have one completion. */
@@ -177,7 +180,7 @@ function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms
   const remedy = "give more, or signal LEARNING_PROGRESS, which takes one";
   return invalid(
     "num_generations",
-    `${TOO_FEW} with the signal ${signal} of policy.${policy.kind}, not 1: no group would give one, and nothing would be learnt; ${remedy}`,
+    `${TOO_FEW} with the signal ${signal} of policy.${policy.kind}, not 1: no group would give a signal, and nothing would be learnt; ${remedy}`,
   );
 }
 

@@ -108,7 +108,7 @@ function nothingToDraw(state: RunState): Refusal {
   const { config } = state;
   const masks = masksOf(state);
   const masked = config.arms.flatMap(({ id }, i) => (masks[i] === null ? [] : [`"${id}": ${masks[i]}`]));
-  const message = `no arm can be drawn now; masked are ${masked.join("; ")}`;
+  const message = `no arm can be drawn now; masked arms: ${masked.join("; ")}`;
   return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS, wait: { reason: "ARMS_MASKED" } };
 }
 

@@ -1,4 +1,4 @@
-/** Rounds of evaluation beside training: opens, fills and finds them. Training does not read them. */
+/** Opens, fills and finds rounds of evaluation beside training. Training does not read them. */
 import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
 import { leftOutOf } from "./row-lists.ts";
 import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";

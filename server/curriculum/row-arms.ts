@@ -146,7 +146,10 @@ export function checkRowArms({ arms, policy, feedbackSource, length }: RunConfig
     const found = checkRule(field, rows);
     if (found !== undefined) return found;
     if (feedbackSource === "reported")
-      return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
+      return invalid(
+        field,
+        "needs to know which samples are solved, and reported advantages do not say it: set feedback_source STEP",
+      );
     const range = rankUsesOf(policy).find(({ draws }) => draws(id));
     if (range !== undefined)
       return invalid(

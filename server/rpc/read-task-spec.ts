@@ -132,7 +132,7 @@ function easiestLevel(pool: Pool, split: SplitName): Level | undefined {
 function readDifficulty(spec: WireSpec, { environment, source, easiest }: Levels, field: string) {
   const { difficulty } = spec;
   if (difficulty.case === "parameters") {
-    if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are told apart by level: give a level");
+    if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are selected by level: give a level");
     if (source === "teacher") throw invalid(`${field}.parameters`, "a teacher is asked for a level: give one");
     const values = difficulty.value.values;
     const count = Object.keys(values).length;

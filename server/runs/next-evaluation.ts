@@ -96,7 +96,7 @@ function notAnArm(arms: readonly EvaluationArm[], armId: string): Refusal {
 }
 
 function notKept(armId: string, round: number, kept: readonly number[]): Refusal {
-  const message = `round ${round} of evaluation arm "${armId}" is not kept: rounds go up, and kept are ${kept.join(" and ")}`;
+  const message = `round ${round} of evaluation arm "${armId}" is not kept: rounds increase, and those kept are ${kept.join(" and ")}`;
   return { kind: "out_of_range", message };
 }
 

@@ -81,7 +81,7 @@ function replaced(file: string, change: Change): Changed {
     descriptor = openSync(draft, "wx", 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return { kind: "refused", message: `${draft} is there: another change is under way, or broke off; then delete it` };
+    return { kind: "refused", message: `${draft} exists: another change is under way; if none is, delete the file` };
   }
   try {
     const text = change(readTextFile(file));

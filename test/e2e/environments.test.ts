@@ -65,7 +65,7 @@ describe("a server", () => {
       "qa/capitals has no generator: ask for SOURCE_REAL",
     );
     const parameters = { environment: "qa/capitals", source: "real", parameters: { size: 3 }, seed: 1n } as const;
-    await expect(client.reset(parameters)).rejects.toThrow("rows of a pool are told apart by level");
+    await expect(client.reset(parameters)).rejects.toThrow("rows of a pool are selected by level");
   });
 });
 

@@ -278,7 +278,7 @@ def test_a_run_is_evaluated_beside_training(client: Client, run_id: str) -> None
     assert record.evaluation is not None
     assert record.evaluation.reward_mean
     assert run.next_batch(0).tasks[0].evaluation_round is None
-    with pytest.raises(gradus.OutOfRangeError, match="rounds go up"):
+    with pytest.raises(gradus.OutOfRangeError, match="rounds increase"):
         run.next_evaluation(held_out.arm_id, 9)
 
 

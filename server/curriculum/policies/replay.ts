@@ -82,7 +82,8 @@ function standing(config: ReplayConfig, state: ReplayState, { cursor, length }: 
 
 function checkCycle({ cycle, stages }: ReplayConfig, { length }: RunShape): Invalid | undefined {
   if (cycle.kind === "cycles") {
-    if (length === 0) return invalid("cycles", "are of the run's length, which is 0: set it, or give cycle_tasks");
+    if (length === 0)
+      return invalid("cycles", "divide the run's length, which is 0: set the length, or give cycle_tasks");
     const found = inRange("cycles", cycle.cycles, 1, Math.min(CYCLES_MAX, length));
     if (found !== undefined) return found;
   }

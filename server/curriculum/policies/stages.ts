@@ -81,7 +81,7 @@ export function checkStages(stages: readonly Stage[], armIds: readonly string[],
 
 /** Checks a share of a run's length. `before` is the sum of the earlier shares. */
 export function checkShare(field: string, share: number, before: number, whole: number): Invalid | undefined {
-  if (whole === 0) return invalid(field, "is of the run's length, which is 0: set it, or give tasks");
+  if (whole === 0) return invalid(field, "is a share of the run's length, which is 0: set the length, or give tasks");
   const wrong = positive(field, share, 1);
   if (wrong !== undefined) return wrong;
   const shares = before + share;

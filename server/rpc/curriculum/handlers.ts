@@ -83,7 +83,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const config = await readConfig(deps, asked, there);
       if (existing.kind === "not_found") {
         await checkTasks(deps, config, asked.trainOnEvaluated, askingOf(context));
-        for (const warning of await rowWarnings(deps, config)) context.log.warn({ runId, warning }, "rows of a run");
+        for (const warning of await rowWarnings(deps, config))
+          context.log.warn({ runId, warning }, "warning about the rows of a new run");
       }
       const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
       const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");

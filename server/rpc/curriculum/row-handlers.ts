@@ -39,9 +39,10 @@ export function rowRuleFromWire(
   field: string,
 ): RowRule {
   if (spec.source === "teacher")
-    throw invalid(field, "a teacher's tasks are no fixed set: take real or synthetic ones, or leave rows out");
+    throw invalid(field, "a teacher's tasks are not a fixed set: use real or synthetic ones, or leave rows out");
   const pool = poolOf(deps, { spec, source: spec.source });
-  if (pool !== undefined && count > 0) throw invalid(`${field}.count`, `a pool has its own rows: leave ${count} out`);
+  if (pool !== undefined && count > 0)
+    throw invalid(`${field}.count`, `the rows are those of the pool: leave count out, not ${count}`);
   if (pool === undefined && count === 0)
     throw invalid(`${field}.count`, "it is required of generated tasks: how many of them are the arm's rows");
   const choice: RowRule["by"] =
@@ -77,7 +78,7 @@ export function begunRatings(
     const name = `${field}[${i}].rows.column_samples`;
     if (pool === undefined || !isRate(pool.ranking.measure)) {
       if (columnSamples === undefined) return [];
-      throw invalid(name, "the arm has no column of pass rates: give its pool one (--column pass_rate=NAME), or say 0");
+      throw invalid(name, "the arm has no column of pass rates: give its pool one (--column pass_rate=NAME), or set 0");
     }
     const samples = checkSamples(columnSamples, name);
     const places = placesOf(pool, arm.spec.level, arm.spec.split);

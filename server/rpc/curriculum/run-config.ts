@@ -208,7 +208,7 @@ function evaluationArmFromWire(
   if (split === Split.TRAIN)
     throw invalid(
       `${field}.spec.split`,
-      "a run is not evaluated on what it may learn from: leave it out, or SPLIT_BENCH",
+      "a run must not be evaluated on tasks of its train split: leave the split out, or set SPLIT_BENCH",
     );
   const spec = readSpec({ ...asked, split }, deps, `${field}.spec`);
   const pool = deps.pools.get(spec.pool);

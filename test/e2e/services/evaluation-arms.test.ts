@@ -75,7 +75,10 @@ describe("NextEvaluation", () => {
     expect(await refused({ round: 2n ** 53n })).toEqual(["INVALID_ARGUMENT", "round"]);
     expect(await refused({ round: 9n, count: 4097 })).toEqual(["INVALID_ARGUMENT", "count"]);
     expect(await refused({ round: 1n })).toEqual([
-      ...["OUT_OF_RANGE", 'round 1 of evaluation arm "held-out" is not kept: rounds go up, and kept are 2 and 3'],
+      ...[
+        "OUT_OF_RANGE",
+        'round 1 of evaluation arm "held-out" is not kept: rounds increase, and those kept are 2 and 3',
+      ],
     ]);
     expect((await failureOf(evaluation("no such run", { round: 1n }))).field).toBe("run_id");
     expect((await failureOf(evaluation("nowhere", { round: 1n }))).code).toBe("NOT_FOUND");

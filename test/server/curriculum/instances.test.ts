@@ -114,7 +114,7 @@ describe("an arm that gives no tasks", () => {
     const runs = await begin(sourceOf(() => without));
     expect(await ask(runs, "run", 0, 4)).toEqual({
       kind: "failed_precondition",
-      message: 'no arm can be drawn now; masked are "a": it gave no task 8 times in a row: there is none',
+      message: 'no arm can be drawn now; masked arms: "a": it gave no task 8 times in a row: there is none',
     });
   });
 

@@ -95,7 +95,7 @@ test("a run of which no arm is left answers by name, and goes on when one is bac
   await runs.maskArms("sandbox", "full");
   expect(await ask(runs, "run", 6, 6)).toEqual({
     kind: "unavailable",
-    message: 'no arm can be drawn now; masked are "judged": down; "other": full',
+    message: 'no arm can be drawn now; masked arms: "judged": down; "other": full',
     retryDelayMs: 1000,
     wait: { reason: "ARMS_MASKED" },
   });
