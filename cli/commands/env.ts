@@ -149,7 +149,8 @@ async function* tried(
     finding: fail(reason),
   });
   yield* described.leftOut.map(({ name, reason }) => leftOut(name, reason));
-  yield* [...left].map((name) => leftOut(name, late));
+  const why = choice.signal?.aborted === true ? late : "a rule on its environment is broken";
+  yield* [...left].map((name) => leftOut(name, why));
 }
 
 /** Has gradus.serve write a file. Its exit code is the command's. */

@@ -6,18 +6,8 @@ import type { ComponentInfo, Goal } from "../../../envs/environment.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import { Goal as WireGoal } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
-import {
-  type DescribeResponse,
-  type LeftOut,
-  type ProvidedComponent,
-  type ProvidedEnvironment,
-  type ProvidedFacts,
-  type ProvidedInstance,
-  type ProviderComponent,
-  type ProviderFailure,
-  ProviderFailureKind,
-  type ProviderLevel,
-} from "../../../proto/gen/gradus/v1/provider_pb.js";
+import type * as wire from "../../../proto/gen/gradus/v1/provider_pb.js";
+import { ProviderFailureKind } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { formatNumbers } from "../../tasks/task-id-numbers.ts";
 import { advice, each, isLonger, type Rule, rulesOn, shown } from "./rules.ts";
 
@@ -39,18 +29,18 @@ type Named = { readonly name: string };
 /** Revision of the contract that this server speaks. */
 export const PROTOCOL = 1;
 const ENVIRONMENTS_MAX = 1024;
-const leftOut = rulesOn<LeftOut>("LeftOut");
-const provider = rulesOn<DescribeResponse>("DescribeResponse");
-const keysOf = (environments: readonly ProvidedEnvironment[]): readonly string[] =>
+const leftOut = rulesOn<wire.LeftOut>("LeftOut");
+const provider = rulesOn<wire.DescribeResponse>("DescribeResponse");
+const keysOf = (environments: readonly wire.ProvidedEnvironment[]): readonly string[] =>
   environments.map(({ id, version }) => `${id} version ${version}`);
 
 /** Rules on what is not served. It is named with the reason, or with the rule that it breaks. */
-export const ON_LEFT_OUT: readonly Rule<LeftOut>[] = [
+export const ON_LEFT_OUT: readonly Rule<wire.LeftOut>[] = [
   advice(leftOut.on("name", "must name an environment or a level", (name) => !isEmpty(name))),
   advice(leftOut.on("reason", "must say why something is left out", (reason) => !isEmpty(reason))),
 ];
 
-export const ON_PROVIDER: readonly Rule<DescribeResponse>[] = [
+export const ON_PROVIDER: readonly Rule<wire.DescribeResponse>[] = [
   provider.on(
     "protocol",
     `must be ${PROTOCOL}: bring provider and server to the same version of Gradus`,
@@ -70,7 +60,7 @@ export const ON_PROVIDER: readonly Rule<DescribeResponse>[] = [
     (environments) => shown(keysOf(environments).find((key, i, all) => all.indexOf(key) !== i)),
   ),
   ...each(
-    ({ leftOut: left }: DescribeResponse) => left,
+    ({ leftOut: left }: wire.DescribeResponse) => left,
     ON_LEFT_OUT,
     (all) => all,
   ),
@@ -99,11 +89,11 @@ function isParameters(json: string): boolean {
   }
 }
 
-const component = rulesOn<ProviderComponent, readonly ProviderComponent[]>("ProviderComponent");
-const level = rulesOn<ProviderLevel, readonly ProviderLevel[]>("ProviderLevel");
-const environment = rulesOn<ProvidedEnvironment>("ProvidedEnvironment");
+const component = rulesOn<wire.ProviderComponent, readonly wire.ProviderComponent[]>("ProviderComponent");
+const level = rulesOn<wire.ProviderLevel, readonly wire.ProviderLevel[]>("ProviderLevel");
+const environment = rulesOn<wire.ProvidedEnvironment>("ProvidedEnvironment");
 
-export const ON_ENVIRONMENT: readonly Rule<ProvidedEnvironment>[] = [
+export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   environment.on("id", ID_WORDS, (id) => ID.test(id) && id.length <= ID_LENGTH_MAX),
   environment.on("version", `must be from 1 to ${VERSION_MAX}`, (given) => given >= 1 && given <= VERSION_MAX),
   environment.on("digest", "must be 64 hex digits in lower case", (digest) => /^[0-9a-f]{64}$/.test(digest)),
@@ -118,7 +108,7 @@ export const ON_ENVIRONMENT: readonly Rule<ProvidedEnvironment>[] = [
   environment.characters("remarks", WORDS_LENGTH_MAX),
   environment.on("turnsMax", "must be at most 1", (turns) => turns <= 1),
   ...each(
-    ({ components }: ProvidedEnvironment) => components,
+    ({ components }: wire.ProvidedEnvironment) => components,
     [
       component.on("name", OWN_NAME, isName),
       component.on("name", `must be none of ${TAKEN.join(", ")}`, (name) => !TAKEN.includes(name)),
@@ -128,7 +118,7 @@ export const ON_ENVIRONMENT: readonly Rule<ProvidedEnvironment>[] = [
     (all) => all,
   ),
   ...each(
-    ({ levels }: ProvidedEnvironment) => levels,
+    ({ levels }: wire.ProvidedEnvironment) => levels,
     [
       level.on("name", OWN_NAME, isName),
       level.characters("description", WORDS_LENGTH_MAX),
@@ -146,13 +136,13 @@ export interface Terms {
 }
 
 const ROLES = ["system", "user", "assistant"];
-const instance = rulesOn<ProvidedInstance, Pick<Terms, "goal">>("ProvidedInstance");
+const instance = rulesOn<wire.ProvidedInstance, Pick<Terms, "goal">>("ProvidedInstance");
 
 export const isBetter = (goal: Goal, value: number, than: number): boolean =>
   goal === "maximize" ? value > than : value < than;
 const isFinite = (value: number | undefined): boolean => value !== undefined && Number.isFinite(value);
 
-export const ON_INSTANCE: readonly Rule<ProvidedInstance, Pick<Terms, "goal">>[] = [
+export const ON_INSTANCE: readonly Rule<wire.ProvidedInstance, Pick<Terms, "goal">>[] = [
   instance.size("instance", [1, BYTES_MAX], "bytes"),
   instance.size("prompt", [1, 16], "messages"),
   instance.on(
@@ -189,13 +179,13 @@ export const ON_INSTANCE: readonly Rule<ProvidedInstance, Pick<Terms, "goal">>[]
 
 const { FEASIBLE, GRADED } = Verdict;
 const VERDICTS = [Verdict.MALFORMED, Verdict.INFEASIBLE, FEASIBLE, GRADED];
-const facts = rulesOn<ProvidedFacts, Terms>("ProvidedFacts");
-const grade = rulesOn<ProvidedComponent, readonly [all: readonly ProvidedComponent[], terms: Terms]>(
+const facts = rulesOn<wire.ProvidedFacts, Terms>("ProvidedFacts");
+const grade = rulesOn<wire.ProvidedComponent, readonly [all: readonly wire.ProvidedComponent[], terms: Terms]>(
   "ProvidedComponent",
 );
 const verdictWords = (verdict: Verdict): string => Verdict[verdict] ?? String(verdict);
 
-export const ON_FACTS: readonly Rule<ProvidedFacts, Terms>[] = [
+export const ON_FACTS: readonly Rule<wire.ProvidedFacts, Terms>[] = [
   facts.on(
     "verdict",
     "must be MALFORMED, INFEASIBLE, or GRADED where the environment has components, and FEASIBLE where not",
@@ -210,7 +200,8 @@ export const ON_FACTS: readonly Rule<ProvidedFacts, Terms>[] = [
     (value, { verdict }, { goal }) => goal === "satisfy" || verdict !== FEASIBLE || isFinite(value),
   ),
   ...each(
-    ({ verdict, components }: ProvidedFacts): readonly ProvidedComponent[] => (verdict === GRADED ? components : []),
+    ({ verdict, components }: wire.ProvidedFacts): readonly wire.ProvidedComponent[] =>
+      verdict === GRADED ? components : [],
     [
       grade.on("name", "must be one of ProvidedEnvironment.components", (name, _, [, { components }]) =>
         components.some((known) => known.name === name),
@@ -246,9 +237,9 @@ export const ON_FACTS: readonly Rule<ProvidedFacts, Terms>[] = [
   facts.characters("info", WORDS_LENGTH_MAX),
 ];
 
-const failure = rulesOn<ProviderFailure>("ProviderFailure");
+const failure = rulesOn<wire.ProviderFailure>("ProviderFailure");
 
-export const ON_FAILURE: readonly Rule<ProviderFailure>[] = [
+export const ON_FAILURE: readonly Rule<wire.ProviderFailure>[] = [
   failure.on(
     "kind",
     "must be a kind that provider.proto has, and never UNSPECIFIED",
