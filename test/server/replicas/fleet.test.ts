@@ -70,6 +70,11 @@ function world() {
       onReplaced: (by) => replacedBy.push(by),
       onProblem: (error) => problems.push(error !== undefined),
     });
+    /** All that was being mounted is there, as these environments. */
+    const mounted = (environments: Identity["environments"]): void => {
+      identity.environments = environments;
+      delete identity.isMounting;
+    };
     const turnKeys = (...given: readonly string[]): void => void (identity.keys = given);
     return {
       fleet: joined.fleet,
@@ -79,6 +84,7 @@ function world() {
       problems,
       keys: () => keys,
       turnKeys,
+      mounted,
       kill: () => (killed = true),
     };
   };
@@ -101,6 +107,30 @@ test("one that was killed keeps no other out for longer than it counts, and one 
   expect(clock.now() - beforeMs).toBeGreaterThan(8_000);
   expect(clock.now() - beforeMs).toBeLessThan(15_000);
 });
+
+test.each([
+  ["the first", "second", "first"],
+  ["the second", "first", "second"],
+] as const)(
+  "replicas that still mount serve side by side, and %s to be mounted differently is refused",
+  async (...names) => {
+    const { joining } = world();
+    const all = { first: { isMounting: true as const }, second: { isMounting: true as const } };
+    const servers = {
+      first: await joining("first", { identity: all.first }),
+      second: await joining("second", { identity: all.second }),
+    };
+    const [, before, after] = names;
+    servers[before].mounted({ "mine/word version 1": "aa" });
+    expect(await servers[before].fleet.differs()).toBeUndefined();
+    servers[after].mounted({ "mine/word version 1": "bb" });
+    expect(await servers[after].fleet.differs()).toContain(
+      `it differs from replica ${before}: environment mine/word version 1 is another here`,
+    );
+    servers[after].mounted({ "mine/word version 1": "aa" });
+    expect(await servers[after].fleet.differs()).toBeUndefined();
+  },
+);
 
 test("a replica whose clock is two hours off goes by the store's time", async () => {
   const { clock, joining } = world();
