@@ -193,7 +193,7 @@ function unpack(file: string, directory: string): void {
   try {
     const pieces = db.prepare("SELECT body FROM pieces WHERE name = ? ORDER BY place");
     for (const { name, sha256 } of db.prepare("SELECT name, sha256 FROM files").all() as unknown as FileRow[]) {
-      if (!names.includes(name)) throw new BackupProblem(`${file} holds '${name}', which no backup does`);
+      if (!names.includes(name)) throw new BackupProblem(`${file} holds '${name}', which is no file of a backup`);
       const hash = createHash("sha256");
       const descriptor = openSync(join(directory, name), "wx", 0o600);
       for (const { body } of pieces.iterate(name) as unknown as Iterable<{ readonly body: Uint8Array }>) {

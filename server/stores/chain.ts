@@ -61,7 +61,7 @@ export function chainOf(secret: Buffer): Chain {
 export function chainIn(path: string, isNew: () => boolean): Chain {
   if (!existsSync(path)) {
     if (!isNew())
-      throw new Error(`${path} is missing, without which no run can be told from one that was changed: put it back`);
+      throw new Error(`${path} is missing, so the server cannot check that its runs are unchanged: put the file back`);
     const key = randomBytes(KEY_BYTES).toString("hex");
     makeFile(path, `# Gradus: what the events of runs.sqlite are hashed with, hex. Keep it with that file.\n${key}\n`);
   }
@@ -145,7 +145,7 @@ export function journalReader(chain: Chain, run: RunRow, fromVersion: number, be
       version++;
       if (event.version !== version) throw new StoreDamaged(`event ${version} of its journal is missing`);
       if (version > run.version)
-        throw new StoreDamaged(`event ${version} of its journal is behind the last one that was written`);
+        throw new StoreDamaged(`event ${version} of its journal follows the last one that was written`);
       if (!chain.fits(event.hash, ofEvent(run.key, version), last, event.body))
         throw changed(`event ${version} of its journal`);
       last = event.hash;

@@ -33,7 +33,9 @@ function open(path: string): DatabaseSync {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${TABLE}`);
     return db;
   } catch (error) {
-    throw new CannotOpen(`cannot open ${path}, which may be deleted while no server runs: ${(error as Error).message}`);
+    throw new CannotOpen(
+      `cannot open ${path}: ${(error as Error).message}; stop all servers of this folder and delete the file`,
+    );
   }
 }
 

@@ -120,7 +120,7 @@ function createCalls(worker: Worker) {
       if (over !== undefined) return Promise.reject(over);
       const bytes = CALL_BYTES + bytesOf(args);
       if (waiting.size > 0 && bytesWaiting + bytes > WAITING_BYTES_MAX) {
-        const message = `${bytesWaiting} bytes wait for the store, and ${WAITING_BYTES_MAX} may`;
+        const message = `${bytesWaiting} bytes wait for the store already, and at most ${WAITING_BYTES_MAX} may wait`;
         return Promise.reject(new StoreUnavailable(message));
       }
       const id = nextId++;

@@ -263,7 +263,7 @@ function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended
   return {
     ask: (asked: Asked & Pick<Job, "isDoubtful">): Promise<Appended> => {
       if (waiting.length > 0 && bytesWaiting + asked.bytes > WAITING_BYTES_MAX) {
-        const message = `${bytesWaiting} bytes wait for the database, and ${WAITING_BYTES_MAX} may`;
+        const message = `${bytesWaiting} bytes wait for the database already, and at most ${WAITING_BYTES_MAX} may wait`;
         return Promise.reject(new StoreUnavailable(message));
       }
       bytesWaiting += asked.bytes;

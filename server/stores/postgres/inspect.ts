@@ -111,7 +111,7 @@ async function asked(client: pg.Client): Promise<Omit<Inspected, "pooler">> {
     readonly schema: string | null;
   }
   const [about] = (await client.query<About>(ABOUT)).rows;
-  if (about === undefined) throw new Error("the database says nothing of itself");
+  if (about === undefined) throw new Error("the database returned no row for its version and rights");
   const { names: known, tables } = migrations();
   const done = await migrated(client);
   const lacking = (await client.query<{ readonly table: string }>(RIGHTS, [tables])).rows.map(

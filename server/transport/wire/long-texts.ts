@@ -36,7 +36,8 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
   const message = fromBinary(schema, cut.rest.finish());
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
   // Completions of further requests could not be told from those of the message's own groups.
-  if (more.length > 0) throw new RangeError(`with more requests in it, it may have ${LONG_MESSAGE_BYTES} bytes`);
+  if (more.length > 0)
+    throw new RangeError(`a message with more requests in it may have at most ${LONG_MESSAGE_BYTES} bytes`);
   // A part of a larger buffer shares its memory with others, so only a buffer of the message alone is registered.
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength <= bytes.byteLength + headerBytes;
   if (isAlone) bytesOfTexts.set(groups, bytes.buffer);

@@ -165,7 +165,7 @@ describe("a journal that was changed by hand is refused", () => {
     [
       "doubled at the end",
       "INSERT INTO events SELECT run, 6, part, writer, hash, body FROM events WHERE run = $1 AND version = 5",
-      "event 6 of its journal is behind the last one",
+      "event 6 of its journal follows the last one",
     ],
     [
       "cut off with the run's version",

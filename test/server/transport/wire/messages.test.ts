@@ -102,7 +102,7 @@ describe("a message of long texts is read as protobuf-es reads it", () => {
 
   test("and is refused where more requests are in it", () => {
     const together = toBinary(StreamStepsRequestSchema, create(StreamStepsRequestSchema, { more: [message] }));
-    expect(() => read(together)).toThrow("with more requests in it, it may have 1048576 bytes");
+    expect(() => read(together)).toThrow("a message with more requests in it may have at most 1048576 bytes");
   });
 
   test("the last text counts where one completion has two", () => {
