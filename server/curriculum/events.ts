@@ -9,7 +9,7 @@ import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 export interface ReportedGroup {
   readonly cursor: number;
   readonly advantages: readonly number[];
-  /** Null: not known. */
+  /** Mean reward of the group. Null: not known. */
   readonly rewardMean: number | null;
 }
 
@@ -75,7 +75,7 @@ export interface Paused {
   readonly kind: "paused";
   /** Name of the caller's token. Empty: not known. */
   readonly by: string;
-  /** 0: not known, in journals of older servers. */
+  /** Time of the pause. 0: not known, in journals of older servers. */
   readonly atMs: number;
 }
 

@@ -5,8 +5,8 @@
 import { FormatError, isList, type Json, readList, readNumber, readObject } from "./json.ts";
 
 /**
- * Null: no change. `{as}`: the new value. `{at, to}`: differences of these items of a list. `{of}`: differences of
- * these fields.
+ * Difference of two values. Null: no change. `{as}`: the new value. `{at, to}`: differences of these items of a list.
+ * `{of}`: differences of these fields.
  */
 type Difference = Json;
 

@@ -36,7 +36,7 @@ export interface RowRecord {
   readonly solved: number;
   /** Number of groups in succession in which every sample was solved. */
   readonly streak: number;
-  /** 1: the pool no longer has the row. Else 0. */
+  /** Whether the pool no longer has the row: 1 or 0. */
   readonly gone: number;
 }
 

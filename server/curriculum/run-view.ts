@@ -156,7 +156,7 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentRewardMean: rewardMean,
     recentSolvedShare: solvedShare,
     repeats,
-    /** Undefined: the arm is drawn. */
+    /** Reason for masking the arm. Undefined: the arm is drawn. */
     maskedReason: state.masks[i] ?? undefined,
     removed: state.config.arms[i]?.removed ?? false,
   };

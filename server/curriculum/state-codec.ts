@@ -263,7 +263,7 @@ export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonl
   return bare(messageOf(wire.SavedRecordSchema, bytes, "a record of the history"));
 }
 
-/** Returns the numbers of two bytes each, at any alignment. */
+/** Returns bytes as 16-bit numbers. The bytes may be at any alignment. */
 function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
   // The slice of a Buffer would share its memory, so the bytes are copied.
   return new Uint16Array(new Uint8Array(bytes).buffer);

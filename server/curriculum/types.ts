@@ -149,7 +149,7 @@ export interface Policy {
   readonly kind: string;
   readonly config: unknown;
   readonly constraints: Constraints;
-  /** Undefined: no instance is passed over. */
+  /** Filter of instances. Undefined: no instance is passed over. */
   readonly filter?: TaskFilter | undefined;
 }
 
@@ -205,7 +205,7 @@ export interface RunConfig<Spec = unknown> {
   readonly length: number;
   /** Tasks to train on in an update batch. */
   readonly promptsPerUpdate: number;
-  /** Undefined: every drawn task is trained on. */
+  /** Settings of dynamic sampling. Undefined: every drawn task is trained on. */
   readonly dynamicSampling: DynamicSampling | undefined;
   /**
    * Whether rewards that differ only by rounding count as equal. Undefined: an older server, which told them apart,
@@ -214,12 +214,12 @@ export interface RunConfig<Spec = unknown> {
   readonly ignoresRounding?: boolean | undefined;
   readonly lag: Lag;
   readonly feedbackSource: "step" | "reported";
-  /** Undefined: late feedback counts like any other. */
+  /** Weight of late feedback. Undefined: it counts like any other. */
   readonly lateFeedback: LateFeedback | undefined;
-  /** Undefined: prompts are as the environments give them. */
+  /** Text around prompts. Undefined: prompts are as the environments give them. */
   readonly promptTemplate: PromptTemplate | undefined;
   readonly evaluationArms: readonly EvaluationArm<Spec>[];
-  /** Undefined: groups never time out. */
+  /** Time after which an open group is closed, from the handing out of its task. Undefined: groups never time out. */
   readonly groupTimeoutMs: number | undefined;
   /** Time without any request for the run after which the run is deleted. */
   readonly timeToLiveMs: number;
@@ -264,7 +264,7 @@ export type Refusal =
       readonly kind: "unavailable";
       readonly message: string;
       readonly retryDelayMs: number;
-      /** Unset: tasks cannot be made now. */
+      /** Reason to wait. Unset: tasks cannot be made now. */
       readonly wait?: Wait;
     }
   /** Other processes kept changing the run. The caller may try again. */

@@ -80,7 +80,7 @@ export interface ServiceDeps {
   readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
-  /** Undefined: the server has no teacher, and refuses requests that need one. */
+  /** Teacher of the server. Undefined: there is none, and requests that need one are refused. */
   readonly teacher?: Teacher | undefined;
   /** Resources that the server lacks, with reason and remedy. Tasks that need one of them are refused. */
   readonly missingPorts?: MissingPorts;
@@ -91,7 +91,7 @@ export interface ServiceDeps {
   readonly samples: Samples;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
-  /** Undefined: outcomes are not counted. */
+  /** Counters of outcomes. Undefined: outcomes are not counted. */
   readonly meter?: OutcomeMeter | undefined;
   /** Called with each internal failure of which a client sees only a reason. */
   readonly onFailure: (error: unknown, what: string) => void;

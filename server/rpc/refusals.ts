@@ -18,7 +18,7 @@ export function invalidAt(prefix: string, { field, message }: Invalid): RpcError
   return invalid(prefix + field, message);
 }
 
-/** Wait of a request whose tasks cannot be made now. */
+/** Reason to wait, for a request whose tasks cannot be made now. */
 const notMade = { wait: { reason: "TASKS_UNAVAILABLE" } } as const;
 
 export function errorOf(refusal: Refusal, prefix: string): RpcError {

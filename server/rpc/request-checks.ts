@@ -154,7 +154,7 @@ export interface PageRequest {
 
 export interface Page {
   readonly size: number;
-  /** Undefined: from the start. */
+  /** Key of the last item of the page before. Undefined: the page is the first one. */
   readonly after: string | undefined;
 }
 

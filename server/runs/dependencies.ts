@@ -46,7 +46,7 @@ export interface RunRows<Spec, Key extends InstanceKey> {
 export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
-  /** Unset: the arms have no rows that could change. */
+  /** Rows of this server's pools. Unset: the arms have no rows that could change. */
   readonly rows?: RunRows<Spec, Key>;
   /** Called with the reason why this server must not work on a run: its pools are older. */
   readonly onStale?: (message: string) => void;
@@ -59,6 +59,6 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly aheadMax?: number;
   /** Called with the id of each run that is deleted or has expired. */
   readonly onRemoved?: (runId: string) => void;
-  /** Undefined: nothing is logged. */
+  /** Log of the server. Undefined: nothing is logged. */
   readonly log?: Log;
 }

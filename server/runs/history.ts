@@ -34,7 +34,7 @@ export interface HistoryReading {
 export interface HistoryPart extends Page<PlacedEntry, number> {
   /** Key and epoch of the run. Settled records are equal in all parts with an equal value. */
   readonly of: string;
-  /** Undefined: this is the last page. */
+  /** Place at which the next page continues. Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;
 }
 

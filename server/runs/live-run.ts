@@ -29,7 +29,7 @@ export interface Gone {
 
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
-/** "fresh": the run in memory equals the one in the store. */
+/** Outcome of updating a run from its store. "fresh": the run in memory equals the one in the store. */
 export type RefreshOutcome = "fresh" | Gone | Refusal;
 
 /** Outcome of one attempt to commit. "again": the state was outdated and has been updated. */

@@ -11,7 +11,7 @@ import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
 import { createMasks, type Masks } from "./masks.ts";
 import type { Ports } from "./dependencies.ts";
 
-/** Delay after a failure of the store. */
+/** Delay before a retry after the store failed, in milliseconds. */
 const RETRY_MS = 1000;
 
 /** Closes groups of a run as they time out. Returns a function that ends this. */

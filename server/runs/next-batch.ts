@@ -24,7 +24,7 @@ import { whenever } from "./watch.ts";
 const RETRY_DELAY_MS = 1000;
 
 export interface NextBatchRequest {
-  /** Undefined: the first task that was never handed out. */
+  /** Cursor of the first task. Undefined: the first task that was never handed out. */
   readonly cursor: number | undefined;
   /** Number of tasks, at least 1. Undefined: as many as an update batch has. */
   readonly count: number | undefined;

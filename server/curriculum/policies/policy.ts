@@ -57,7 +57,7 @@ export interface ObservedGroup {
   /** Hash of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
-  /** Undefined: there is no reward, or the value is not known. */
+  /** Figures of the group's rewards. Undefined: there is no reward, or the figure is not known. */
   readonly rewardMean: number | undefined;
   readonly rewardDeviation: number | undefined;
   readonly solvedShare: number | undefined;
@@ -76,7 +76,7 @@ export type KnownTask = Pick<ObservedGroup, "arm" | "hash" | "rank">;
 /** The parts of a run against which a policy's configuration is checked. */
 export interface RunShape {
   readonly armIds: readonly string[];
-  /** 0: the run has no end. */
+  /** Tasks to train on in the whole run. 0: the run has no end. */
   readonly length: number;
 }
 

@@ -92,7 +92,7 @@ export interface MakerDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   /** Resources of mounted environments. Unset: there are none. */
   readonly resources?: Pick<Resources, "run" | "retire">;
-  /** Undefined: the server has no teacher. */
+  /** Teacher of the server. Undefined: there is none. */
   readonly teacher?: Teacher | undefined;
 }
 

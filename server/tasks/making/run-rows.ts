@@ -28,7 +28,7 @@ interface Part {
 export interface RunRowsDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly ranks: RunRanks;
-  /** Unset: sources are never replaced. */
+  /** Sources that mounts have replaced. Unset: sources are never replaced. */
   readonly replaced?: Replaced;
   /** Time at which the pools were read, by the store's clock. */
   readonly loadedAtMs: number;

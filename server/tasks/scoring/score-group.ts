@@ -60,7 +60,7 @@ export type RunFeedback =
 export interface ScoredGroup {
   /** Results in the order of the group's completions. */
   readonly samples: readonly ScoredCompletion[];
-  /** Undefined: not requested, or some samples of the group are not in this request. */
+  /** Figures of the complete group. Undefined: not requested, or some samples are not in this request. */
   readonly whole: WholeGroup | undefined;
   readonly feedback: RunFeedback;
 }

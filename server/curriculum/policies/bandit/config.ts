@@ -26,7 +26,7 @@ export interface BanditConfig extends RuleNumbers, TrackRates {
   readonly signal: SignalName;
   /** Share that is spread evenly over the arms under every rule, in [0, 1]. */
   readonly epsilon: number;
-  /** Undefined: signals are not rescaled. */
+  /** Rescaling of signals by their quantiles. Undefined: signals are not rescaled. */
   readonly rescale: Rescale | undefined;
 }
 
