@@ -22,7 +22,7 @@ export interface GroupView<Key extends InstanceKey> {
   /** Statistics of the rewards of a closed group. Undefined: the group is open or has no rewards. */
   readonly statistics: { readonly count: number; readonly mean: number; readonly std: number } | undefined;
   readonly useful: boolean;
-  /** Whether the group is one to train on. */
+  /** Whether the trainer is to train on the group. */
   readonly selected: boolean;
   /** Time at which its task was handed out. Null: it was not. */
   readonly handedOutAtMs: number | null;

@@ -67,7 +67,7 @@ function observe(config: CompetenceConfig, state: CompetenceState, groups: reado
   return { tier, recent };
 }
 
-/** Returns the share of each tier. */
+/** Returns the share of each tier in a draw. `newest` is the newest open tier. */
 function tierShares({ tiers, step, floor, newestShare }: CompetenceConfig, newest: number): readonly number[] {
   const open = newest + 1;
   const top = step === "MOVE_ON" || open === 1 ? 1 : (newestShare ?? 1 / open);

@@ -37,7 +37,7 @@ const READ_MAX = 256;
 
 /** Size of the cache of merged histories, in numbers by arm, over all runs: 16 MB. */
 const REMEMBERED_NUMBERS = 2 ** 21;
-/** Size of a record without its numbers by arm, in numbers. */
+/** Size that the cache counts for a record beside its numbers by arm. */
 const RECORD_NUMBERS = 64;
 
 /** The settled beginning of a merged history, and the position where it continues. */
