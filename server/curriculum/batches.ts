@@ -1,4 +1,5 @@
 /** Update batches: their tasks, and the results of their groups' samples. Batches are never changed in place. */
+import { isDeepStrictEqual } from "node:util";
 import type { RecordedNumbers } from "./by-arm.ts";
 import type { GroupOutcome } from "./signals.ts";
 import type { DynamicSampling, InstanceKey, RunConfig } from "./types.ts";
@@ -203,31 +204,20 @@ function isInOrder(indices: readonly number[]): boolean {
   return true;
 }
 
-/** Kinds of results that a group's are compared with. */
-const SHARED_MAX = 8;
+/** Maximum number of different results of a group that its other results are compared with. */
+const DIFFERENT_MAX = 4;
 
-/** Equal results as one object: a run keeps those of closed groups for long, and the samples of a group have few kinds. */
+/**
+ * Returns results of which equal ones are one object. A run keeps those of closed groups for long, and most samples of a group
+ * have the same result.
+ */
 export function shared(results: TaskSamples["results"]): TaskSamples["results"] {
-  const kinds: SampleResult[] = [];
+  const different: SampleResult[] = [];
   return results.map((result) => {
-    if (result === null) return null;
-    const known = kinds.find((kind) => isEqual(kind, result));
-    if (known === undefined && kinds.length < SHARED_MAX) kinds.push(result);
-    return known ?? result;
+    const equal = different.find((each) => isDeepStrictEqual(each, result));
+    if (equal === undefined && result !== null && different.length < DIFFERENT_MAX) different.push(result);
+    return equal ?? result;
   });
-}
-
-/** Results with facts or a scan are seldom equal, and are not compared. */
-function isEqual(a: SampleResult, b: SampleResult): boolean {
-  if (a.kind !== "reward" || b.kind !== "reward" || a.facts !== b.facts || a.scan !== b.scan) return false;
-  // Object.is tells 0 from -0, which a journal keeps apart.
-  return (
-    Object.is(a.reward, b.reward) &&
-    Object.is(a.quality, b.quality) &&
-    a.solved === b.solved &&
-    a.policyVersion === b.policyVersion &&
-    a.malformed === b.malformed
-  );
 }
 
 export function recordedOf({ results, digests }: TaskSamples): Omit<GroupResults, "cursor"> {

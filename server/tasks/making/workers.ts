@@ -33,6 +33,9 @@ const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
  */
 const WORKERS_NICE = 5;
 
+/** Maximum size of the young objects of one thread. By default they take 128 MB of memory in a thread that is busy. */
+const YOUNG_MB_MAX = 24;
+
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;
   const threads = new Piscina<Slice, SliceDone>({
@@ -42,6 +45,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     maxThreads: count,
     idleTimeout: IDLE_TIMEOUT_NEVER,
     niceIncrement: WORKERS_NICE,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
   });
   threads.on("error", options.onError);
   const onThread = (name: "ready" | "warmUp"): Promise<unknown> => threads.run(undefined as never, { name });

@@ -122,7 +122,7 @@ type Opened = Opening & { readonly place: Place };
 
 /**
  * Counts the bytes of a session's incomplete message among the bytes that open calls hold. The session ends when its
- * token is withdrawn.
+ * token is withdrawn. Returns that count.
  */
 function heldBy(client: WebSocket, { account, socket, context: { admission } }: Opened) {
   let readBefore = socket.bytesRead;
@@ -142,6 +142,7 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
   client.on("message", () => {
     readBefore = socket.bytesRead;
   });
+  return held;
 }
 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
@@ -150,19 +151,16 @@ type Reply = { readonly type: "observation" | "state" | "error"; readonly data: 
  * Reads a long message piece by piece, one piece of all sockets in each round of the event loop. ws unmasks the last
  * piece together with all pieces before it, which takes milliseconds.
  */
-function readInTurns(client: WebSocket, socket: Socket): void {
+function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
   const [read] = socket.listeners("data");
   if (read === undefined) throw new Error("ws no longer listens to the data of its socket");
-  let bytes = 0;
-  client.on("message", () => (bytes = 0));
   const readPiece = (piece: Buffer): void => {
     if (socket.destroyed) return;
     read.call(socket, piece);
     if (!client.isPaused) socket.resume();
   };
   socket.removeAllListeners("data").on("data", (piece: Buffer) => {
-    bytes += piece.length;
-    if (bytes <= LONG_BYTES) return readPiece(piece);
+    if (held.bufferedBytes <= LONG_BYTES) return readPiece(piece);
     socket.pause();
     void nextTurn().then(() => readPiece(piece));
   });
@@ -170,8 +168,7 @@ function readInTurns(client: WebSocket, socket: Socket): void {
 
 function session(client: WebSocket, opened: Opened): void {
   const { request, socket, context, known, handlers, place } = opened;
-  heldBy(client, opened);
-  readInTurns(client, socket);
+  readInTurns(client, socket, heldBy(client, opened));
   place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
   const player = createPlayer(handlers);
   /** Messages without an answer yet; the first is in progress. */

@@ -141,23 +141,24 @@ test.each<[string, RunConfig]>([
 });
 
 test("equal results of a group are one object, and those that differ in anything stay what they are", () => {
-  const before: readonly (SampleResult | null)[] = [
-    { kind: "reward", reward: 0, solved: false },
-    { kind: "reward", reward: 0, solved: false },
+  const wrong: SampleResult = { kind: "reward", reward: 0, solved: false };
+  const others: readonly (SampleResult | null)[] = [
     null,
-    { kind: "reward", reward: -0, solved: false },
-    { kind: "reward", reward: 0, solved: false, policyVersion: 0 },
-    { kind: "reward", reward: 0, solved: false, quality: 0 },
-    { kind: "reward", reward: 0, solved: false, malformed: 1 },
-    { kind: "reward", reward: 0, solved: false, facts: { words: 1 } },
-    { kind: "reward", reward: 0, solved: false, facts: { words: 2 } },
-    { kind: "reward", reward: 0, solved: true },
+    { ...wrong, reward: -0 },
+    { ...wrong, policyVersion: 0 },
+    { ...wrong, quality: 0 },
+    { ...wrong, malformed: 1 },
+    { ...wrong, facts: { words: 1 } },
+    { ...wrong, scan: { length: 1, commitEnd: null, goesOn: false } },
+    { ...wrong, solved: true },
     { kind: "terminal", reason: "judge_failed" },
-    { kind: "reward", reward: 0, solved: true },
   ];
-  const after = shared(before);
-  expect(after).toStrictEqual(before);
-  expect([after[1] === after[0], after[11] === after[9], new Set(after).size]).toEqual([true, true, 10]);
+  for (const other of others) {
+    const before = [wrong, other, { ...wrong }, structuredClone(other)];
+    const after = shared(before);
+    expect(after).toStrictEqual(before);
+    expect([after[2] === after[0], after[3] === after[1], after[0] === after[1]]).toEqual([true, true, false]);
+  }
 });
 
 test("any results stay what they are", () => {
