@@ -49,7 +49,7 @@ export const sitting: Attack["call"] = async ({ target }) => {
 /** Messages that do not come whole, on as many sockets. */
 export const stopping: Attack["call"] = async ({ target }) => {
   const sockets = await Promise.all(Array.from({ length: 256 }, () => open(target)));
-  for (const socket of sockets) socket.send(Buffer.alloc(3.9 * 1024 ** 2, "x"), { fin: false, binary: false });
+  for (const socket of sockets) socket.send(Buffer.alloc(1.5 * 1024 ** 2, "x"), { fin: false, binary: false });
   await sleep(SESSIONS_STAY_MS);
   for (const socket of sockets) socket.terminate();
 };

@@ -1,4 +1,5 @@
 /** Runs work of more than about 0.3 ms in threads, off the event loop, and schedules it. */
+import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
 import type { LevelCost, Slice, SliceDone } from "./jobs.ts";
 import { createScheduler, type Running, type Scheduler } from "./scheduler.ts";
@@ -33,11 +34,11 @@ const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
  */
 const WORKERS_NICE = 5;
 
-/** Maximum size of the young objects of one thread. By default they take 128 MB of memory in a thread that is busy. */
-const YOUNG_MB_MAX = 24;
-
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;
+  // A thread that is busy would take 64 MB of memory for its young objects. The main thread keeps the limit of its start,
+  // which a thread's resourceLimits do not override.
+  setFlagsFromString("--max-semi-space-size=8");
   const threads = new Piscina<Slice, SliceDone>({
     filename: new URL("./worker.ts", import.meta.url).href,
     workerData: { environmentFiles } satisfies WorkerData,
@@ -45,7 +46,6 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     maxThreads: count,
     idleTimeout: IDLE_TIMEOUT_NEVER,
     niceIncrement: WORKERS_NICE,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
   });
   threads.on("error", options.onError);
   const onThread = (name: "ready" | "warmUp"): Promise<unknown> => threads.run(undefined as never, { name });

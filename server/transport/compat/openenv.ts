@@ -23,10 +23,10 @@ import { createPlaces, type Place } from "./sessions.ts";
 
 export const OPENENV_PATH = "/ws";
 
-/**
- * Maximum size of a message, which is a completion and a few names; the server's own limit applies if that is lower.
- */
-const MESSAGE_BYTES_MAX = 4 * 1024 ** 2;
+/** Maximum bytes of a message for each byte of the longest completion: JSON writes some as \u001f. */
+const JSON_BYTES_MAX = 6;
+/** Maximum bytes of all else in a message. */
+const NAMES_BYTES_MAX = 64 * 1024;
 /** Reading a longer message takes too long for one round of the event loop. */
 const LONG_BYTES = 128 * 1024;
 /** A message holds a task's choice or a completion, so few parts are enough. */
@@ -55,8 +55,8 @@ export interface OpenEnv {
   close(): void;
 }
 
-export function openEnv(context: TransportContext, handlers: Handlers): OpenEnv {
-  const maxPayload = Math.min(MESSAGE_BYTES_MAX, context.maxMessageBytes);
+export function openEnv(context: TransportContext, handlers: Handlers, completionBytesMax: number): OpenEnv {
+  const maxPayload = Math.min(JSON_BYTES_MAX * completionBytesMax + NAMES_BYTES_MAX, context.maxMessageBytes);
   const server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, clientTracking: true });
   const of = (kind: Kind): Method =>
     methodAt(context, { path: methods[kind], role: "trainer", streamsRequests: false });

@@ -66,7 +66,7 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
   return true;
 }
 
-export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs">;
+export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs" | "limits">;
 
 /**
  * Maximum number of HTTP/2 streams of a connection, the same as on the gRPC port; and how long a connection may be
@@ -97,7 +97,7 @@ export async function startHttp(
   const handlers = handlersOf(services);
   const others = { routes: routesOf(services, context), nemo: nemoGym(context, handlers) };
   const server = createHttpServer(config, listener(config, others, context, metrics), context.resets);
-  const sessions = openEnv(context, handlers);
+  const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
     // Without an upgrade handler, Node would ignore the upgrade; this answers that the path does not exist.

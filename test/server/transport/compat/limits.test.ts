@@ -59,7 +59,7 @@ test("a row of NeMo Gym may bring a number for each of 100,000 tokens, and no mo
 test("a message of OpenEnv with too many parts is refused before it is parsed, and the session goes on", async () => {
   const socket = new WebSocket(`${host.http.replace("http", "ws")}/ws`);
   await once(socket, "open");
-  for (const value of [objects(MiB), keys(100_000), `${"[".repeat(200)}${"]".repeat(200)}`]) {
+  for (const value of [objects(MiB / 2), keys(100_000), `${"[".repeat(200)}${"]".repeat(200)}`]) {
     socket.send(`{"type":"reset","data":{"environment":${value}}}`);
     const [reply] = (await once(socket, "message")) as [Buffer];
     expect(JSON.parse(reply.toString())).toMatchObject({
@@ -73,12 +73,27 @@ test("a message of OpenEnv with too many parts is refused before it is parsed, a
   socket.close();
 });
 
+test("a message of OpenEnv holds the longest completion however JSON escapes it, and no more", async () => {
+  const socket = new WebSocket(`${host.http.replace("http", "ws")}/ws`);
+  await once(socket, "open");
+  const say = async (type: string, data: object): Promise<unknown> => {
+    socket.send(JSON.stringify({ type, data }));
+    const [reply] = (await once(socket, "message")) as [Buffer];
+    return JSON.parse(reply.toString());
+  };
+  await say("reset", { environment: "countdown", level: "T0", seed: 1 });
+  const escaped = await say("step", { completion: "\u001f".repeat(256 * 1024) });
+  expect(escaped).toMatchObject({ type: "observation", data: { done: true } });
+  socket.send("x".repeat(1.7 * MiB));
+  expect(await once(socket, "close")).toMatchObject([1009]);
+});
+
 test("messages of OpenEnv that do not come whole are among the bytes that are held", async () => {
   const limits = { maxHeldBytes: "8MiB", maxMessageBytes: "4MiB" };
   await using limited = await openServer({ store: "memory", ...limits });
   const { http } = limited;
   const sockets = await Promise.all(
-    Array.from({ length: 4 }, async () => {
+    Array.from({ length: 8 }, async () => {
       const socket = new WebSocket(`${http.replace("http", "ws")}/ws`);
       await once(socket, "open");
       return socket;
@@ -86,7 +101,7 @@ test("messages of OpenEnv that do not come whole are among the bytes that are he
   );
   const ended = Promise.race(sockets.map((socket) => once(socket, "close")));
   // A fragment of a message whose last one never comes.
-  for (const socket of sockets) socket.send("x".repeat(3 * MiB), { fin: false });
+  for (const socket of sockets) socket.send("x".repeat(1.5 * MiB), { fin: false });
   await ended;
   expect(sockets.some(({ readyState }) => readyState === WebSocket.OPEN)).toBe(true);
   for (const socket of sockets) socket.terminate();
@@ -140,7 +155,7 @@ async function longestRoundMs(during: () => Promise<void>): Promise<number> {
 }
 
 test("long messages of OpenEnv that come at once over many sockets are not read in one round of the event loop", async () => {
-  const frame = maskedFrame(`{"type":"reset","data":{"environment":"${"x".repeat(3.9 * MiB)}"}}`);
+  const frame = maskedFrame(`{"type":"reset","data":{"environment":"${"x".repeat(1.5 * MiB)}"}}`);
   await sendAtOnce(2, frame);
   const alone = await longestRoundMs(() => sendAtOnce(1, frame));
   expect(await longestRoundMs(() => sendAtOnce(12, frame))).toBeLessThan(4 * alone);
