@@ -16,26 +16,26 @@ import { delayMsAfter, never, passing, retrying, sleep } from "./retry.ts";
 import type { Retryable } from "./retry.ts";
 import type { Attempt, Transport } from "./transport.ts";
 
-/** How a call goes. */
+/** Options of a call. */
 export interface CallOptions {
   /**
-   * Milliseconds until the call, retries included, fails with DEADLINE_EXCEEDED or its last error. For a stream: until
-   * each of its requests does, or until a server that went away is given up.
+   * Milliseconds until the call, retries included, fails with DEADLINE_EXCEEDED or its last error. In a stream of steps
+   * the deadline holds for each request. A stream that only reads fails after this time without a reply.
    */
   readonly deadlineMs?: number | undefined;
   /** Ends the call with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What holds for all calls of a client. */
+/** Defaults for all calls of a client. */
 export interface ClientDefaults {
-  /** Deadline of calls that give none; left out: 60 s. */
+  /** Deadline of calls without one of their own, in milliseconds. Defaults to 60 s. */
   readonly deadlineMs?: number | undefined;
-  /** Whether calls that failed in passing are sent again until their deadline; left out: true. */
+  /** Whether calls with a transient failure are retried until their deadline. Defaults to true. */
   readonly retry?: boolean | undefined;
   /**
-   * What becomes of a score that its run did not record: "warn" (left out), once for each run and status; "error", the
-   * call or the group fails with a FeedbackError; "ignore". It is counted in any case.
+   * Action for a score that its run did not record. "warn" (the default) logs it once for each run and status. "error"
+   * fails the call or the group with a FeedbackError. "ignore" logs nothing. The score is counted in any case.
    */
   readonly onFeedback?: OnFeedback | undefined;
 }
@@ -44,22 +44,22 @@ export interface ClientDefaults {
 export interface Caller {
   readonly transport: Transport;
   readonly feedback: FeedbackLog;
-  /** The deadline of a call. */
+  /** Returns the deadline of a call, in milliseconds. */
   readonly deadlineMsOf: (options?: CallOptions) => number;
-  /** Calls a method; `retryable` says which failures are worth another attempt (left out: passing ones). */
+  /** Calls a method. `retryable` selects the failures that are retried. Defaults to transient ones. */
   readonly unary: <I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     input: MessageInitShape<I>,
     options?: CallOptions,
     retryable?: Retryable,
   ) => Promise<MessageShape<O>>;
-  /** Follows a stream that starts with the current state, and starts it again after a passing failure. */
+  /** Follows a stream that starts with the current state. After a transient failure the stream is started again. */
   readonly follow: <I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     input: MessageInitShape<I>,
     options?: CallOptions,
   ) => AsyncGenerator<MessageShape<O>, void, undefined>;
-  /** Attempts `attempt` under the client's rules. */
+  /** Runs `attempt`, with the client's deadlines and retries. */
   readonly attempting: <T>(
     attempt: (attempt: Attempt) => Promise<T>,
     options: (CallOptions & { readonly throughPause?: PauseNotice | undefined }) | undefined,
@@ -67,11 +67,11 @@ export interface Caller {
   ) => Promise<T>;
 }
 
-/** Puts deadlines and retries over a transport. */
+/** Returns a caller that adds deadlines and retries to a transport. */
 export function callerOver(transport: Transport, defaults: ClientDefaults): Caller {
   const allowed = (retryable: Retryable): Retryable => (defaults.retry === false ? never : retryable);
   const deadlineMsOf = (options?: CallOptions): number => options?.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS;
-  // Until a server has answered there may be none.
+  // Before the first answer there may be no server at the address.
   let reached = false;
   const attempting: Caller["attempting"] = async (attempt, options, retryable = passing) => {
     const result = await retrying(attempt, {
@@ -102,7 +102,10 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
   };
 }
 
-/** Opens a stream again and again until it ends well, fails for good, or was silent with failures for `silenceMsMax`. */
+/**
+ * Reopens a stream after transient failures, until it ends, fails for good, or fails without a reply for
+ * `silenceMsMax`.
+ */
 async function* following<T>(
   open: () => AsyncIterable<T>,
   silenceMsMax: number,
@@ -121,7 +124,7 @@ async function* following<T>(
     } catch (caught) {
       const error = asGradusError(caught);
       const delayMs = delayMsAfter(error, ++failures);
-      // The first failure after a long quiet stretch is no proof of a long absence.
+      // The silence counts from the first failure. Before it the stream may have had nothing to say.
       if (failures === 1) aliveAt = performance.now();
       if (!retryable(error) || performance.now() + delayMs >= aliveAt + silenceMsMax) throw error;
       await sleep(delayMs, signal);

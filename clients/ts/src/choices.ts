@@ -1,4 +1,4 @@
-/** What callers choose from, in plain values, and how it becomes messages of the contract. */
+/** Choices of a caller as plain values, and their conversion to messages of the contract. */
 import { create, isMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
@@ -53,27 +53,27 @@ export type SourceName = keyof typeof sources;
 export type AnswerFormatName = keyof typeof answerFormats;
 export type ThinkingName = keyof typeof thinkings;
 
-/** The field of a message that says how answers are marked. */
+/** Returns the message field for the answer format. */
 export function answerFormatOf(name: AnswerFormatName | undefined): { readonly answerFormat?: AnswerFormat } {
   return name === undefined ? {} : { answerFormat: answerFormats[name] };
 }
 
-/** The field of a message that says how much of its thinking a completion holds. */
+/** Returns the message field for how much of its thinking a completion holds. */
 export function thinkingOf(name: ThinkingName | undefined): { readonly thinking?: Thinking } {
   return name === undefined ? {} : { thinking: thinkings[name] };
 }
 
-/** A reward scheme: its name, or its name with named numbers. */
+/** A reward scheme: its name, or its name with its parameters by name. */
 export type RewardSchemeChoice =
   string | { readonly name: string; readonly parameters?: Readonly<Record<string, number>> };
 
-/** A family of tasks: everything that fixes a task but its seed. What is left out takes the server's default. */
+/** A family of tasks: all settings of a task except its seed. A field that is left out gets the server's default. */
 export interface TaskChoice {
-  /** E.g. "np/tsp". */
+  /** Id of the environment, e.g. "np/tsp". */
   readonly environment: string;
-  /** Left out: the newest. */
+  /** Version of the environment. Defaults to the newest. */
   readonly version?: number | undefined;
-  /** A level's name, or parameters in its place. Both left out: the easiest level. */
+  /** A level's name. Give either `level` or `parameters`. Without both, the easiest level is used. */
   readonly level?: string | undefined;
   readonly parameters?: Readonly<Record<string, number>> | undefined;
   readonly split?: SplitName | undefined;
@@ -81,111 +81,117 @@ export interface TaskChoice {
   /** Data pool for source "real". */
   readonly pool?: string | undefined;
   readonly answerFormat?: AnswerFormatName | undefined;
-  /** How much of its thinking a completion holds, which chat templates change; left out: "required", all of it. */
+  /** How much of its thinking a completion holds; chat templates change this. Defaults to "required": all of it. */
   readonly thinking?: ThinkingName | undefined;
   readonly rewardScheme?: RewardSchemeChoice | undefined;
 }
 
-/** A whole number in [0, 2^64). A number above 2^53 has lost bits already: give a bigint or a string of digits. */
+/** A whole number in [0, 2^64). Give a bigint or a string of digits above 2^53, because a number loses bits there. */
 export type Seed = bigint | number | string;
 
-/** What a run chooses between. Without an answer format and a reward scheme of its own the run's count. */
+/** An arm of a run. Without an answer format or a reward scheme of its own, the run's apply. */
 export interface ArmChoice extends TaskChoice {
   /**
-   * Unique within the run. Left out of a family alone, an environment with "*" ("np/*"), which stands for an arm of each
-   * level of all that match: `checkRun` says what it comes to.
+   * Id, unique within the run. Left out only if `environment` is a pattern with "*", such as "np/*". The pattern stands
+   * for one arm for each level that matches; `checkRun` lists them.
    */
   readonly id?: string | undefined;
-  /** Left out: 1. */
+  /** Weight of the arm. Defaults to 1. */
   readonly weight?: number | undefined;
-  /** Whether a constraint's share of hard tasks counts this arm. */
+  /** Whether this arm counts as hard in the policy's constraints. Defaults to false. */
   readonly hard?: boolean | undefined;
-  /** The KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`); left out: none. */
+  /** KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`). Defaults to none. */
   readonly klCoefficient?: number | undefined;
-  /** Chooses among its rows by their pass rates; left out: it goes through them in turn. */
+  /** Rule by which the arm chooses rows by their pass rates. Left out: it goes through the rows in turn. */
   readonly rows?: RowChoice | undefined;
-  /** Its rows are ranked among those of the arms that name the same; left out: of all that name none. */
+  /** Rows of all arms with the same group are ranked together. Left out: with those of all arms without a group. */
   readonly rankGroup?: string | undefined;
 }
 
-/** A set of tasks that a run is evaluated on beside training, see `nextEvaluation`. Left out, the split is "eval". */
+/** A set of tasks on which a run is evaluated beside training (see `nextEvaluation`). The split defaults to "eval". */
 export interface EvaluationArmChoice extends TaskChoice {
-  /** Unique among the run's arms of both kinds. */
+  /** Id, unique among the run's arms of both kinds. */
   readonly id: string;
-  /** Tasks in the set. */
+  /** Number of tasks in the set. */
   readonly tasks: number;
-  /** Completions of each prompt; left out: the run's. */
+  /** Completions of each prompt. Defaults to the run's. */
   readonly numGenerations?: number | undefined;
 }
 
-/** What a run is; see RunConfig in the contract for meanings and limits. */
+/** Configuration of a run. RunConfig in the contract states meanings and limits. */
 export interface RunChoice {
   readonly arms: readonly ArmChoice[];
   readonly policy: PolicyChoice | Policy;
   readonly numGenerations: number;
   readonly promptsPerUpdate: number;
-  /** Left out: 0. */
+  /** Seed of all draws and instances. Defaults to 0. */
   readonly seed?: Seed;
-  /** Tasks in the whole run; left out: no end. */
+  /** Number of tasks to train on in the whole run. Left out: the run has no end. */
   readonly length?: number;
-  /** Update batches that a draw runs ahead of feedback; left out: 1. */
+  /** Number of update batches that draws may run ahead of feedback. Defaults to 1. */
   readonly feedbackLag?: number | "unbounded";
   readonly feedbackSource?: keyof typeof feedbackSources;
   readonly rewardScheme?: RewardSchemeChoice;
   readonly answerFormat?: AnswerFormatName;
   readonly groupTimeoutMs?: number;
   readonly timeToLiveMs?: number;
-  /** What the run is evaluated on beside training. */
+  /** Sets of tasks on which the run is evaluated beside training. */
   readonly evaluationArms?: readonly EvaluationArmChoice[];
-  /** Whether arms may hold rows that the run's evaluation arms, or suites of the server, evaluate; left out: such arms are refused. */
+  /**
+   * Whether arms may hold rows that the run's evaluation arms or suites of the server evaluate. Defaults to false: such
+   * arms are refused.
+   */
   readonly trainOnEvaluated?: boolean;
-  /** Update batches with a reserve, for groups whose outcomes are alike (DAPO); left out: none. */
+  /** Settings for a reserve in each update batch, for groups whose outcomes are alike (DAPO). Defaults to none. */
   readonly dynamicSampling?: DynamicSamplingChoice;
-  /** What becomes of feedback that comes late; left out: it counts like other. */
+  /** Weight of feedback that arrives late. Left out: late feedback counts like any other. */
   readonly lateFeedback?: { readonly batchesMax: number; readonly weight?: number };
-  /** Text around the prompts: a system message, and a user message with {prompt} where the task's goes. */
+  /** Text around the prompts: a system message, and a user message with {prompt} in place of the task's prompt. */
   readonly promptTemplate?: { readonly system?: string; readonly user?: string };
-  /** Settings for the run's trainer, e.g. `{ learningRate: 1e-6 }`; the server makes no use of it. */
+  /** Settings for the run's trainer, e.g. `{ learningRate: 1e-6 }`. The server does not use them. */
   readonly trainer?: MessageInitShape<typeof TrainerSettingsSchema>;
 }
 
-/** Tasks drawn for each one to train on, and which groups are useless; see DynamicSampling in the contract. */
+/**
+ * Number of tasks drawn for each task to train on, and the criterion of a useless group. See DynamicSampling in the
+ * contract.
+ */
 export interface DynamicSamplingChoice {
   readonly oversampleMax: number;
-  /** Left out: "rewards". */
+  /** Criterion of a useless group. Defaults to "rewards". */
   readonly alike?: "rewards" | "solved";
 }
 
-/** A task as far as scoring needs it; every Task is one. */
+/** The fields of a task that scoring needs. Every Task has them. */
 export interface TaskRef {
   readonly taskId: string;
   readonly groupId: string;
-  /** Of a run's task: its run, for `feedbackCounts`; not sent. */
+  /** Id of the task's run, for `feedbackCounts`. The client does not send it. */
   readonly runId?: string;
 }
 
 /** Why generation ended. */
 export type FinishReasonName = "stop" | "length";
 
-/** A completion, with what its trainer knows of it. */
+/** A completion, with data from its trainer. */
 export interface SampleChoice {
   readonly sampleIndex: number;
   readonly text: string;
   /** Why generation ended; "length": the completion is truncated. */
   readonly finishReason?: FinishReasonName | undefined;
-  /** Of the policy that wrote it, e.g. its number of updates. */
+  /** Version of the policy that wrote the completion, e.g. its number of updates. */
   readonly policyVersion?: number;
 }
 
-/** Completions of one task. Plain strings have their place in the list as sample_index. */
+/** Completions of one task. A plain string has its position in the list as sample_index. */
 export interface GroupChoice {
   readonly task: TaskRef;
   readonly completions: readonly (string | SampleChoice)[];
-  /** Size of the whole group, where this is a part of it outside a run. */
+  /** Size of the whole group. Needed only outside of a run, if this is a part of the group. */
   readonly numGenerations?: number | undefined;
 }
 
-/** Reads a seed; INVALID_ARGUMENT for what is not a whole number in [0, 2^64), or has lost bits. */
+/** Returns a seed as a bigint. Throws INVALID_ARGUMENT if it is not a whole number in [0, 2^64), or has lost bits. */
 export function seedOf(seed: Seed): bigint {
   const exact = typeof seed !== "number" || Number.isSafeInteger(seed);
   const digits = String(seed).trim();
@@ -213,7 +219,7 @@ function rewardSchemeOf(choice: RewardSchemeChoice): RewardScheme {
   return create(RewardSchemeSchema, { name, parameters: { ...parameters } });
 }
 
-/** The message for a family of tasks. */
+/** Returns the message for a family of tasks. */
 export function taskSpecOf(choice: TaskChoice): TaskSpec {
   return create(TaskSpecSchema, {
     environment: choice.environment,
@@ -228,7 +234,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
   });
 }
 
-/** The field of a message that has one; none where it is not known. */
+/** Returns the message field for a finish reason. The field is left out if the reason is undefined. */
 export function finishReasonOf(finishReason: FinishReasonName | undefined): { readonly finishReason?: FinishReason } {
   const reasons = { stop: FinishReason.STOP, length: FinishReason.LENGTH };
   return finishReason === undefined ? {} : { finishReason: reasons[finishReason] };
@@ -239,7 +245,7 @@ function completionOf({ finishReason, ...completion }: SampleChoice, groupId: st
   return { ...completion, ...finishReasonOf(finishReason) };
 }
 
-/** The message for completions of one task. */
+/** Returns the message for completions of one task. */
 export function groupOf({ task, completions, numGenerations = 0 }: GroupChoice): CompletionGroup {
   const { taskId, groupId } = task;
   return create(CompletionGroupSchema, {
@@ -261,7 +267,7 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
   return { oversampleMax, alike: alike === "solved" ? AlikeOutcomes.SOLVED : AlikeOutcomes.REWARDS };
 }
 
-/** The message for an arm. */
+/** Returns the message for an arm. A message is returned as it is. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
   const { id = "", weight, hard, klCoefficient, rankGroup, rows, ...task } = choice;
@@ -280,7 +286,7 @@ function evaluationArmOf({ id, tasks, numGenerations, ...task }: EvaluationArmCh
   return create(EvaluationArmSchema, { id, tasks, spec: taskSpecOf(task), numGenerations: numGenerations ?? 0 });
 }
 
-/** The message for a run's configuration; a message stays as it is. */
+/** Returns the message for a run's configuration. A message is returned as it is. */
 export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
   if (isMessage(choice, RunConfigSchema)) return choice;
   const { rewardScheme, answerFormat, groupTimeoutMs, timeToLiveMs, feedbackSource } = choice;

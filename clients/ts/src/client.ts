@@ -1,4 +1,4 @@
-/** The client: what it can be asked, over any transport. */
+/** The client: all calls of a server, over any transport. */
 import { callerOver } from "./caller.ts";
 import type { CallOptions, Caller, ClientDefaults } from "./caller.ts";
 import { groupOf, seedOf, taskSpecOf } from "./choices.ts";
@@ -26,46 +26,46 @@ import { sendable } from "./surrogates.ts";
 import type { Transport } from "./transport.ts";
 import type { Items } from "./windowed.ts";
 
-/** A client of one server. Its connection is made by the first call. */
+/** A client of one server. The first call connects. */
 export interface GradusClient extends PeopleCalls {
-  /** Which server this is: its version, its ports and limits. */
+  /** Returns the version, the ports and the limits of the server. */
   getServerInfo(options?: CallOptions): Promise<ServerInfo>;
-  /** All environments of the server, by id; those of one category if given. */
+  /** Returns all environments of the server, by id. With `category`, only those of that category. */
   listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
-  /** One environment; version 0 is the newest. */
+  /** Returns one environment. Version 0 is the newest. */
   getEnvironment(id: string, version?: number, options?: CallOptions): Promise<Environment>;
-  /** Makes one task: a pure function of the choice. A seed that is left out is 0. */
+  /** Makes one task, a pure function of the choice. The seed defaults to 0. */
   reset(choice: TaskChoice & { readonly seed?: Seed | undefined }, options?: CallOptions): Promise<Task>;
-  /** Makes one task for each seed, in their order; one that cannot be made says why in its result. */
+  /** Makes one task for each seed, in the order of the seeds. If a task cannot be made, its result has the reason. */
   batchReset(
     choice: TaskChoice & { readonly seeds: readonly Seed[] },
     options?: CallOptions,
   ): Promise<readonly ResetResult[]>;
-  /** Scores one completion; sampleIndex (left out: 0) says which of its group. */
+  /** Scores one completion. `sampleIndex` is its position in its group and defaults to 0. */
   step(task: TaskRef, completion: string, options?: CallOptions & { readonly sampleIndex?: number }): Promise<Outcome>;
-  /** Scores groups of completions, in their order. */
+  /** Scores groups of completions. Returns the outcomes in the order of the groups. */
   batchStep(groups: readonly GroupChoice[], options?: CallOptions): Promise<readonly GroupOutcome[]>;
   /**
-   * Scores groups as they come and gives results as they are ready, in any order; each group gets exactly one. At most
-   * `window` groups (left out: 64) are on their way; `deadlineMs` holds for each. Leaving the loop ends the stream.
+   * Scores groups as they arrive, and yields exactly one result for each, in any order. At most `window` groups (64 by
+   * default) are in flight. `deadlineMs` holds for each group. Leaving the loop ends the stream.
    */
   streamSteps<Group extends GroupChoice>(
     groups: Items<Group>,
     options?: StreamOptions,
   ): AsyncGenerator<StepResult<Group>, void, undefined>;
-  /** How many scores did what to their runs, as far as this client has seen. */
+  /** Returns the number of scores by feedback status, for all runs that this client has scored. */
   feedbackCounts(): FeedbackCounts;
-  /** The run of this id, which need not be there yet. */
+  /** Returns a handle of the run with this id. The run need not exist yet. */
   run(runId: string): RunHandle;
-  /** All runs of the server, by id. */
+  /** Returns all runs of the server, by id. */
   listRuns(options?: CallOptions): Promise<readonly Run[]>;
-  /** The evaluation of this id, which need not be there yet. */
+  /** Returns a handle of the evaluation with this id. The evaluation need not exist yet. */
   evaluation(evaluationId: string): EvaluationHandle;
-  /** All evaluations of the server, by id; those of one suite if given. */
+  /** Returns all evaluations of the server, by id. With `suite`, only those of that suite. */
   listEvaluations(filter?: { readonly suite?: string }, options?: CallOptions): Promise<readonly Evaluation[]>;
-  /** All suites of the server, by id. */
+  /** Returns all suites of the server, by id. */
   listSuites(options?: CallOptions): Promise<readonly Suite[]>;
-  /** Ends the connection; calls that are under way fail. */
+  /** Closes the connection. Calls in flight fail. */
   close(): void;
 }
 
@@ -106,7 +106,7 @@ function environmentCalls({
   };
 }
 
-/** A client over a transport. */
+/** Returns a client over a transport. */
 export function clientOver(transport: Transport, defaults: ClientDefaults): GradusClient {
   const caller = callerOver(transport, defaults);
   return {

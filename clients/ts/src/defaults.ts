@@ -1,15 +1,18 @@
-/** What holds where a caller says nothing. Python's client has the same (test/clients/defaults.json). */
+/** Defaults of the client. The Python client has the same ones (test/clients/defaults.json). */
 
-/** Of calls, retries included. */
+/** Deadline of a call, retries included, in milliseconds. */
 export const DEADLINE_MS = 60_000;
-/** Of `nextBatch`, which waits for feedback that is due. */
+/** Deadline of `nextBatch` in milliseconds. It is longer because `nextBatch` waits for due feedback. */
 export const NEXT_BATCH_DEADLINE_MS = 600_000;
-/** Groups of a stream on their way at once. */
+/** Maximum number of groups of a stream that are in flight. */
 export const WINDOW = 64;
-/** How often a call is sent again where no server has ever answered, and none says when to. */
+/** Maximum number of retries of a call, as long as no server has ever answered and none names a delay. */
 export const RETRIES_UNREACHED = 4;
-/** First delay before a call is sent again, where the server names none; it doubles each time, up to the greatest. */
+/**
+ * First delay before a retry, in milliseconds, if the server names none. The delay doubles each time, up to the maximum
+ * below.
+ */
 export const DELAY_MS_FIRST = 100;
 export const DELAY_MS_MAX = 5_000;
-/** Of a score that its run did not record: said once, and counted. */
+/** Action for a score that its run did not record: it is logged once and counted. */
 export const ON_FEEDBACK = "warn";

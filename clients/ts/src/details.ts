@@ -1,25 +1,28 @@
-/** Why a call failed, as the server says it beside the status: google.rpc.ErrorInfo. Read by hand: two messages of six fields. */
+/**
+ * Reads the reason of a failed call from the status details (google.rpc.ErrorInfo). It is parsed by hand, because the
+ * two messages have only six fields.
+ */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-/** The server's reason for a failure, and its facts. */
+/** Reason of a failure, and facts about it. */
 export interface ErrorReason {
-  /** E.g. "PAUSED", "FEEDBACK_DUE". */
+  /** Name of the reason, e.g. "PAUSED" or "FEEDBACK_DUE". */
   readonly reason: string;
-  /** E.g. `paused_by` and `paused_since`. */
+  /** Facts by name, e.g. `paused_by` and `paused_since`. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** Name of the metadata that has the reason in plain text. */
+/** Metadata key of the reason in plain text. */
 export const waitReasonKey = "wait-reason";
 
-/** Type of the detail that has the reason. */
+/** Type name of the detail that holds the reason. */
 export const errorInfoType = "google.rpc.ErrorInfo";
 
 const domain = "gradus";
 
 type Field = readonly [number: number, bytes: Uint8Array];
 
-/** The fields of a message that hold bytes, text or a message. */
+/** Returns the fields of a message that hold bytes, text or a message. */
 function fieldsOf(message: Uint8Array): readonly Field[] {
   const reader = new BinaryReader(message);
   const fields: Field[] = [];
@@ -35,7 +38,7 @@ function textAt(fields: readonly Field[], number: number): string {
   return new TextDecoder().decode(fields.find((field) => field[0] === number)?.[1]);
 }
 
-/** Reads a google.rpc.ErrorInfo; undefined: it is of another domain, or damaged. */
+/** Reads a google.rpc.ErrorInfo. Undefined: it belongs to another domain, or is damaged. */
 export function reasonOfInfo(info: Uint8Array): ErrorReason | undefined {
   try {
     const fields = fieldsOf(info);
@@ -50,7 +53,7 @@ export function reasonOfInfo(info: Uint8Array): ErrorReason | undefined {
   }
 }
 
-/** Finds the reason in a google.rpc.Status; undefined: it has none, or is damaged. */
+/** Finds the reason in a google.rpc.Status. Undefined: the status has none, or is damaged. */
 export function reasonOfStatus(status: Uint8Array): ErrorReason | undefined {
   try {
     for (const [number, detail] of fieldsOf(status)) {
@@ -60,12 +63,12 @@ export function reasonOfStatus(status: Uint8Array): ErrorReason | undefined {
       if (reason !== undefined) return reason;
     }
   } catch {
-    // A proxy may have cut it; the reason in plain text is enough to wait by.
+    // A proxy may have cut the details. The reason in plain text is then enough.
   }
   return undefined;
 }
 
-/** The reason alone, as plain text has it; undefined: there is none. */
+/** Returns the reason given as plain text, without facts. Undefined: there is none. */
 export function reasonOfText(text: string | null | undefined): ErrorReason | undefined {
   return text ? { reason: text, facts: {} } : undefined;
 }

@@ -1,7 +1,7 @@
-/** What can go wrong, as one class with a code. */
+/** The error of a failed call: one class with a code. */
 import type { ErrorReason } from "./details.ts";
 
-/** Names of the gRPC status codes, each at its number. */
+/** Names of the gRPC status codes. The index of a name is its number. */
 const codes = [
   "OK",
   "CANCELLED",
@@ -22,19 +22,19 @@ const codes = [
   "UNAUTHENTICATED",
 ] as const;
 
-/** The name of a gRPC status code. */
+/** Name of a gRPC status code. */
 export type GradusCode = (typeof codes)[number];
 
-/** Name of the metadata in which the server says when to try again, in milliseconds. */
+/** Metadata key of the delay, in milliseconds, after which the server asks for a retry. */
 export const retryDelayKey = "retry-delay-ms";
 
-/** What is wrong with a client's address or options, so that no call of it can go through. */
+/** A mistake in a client's address or options. All calls of the client fail. */
 export type ConnectionMistake =
-  /** A Gradus server's HTTP port where its gRPC port is wanted. */
+  /** The address is a Gradus server's HTTP port, but the client needs the gRPC port. */
   | "http_port"
-  /** A port that speaks no HTTP/1.1, as gRPC ports do, where the HTTP port is wanted. */
+  /** The port speaks no HTTP/1.1, like a gRPC port, but the client needs the HTTP port. */
   | "grpc_port"
-  /** Something else listens there. */
+  /** The program at the address is no Gradus server. */
   | "not_gradus"
   /** The server speaks TLS and the client does not. */
   | "needs_tls"
@@ -53,15 +53,15 @@ interface ErrorDetails {
 /** A call that failed. */
 export class GradusError extends Error {
   override readonly name = "GradusError";
-  /** The gRPC status, e.g. "NOT_FOUND". */
+  /** gRPC status, e.g. "NOT_FOUND". */
   readonly code: GradusCode;
-  /** How long the server asks to wait before trying again, milliseconds; undefined: it did not say. */
+  /** Delay in milliseconds after which the server asks for a retry. Undefined: the server gives none. */
   readonly retryDelayMs: number | undefined;
-  /** Set: the client's address or options are wrong, as the message says, and trying again is of no use. */
+  /** Mistake in the client's address or options. If it is set, a retry does not help. */
   readonly mistake: ConnectionMistake | undefined;
-  /** The server's word for why the call has to wait, e.g. "PAUSED" or "FEEDBACK_DUE"; undefined: it gives none. */
+  /** Reason for which the call has to wait, e.g. "PAUSED" or "FEEDBACK_DUE". Undefined: the server gives none. */
   readonly reason: string | undefined;
-  /** Facts that come with the reason, e.g. `paused_by` and `paused_since` (RFC 3339) of a paused run. */
+  /** Facts about the reason, e.g. `paused_by` and `paused_since` (RFC 3339) for a paused run. */
   readonly facts: Readonly<Record<string, string>>;
 
   constructor(code: GradusCode, message: string, details: ErrorDetails = {}) {
@@ -74,24 +74,24 @@ export class GradusError extends Error {
   }
 }
 
-/** The name of a status code's number; a number that means nothing is UNKNOWN. */
+/** Returns the name of a status code. An unknown number gives UNKNOWN. */
 export function codeName(code: number): GradusCode {
   return codes[code] ?? "UNKNOWN";
 }
 
-/** Reads a delay as metadata gives it; undefined: absent, or not a positive number. */
+/** Reads a delay from metadata. Undefined: absent, or not a positive number. */
 export function readDelayMs(text: string | null | undefined): number | undefined {
   const delay = Number(text);
   return Number.isFinite(delay) && delay > 0 ? delay : undefined;
 }
 
-/** Anything thrown, as a GradusError. */
+/** Returns any thrown value as a GradusError. */
 export function asGradusError(error: unknown): GradusError {
   if (error instanceof GradusError) return error;
   return new GradusError("UNKNOWN", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** What a call that was aborted ends with. */
+/** Returns the error of a call that its signal aborted. */
 export function abortedError(signal: AbortSignal): GradusError {
   return new GradusError("CANCELLED", "the call was aborted", { cause: signal.reason });
 }

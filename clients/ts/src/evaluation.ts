@@ -1,4 +1,4 @@
-/** One evaluation: a model's completions of a suite's tasks, and the report on them. */
+/** Handle of one evaluation: a model's completions of a suite's tasks, and the report on them. */
 import type { CallOptions, Caller } from "./caller.ts";
 import { create } from "@bufbuild/protobuf";
 import { answerFormatOf, finishReasonOf, thinkingOf } from "./choices.ts";
@@ -23,61 +23,61 @@ import type { SampleFilterChoice } from "./samples.ts";
 import { sendable } from "./surrogates.ts";
 import type { Attempt, Transport } from "./transport.ts";
 
-/** What to evaluate. */
+/** Configuration of an evaluation. */
 export interface EvaluationChoice {
-  /** E.g. "forge-bench". */
+  /** Id of the suite, e.g. "forge-bench". */
   readonly suite: string;
-  /** Left out: the newest. */
+  /** Version of the suite. Defaults to the newest. */
   readonly suiteVersion?: number | undefined;
-  /** Completions of each task; left out: 1. */
+  /** Completions of each task. Defaults to 1. */
   readonly samplesPerTask?: number | undefined;
-  /** The model's name, for the report. */
+  /** Model's name for the report. */
   readonly model?: string | undefined;
-  /** Left out: each environment's default. */
+  /** Answer format. Defaults to that of each environment. */
   readonly answerFormat?: AnswerFormatName | undefined;
-  /** How much of its thinking a completion holds; left out: "required", all of it. */
+  /** How much of its thinking a completion holds. Defaults to "required": all of it. */
   readonly thinking?: ThinkingName | undefined;
 }
 
 /** A completion of a task of the suite. */
 export interface CompletionChoice {
   readonly task: { readonly taskId: string };
-  /** Left out: 0. */
+  /** Position of the completion in its group. Defaults to 0. */
   readonly sampleIndex?: number | undefined;
   readonly completion: string;
   /** Why generation ended; "length": the completion is truncated. */
   readonly finishReason?: FinishReasonName | undefined;
 }
 
-/** How a list is read. */
+/** Options of a call that reads a list. */
 export interface ListOptions extends CallOptions {
-  /** Items that one call asks for; left out: 100. */
+  /** Number of items in each call. Defaults to 100. */
   readonly pageSize?: number | undefined;
 }
 
-/** Which samples to give. */
+/** Filter of samples. */
 export interface SamplesChoice extends SampleFilterChoice, ListOptions {
-  /** Only of this part of the suite. */
+  /** Only samples of this part of the suite. */
   readonly part?: string | undefined;
-  /** Only of this category of the suite. */
+  /** Only samples of this category of the suite. */
   readonly category?: string | undefined;
-  /** Only of tasks whose instance has this hash. */
+  /** Only samples of tasks whose instance has this hash. */
   readonly instanceHash?: string | undefined;
   /** Leaves out prompts and completions. */
   readonly brief?: boolean | undefined;
 }
 
-/** What became of a completion: an outcome, or why it was not taken. */
+/** Result of a submitted completion: an outcome, or the reason for which it was refused. */
 export interface Submitted {
   readonly taskId: string;
   readonly sampleIndex: number;
-  /** Of a sample that was there already the outcome of the completion that came first. */
+  /** Outcome. If the sample already existed, this is the outcome of its first completion. */
   readonly outcome?: Outcome;
   readonly feedback?: Feedback;
   readonly failure?: SubmitFailure;
 }
 
-/** A completion that an evaluation has, and the suite's part and category that its task belongs to. */
+/** A completion of an evaluation, with the part and category of the suite to which its task belongs. */
 export interface Sample {
   readonly task?: Task;
   readonly sampleIndex: number;
@@ -85,47 +85,53 @@ export interface Sample {
   readonly outcome?: Outcome;
   readonly part: string;
   readonly category: string;
-  /** Of a row: the pool's name. */
+  /** Name of the pool, if the task is a row. */
   readonly pool?: string;
-  /** The row's number in the pool's file as it is now, from 0; left out: the pool has it no longer. */
+  /** Current row number in the pool's file, counted from 0. Unset: the pool no longer has the row. */
   readonly row?: number;
-  /** The digest of the pool that numbers the row. */
+  /** Digest of the pool that numbers the row. */
   readonly poolDigest?: string;
 }
 
-/** An evaluation that is held for this client. */
+/** A hold of an evaluation by this client. */
 export interface Hold {
-  /** Rejects when it is held no longer, though it was not released: the server is gone. */
+  /** Rejects if the hold ends without a release, because the server is gone. */
   readonly lost: Promise<never>;
   release(): void;
 }
 
-/** One evaluation. Every call may be made again: the first completion of each sample counts. */
+/** Handle of one evaluation. Every call can be repeated: the first completion of each sample counts. */
 export interface EvaluationHandle {
   readonly evaluationId: string;
-  /** Creates the evaluation, or gives it as it stands if it is there with the same choices. */
+  /** Creates the evaluation, or returns it if it exists with the same choices. */
   create(choice: EvaluationChoice, options?: CallOptions): Promise<Evaluation>;
   get(options?: CallOptions): Promise<Evaluation>;
   /**
-   * Holds it, so that no other program that asks to hold it completes the same samples; FAILED_PRECONDITION while another
-   * does, DEADLINE_EXCEEDED where the server does not say by the deadline. It ends with this process, too.
+   * Holds the evaluation, so that no other program that asks for a hold completes the same samples. Fails with
+   * FAILED_PRECONDITION if another program holds the evaluation, and with DEADLINE_EXCEEDED if the server does not
+   * answer in time. The hold ends with this process, too.
    */
   hold(options?: CallOptions): Promise<Hold>;
-  /** Tasks whose completions are missing, in the suite's order; each page is asked for when it is wanted. */
+  /**
+   * Yields the tasks with missing completions, in the suite's order. Each page is requested when the reader needs it.
+   */
   pending(options?: ListOptions): AsyncGenerator<PendingTask, void, undefined>;
-  /** Has completions scored, at most 1024; what became of each, in their order. */
+  /** Submits completions for scoring, at most 1,024. Returns their results in the same order. */
   submit(completions: readonly CompletionChoice[], options?: CallOptions): Promise<readonly Submitted[]>;
-  /** Deletes it with its samples. */
+  /** Deletes the evaluation with its samples. */
   delete(options?: CallOptions): Promise<void>;
-  /** What was submitted, with its outcomes, in the suite's order; that of a filter if one is given. */
+  /** Yields submitted samples with their outcomes, in the suite's order, as the filter selects. */
   samples(options?: SamplesChoice): AsyncGenerator<Sample, void, undefined>;
-  /** The report so far. */
+  /** Returns the current report. */
   report(options?: CallOptions): Promise<Report>;
 }
 
 const { method } = EvaluationService;
 
-/** The deadline is for the first reply, which says that it is held: that is for as long as its caller works. */
+/**
+ * Holds an evaluation. The deadline applies only to the first reply, which confirms the hold. The hold itself lasts as
+ * long as its caller works.
+ */
 async function held(transport: Transport, evaluationId: string, { timeoutMs, signal }: Attempt): Promise<Hold> {
   const ending = new AbortController();
   const leave = (): void => ending.abort();
@@ -147,12 +153,12 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
   const lost = replies.next().then((): never => {
     throw new GradusError("UNAVAILABLE", "the server holds the evaluation no longer");
   });
-  // Whoever released it asks no more.
+  // After a release nobody reads this promise.
   lost.catch(() => undefined);
   return { lost, release: leave };
 }
 
-/** The calls of one evaluation. */
+/** Returns the handle of one evaluation. */
 export function evaluationHandle({ unary, transport, attempting }: Caller, evaluationId: string): EvaluationHandle {
   return {
     evaluationId,
@@ -177,7 +183,7 @@ export function evaluationHandle({ unary, transport, attempting }: Caller, evalu
       });
       return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },
-    // Sent again only where the server says that it did nothing: after a lost reply it would answer NOT_FOUND.
+    // A retry is safe only if the server says that it did nothing. After a lost reply it would fail with NOT_FOUND.
     delete: async (options) => void (await unary(method.deleteEvaluation, { evaluationId }, options, asked)),
     samples: (choice = {}) => {
       const { pageSize = 0, part = "", category = "", instanceHash = "", brief = false, ...rest } = choice;

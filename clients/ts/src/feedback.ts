@@ -1,17 +1,17 @@
-/** What scores did to runs: counted, and said where it is not what a trainer expects. */
+/** Feedback statuses of scores: counts, and warnings about unexpected ones. */
 import { ON_FEEDBACK } from "./defaults.ts";
 import { GradusError } from "./errors.ts";
 import type { FeedbackStatusName, Outcome } from "./outcomes.ts";
 
 const choices = ["warn", "error", "ignore"] as const;
 
-/** What becomes of a score that its run did not record. */
+/** Action for a score that its run did not record. */
 export type OnFeedback = (typeof choices)[number];
 
-/** How many scores did what to a run. */
+/** Number of scores by feedback status. */
 export type FeedbackCounts = Readonly<Partial<Record<FeedbackStatusName, number>>>;
 
-/** A score that its run did not record; only with `onFeedback: "error"`. */
+/** Error for a score that its run did not record. Used only with `onFeedback: "error"`. */
 export class FeedbackError extends GradusError {
   readonly status: FeedbackStatusName;
 
@@ -21,23 +21,26 @@ export class FeedbackError extends GradusError {
   }
 }
 
-/** Outcomes of a group, and its run where that is known. */
+/** Outcomes of a group, and its run if it is known. */
 export interface Noted {
   readonly runId: string | undefined;
   readonly outcomes: readonly Outcome[];
 }
 
-/** Counts of what scores did to their runs. */
+/** Counts of scores by feedback status. */
 export interface FeedbackLog {
-  /** Of one run or, left out, of all. */
+  /** Returns the counts of one run, or of all runs if `runId` is left out. */
   readonly counts: (runId?: string) => FeedbackCounts;
-  /** Counts outcomes of groups, then warns of what is unexpected, once for each run and status, or throws the first. */
+  /**
+   * Counts the outcomes of groups. Then it warns about unexpected ones, once for each run and status, or throws the
+   * first.
+   */
   readonly note: (...groups: readonly Noted[]) => void;
 }
 
 type Counted = Map<string, Map<FeedbackStatusName, number>>;
 
-/** A duplicate is the same completion again, which a retry makes; nothing is lost. */
+/** Statuses that need no warning. A duplicate is the same completion again after a retry, so nothing is lost. */
 const expected: ReadonlySet<FeedbackStatusName> = new Set(["recorded", "duplicate"]);
 
 const reasons: Partial<Record<FeedbackStatusName, string>> = {
@@ -45,7 +48,7 @@ const reasons: Partial<Record<FeedbackStatusName, string>> = {
   stale_epoch: "its task is from before an import of the run, or of a run that was deleted",
 };
 
-/** A log of a client; INVALID_ARGUMENT for a choice that does not exist. */
+/** Returns the log of a client. Throws INVALID_ARGUMENT if `onFeedback` is not one of the choices. */
 export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
   if (!choices.includes(onFeedback))
     throw new GradusError("INVALID_ARGUMENT", `onFeedback: want ${choices.join(", ")}; got ${String(onFeedback)}`);
@@ -69,7 +72,7 @@ export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
       return counts;
     },
     note: (...groups) => {
-      // All are counted before one is thrown.
+      // All outcomes are counted before the first error is thrown.
       const unexpected = groups.map(({ outcomes, runId = "" }) => ({
         runId,
         outcomes: outcomes.filter((outcome) => count(counted, runId, outcome)),
@@ -79,13 +82,13 @@ export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
   };
 }
 
-/** Counts an outcome; whether it is unexpected. */
+/** Counts an outcome. Returns whether its status is unexpected. */
 function count(counted: Counted, runId: string, outcome: Outcome): boolean {
   if (outcome.feedback === undefined) return false;
   const { status } = outcome.feedback;
   const statuses = counted.get(runId) ?? new Map<FeedbackStatusName, number>();
   counted.set(runId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
-  // A sample that is to be sent again is not recorded yet, and says so itself.
+  // A sample to be sent again is not recorded yet, and its outcome already says so.
   const again = outcome.kind === "unscored" && outcome.retryDelayMs !== undefined;
   return !expected.has(status) && !again;
 }

@@ -1,4 +1,4 @@
-/** Outcomes as unions on `kind`, with names where the contract's messages have numbers. */
+/** Outcomes as unions on `kind`, with names in place of the contract's enum numbers. */
 import { NoRewardReason, Proof, Verdict, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type {
   ContrastPair,
@@ -35,22 +35,22 @@ const statuses = {
 } as const;
 const proofs = { [Proof.OPTIMAL]: "optimal", [Proof.BOUNDED]: "bounded" } as const;
 
-/** What the verifier found. "unknown" here and below: a value newer than this client. */
+/** Verdict of the verifier. "unknown", here and below, is a value that is newer than this client. */
 export type VerdictName = (typeof verdicts)[keyof typeof verdicts] | "unknown";
-/** Why a sample has no reward. */
+/** Reason for which a sample has no reward. */
 export type NoRewardReasonName = (typeof reasons)[keyof typeof reasons] | "unknown";
-/** What a score did to the run that issued the task. */
+/** Status of a score in the run that issued the task. */
 export type FeedbackStatusName = (typeof statuses)[keyof typeof statuses] | "unknown";
-/** How a baseline is known. */
+/** Proof status of a baseline. */
 export type ProofName = (typeof proofs)[keyof typeof proofs] | "unknown";
 
-/** What a score did to its run, and why where it was not recorded. */
+/** Status of a score in its run, and the reason if the run did not record it. */
 export interface Feedback {
   readonly status: FeedbackStatusName;
   readonly detail: string;
 }
 
-/** A marked answer; offsets count code points. */
+/** A marked answer. Offsets count code points. */
 export interface AnswerSpan {
   readonly start: number;
   readonly end: number;
@@ -62,12 +62,12 @@ export interface AnswerSpan {
 
 interface Answered {
   readonly sampleIndex: number;
-  /** Left out outside of runs. */
+  /** Feedback of the run. Unset: the task is outside of a run. */
   readonly feedback?: Feedback;
-  /** Over the group's samples with a reward; left out unless the message held the whole group. */
+  /** Advantages over the group's samples with a reward. Unset: the message did not hold the whole group. */
   readonly rlooAdvantage?: number;
   readonly grpoAdvantage?: number;
-  /** The message of the contract, e.g. for toJson. */
+  /** Message of the contract, e.g. for toJson. */
   readonly message: OutcomeMessage;
 }
 
@@ -83,32 +83,32 @@ export interface ScoredOutcome
     > {
   readonly kind: "scored";
   readonly verdict: VerdictName;
-  /** A feasible answer's value and its quality in [0, 1] against the baseline, where there is one. */
+  /** Objective value of a feasible answer, and its quality in [0, 1] against the baseline. Unset: there is none. */
   readonly objective?: number;
   readonly ratio?: number;
   readonly baseline?: { readonly value: number; readonly bound: number; readonly proof: ProofName };
   readonly spans: readonly AnswerSpan[];
 }
 
-/** A completion without a reward, which says nothing of the policy: leave it out, or send it again after the delay. */
+/** A completion without a reward. It says nothing about the policy: leave it out, or send it again after the delay. */
 export interface UnscoredOutcome extends Answered {
   readonly kind: "unscored";
   readonly reason: NoRewardReasonName;
-  /** What failed, for "resource_unavailable", e.g. "judge"; else left out. */
+  /** Resource that failed if the reason is "resource_unavailable", e.g. "judge". Otherwise unset. */
   readonly resource?: string;
   readonly detail: string;
-  /** Left out: the reason is final. */
+  /** Delay in milliseconds before the completion can be sent again. Unset: the reason is final. */
   readonly retryDelayMs?: number;
 }
 
-/** What became of one completion. */
+/** Outcome of one completion. */
 export type Outcome = ScoredOutcome | UnscoredOutcome;
 
-/** Outcomes of a group's completions, in the order they went. */
+/** Outcomes of a group's completions, in the order in which they were sent. */
 export interface GroupOutcome {
   readonly groupId: string;
   readonly outcomes: readonly Outcome[];
-  /** Left out unless the message held the whole group, and a sample has a reward. */
+  /** Statistics of the group. Unset: the message did not hold the whole group, or no sample has a reward. */
   readonly statistics?: GroupStatistics;
   readonly contrastPairs: readonly ContrastPair[];
 }
@@ -116,7 +116,7 @@ export interface GroupOutcome {
 const named = <Names extends Readonly<Record<number, string>>>(names: Names, value: number) =>
   (names[value] ?? "unknown") as Names[keyof Names] | "unknown";
 
-/** What a score did to its run. */
+/** Converts the feedback of a score. */
 export function feedbackOf({ status, detail }: FeedbackMessage): Feedback {
   return { status: named(statuses, status), detail };
 }
@@ -156,7 +156,7 @@ function scored(score: Score, answered: Answered): ScoredOutcome {
   };
 }
 
-/** Reads an outcome. */
+/** Converts the message of an outcome. */
 export function outcomeOf(message: OutcomeMessage): Outcome {
   const { sampleIndex, result, feedback, rlooAdvantage, grpoAdvantage } = message;
   const answered: Answered = {
@@ -178,12 +178,12 @@ export function outcomeOf(message: OutcomeMessage): Outcome {
   };
 }
 
-/** Reads a group's outcomes. */
+/** Converts the message of a group's outcomes. */
 export function groupOutcomeOf({ groupId, outcomes, statistics, contrastPairs }: GroupOutcomeMessage): GroupOutcome {
   return { groupId, outcomes: outcomes.map(outcomeOf), contrastPairs, ...(statistics && { statistics }) };
 }
 
-/** The reward of an outcome; undefined, and never 0: it has none, and the outcome says why. */
+/** Returns the reward of an outcome. Undefined, and never 0: the outcome has no reward, and names the reason. */
 export function rewardOf(outcome: Outcome): number | undefined {
   return outcome.kind === "scored" ? outcome.reward : undefined;
 }

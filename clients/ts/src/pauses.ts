@@ -1,18 +1,18 @@
-/** Runs that are paused: what is said while one is waited for. */
+/** Recognizes paused runs, and logs the wait for one. */
 import type { GradusError } from "./errors.ts";
 
-/** From one line on the console to the next. */
+/** Time between two log lines, in milliseconds. */
 const NOTICE_MS = 60_000;
 
-/** Told of each answer that says that the run is paused. */
+/** Callback for each answer that the run is paused. */
 export type PauseNotice = (error: GradusError) => void;
 
-/** Whether the run of the call is paused. */
+/** Returns whether an error says that the call's run is paused. */
 export function isPaused(error: GradusError): boolean {
   return error.code === "UNAVAILABLE" && error.reason === "PAUSED";
 }
 
-/** Says on the console, once a minute, who paused the run and since when. */
+/** Returns a callback that logs, at most once a minute, who paused the run and since when. */
 export function pauseNotice(runId: string, now: () => number = () => performance.now()): PauseNotice {
   let saidAt = -Infinity;
   return ({ facts }) => {

@@ -1,4 +1,4 @@
-/** What people ask of a server: what an answer is worth, pictures, solutions, and runs before there are any. */
+/** Calls for interactive use: try an answer, draw or solve a task, check or simulate a run. */
 import type { CallOptions, Caller } from "./caller.ts";
 import { runConfigOf } from "./choices.ts";
 import type { RunChoice, Seed } from "./choices.ts";
@@ -10,45 +10,49 @@ import type { SolveTaskResponse } from "../../../proto/gen/gradus/v1/environment
 import { type Outcome, outcomeOf } from "./outcomes.ts";
 import { present } from "./reply.ts";
 
-/** What a person wrote: an answer alone, without its marks, or a whole completion. */
+/** Text of a person: an answer alone, without its marks, or a whole completion. */
 export type TextChoice = { readonly answer: string } | { readonly completion: string };
 
-/** What an answer would be worth. */
+/** Outcome that an answer would have. */
 export interface TriedAnswer {
-  /** What was scored: spans are places in it. */
+  /** Completion that was scored. Spans are positions in it. */
   readonly completion: string;
   readonly outcome: Outcome;
 }
 
-/** How a task is solved. */
+/** Options of solveTask. */
 export interface SolveChoice extends CallOptions {
-  /** Whether to draw the solution. */
+  /** Whether to draw the solution. Defaults to false. */
   readonly draw?: boolean | undefined;
-  /** With `draw`: what to draw it beside. */
+  /** Answer or completion that is drawn beside the solution. Used only with `draw`. */
   readonly beside?: TextChoice | undefined;
 }
 
-/** How a run is simulated. */
+/** Options of simulateRun. */
 export interface SimulationChoice extends CallOptions {
-  /** From ServerInfo.students; left out: the first. */
+  /** Name of a student in ServerInfo.students. Defaults to the first. */
   readonly student?: string | undefined;
   readonly seed?: Seed | undefined;
-  /** Update batches; left out: the run's length, at most 500. */
+  /** Number of update batches. Defaults to the run's length, at most 500. */
   readonly updates?: number | undefined;
-  /** Points of the series; left out: 100. */
+  /** Number of points of the series. Defaults to 100. */
   readonly points?: number | undefined;
 }
 
 export interface PeopleCalls {
-  /** Scores an answer as `step` would, and tells no run of it. */
+  /** Scores an answer like `step`, but does not report the score to the run. */
   tryAnswer(task: { readonly taskId: string }, text: TextChoice, options?: CallOptions): Promise<TriedAnswer>;
-  /** An SVG of a task, and of an answer to it with what is wrong with it; a best answer is drawn by `solveTask` alone. */
+  /**
+   * Returns an SVG of a task, and of an answer with its errors if there is one. Only `solveTask` draws a best answer.
+   */
   drawTask(task: { readonly taskId: string }, text?: TextChoice, options?: CallOptions): Promise<string>;
-  /** A right answer, or the best that the solver found. For operators, and never of a benchmark's task. */
+  /**
+   * Returns a right answer, or the best one that the solver found. For operators only; a benchmark's task is refused.
+   */
   solveTask(task: { readonly taskId: string }, options?: SolveChoice): Promise<SolveTaskResponse>;
-  /** All that is wrong with a run's configuration, or with a run file's text; makes no run. */
+  /** Returns all errors of a run's configuration, or of a run file's text. Creates no run. */
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
-  /** What a run would draw with a simulated student, beside equal shares. */
+  /** Returns what a run would draw with a simulated student, beside a run with equal shares. */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;
 }
 
@@ -59,7 +63,7 @@ const textOf = (text: TextChoice) =>
 
 const none = { case: undefined } as const;
 
-/** Those calls, over a caller. */
+/** Returns these calls over a caller. */
 export function peopleCalls({ unary }: Caller): PeopleCalls {
   const { tryAnswer, drawTask, solveTask } = EnvironmentService.method;
   const { checkRun, simulateRun } = CurriculumService.method;

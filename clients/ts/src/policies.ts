@@ -1,4 +1,4 @@
-/** How a run chooses its tasks, in plain values, and how that becomes messages of the contract. */
+/** Choices of a policy as plain values, and their conversion to messages of the contract. */
 import { create, isMessage, type DescMessage, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { GradusError } from "./errors.ts";
 import {
@@ -25,7 +25,7 @@ import {
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Policy, Stage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
-/** Each rule's place in the message, and its numbers: what the contract calls them, by what they are called here. */
+/** Field of each rule in the message, and the contract's names of its numbers by their names here. */
 const rules = {
   ema_softmax: { case: "emaSoftmax", numbers: { alpha: "alpha", tau: "tau" } },
   exp3_s: { case: "exp3S", numbers: { exp3Rate: "rate", exp3Share: "share" } },
@@ -48,79 +48,97 @@ const measures = {
 } as const;
 const steps = { widen: CompetenceStep.WIDEN, move_on: CompetenceStep.MOVE_ON } as const;
 
-/** By arm id. */
+/** Weights by arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
-/** A run's rows from rank `min` (left out: 0, the easiest) to below `max` (left out: 1, which takes in all). */
+/** Rows of a run from rank `min` (0, the easiest, by default) to below `max` (1 by default, which includes rank 1). */
 export interface RankChoice {
   readonly min?: number;
   readonly max?: number;
-  /** What they must be ranked by, e.g. "solutions", "pass_rate"; left out: what the pools of the arms are ranked by. */
+  /**
+   * Value by which the rows must be ranked, e.g. "solutions" or "pass_rate". Defaults to that of the pools of the arms.
+   */
   readonly by?: string;
 }
 
-/** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
+/**
+ * A part of a run with arms of its own. A stage lasts for a share of the length or for a number of tasks. Without both,
+ * it lasts until advance() is called.
+ */
 export interface StageChoice {
-  /** Left out: every arm, by its own weight. */
+  /** Weights of the arms. Defaults to every arm with its own weight. */
   readonly weights?: ArmWeights;
   readonly share?: number;
   readonly tasks?: number;
-  /** A slice of the run's rows (Curriculum RLOO); left out: all of them. */
+  /** Slice of the run's rows (Curriculum RLOO). Defaults to all rows. */
   readonly ranks?: RankChoice;
 }
 
-/** Stages one after the other (FORGE's linear curriculum, Curriculum RLOO); the last lasts to the run's end. */
+/** Stages in succession (FORGE's linear curriculum, Curriculum RLOO). The last one lasts until the run's end. */
 export interface StagedChoice {
   readonly kind: "staged";
   readonly stages: readonly StageChoice[];
 }
 
-/** A cycle of stages, several times (FORGE 3.3). Give `cycles` over the run's length, or `cycleTasks` for each. */
+/**
+ * A cycle of stages that repeats (FORGE 3.3). Give `cycles`, the number of cycles in the run, or `cycleTasks`, the
+ * tasks of each.
+ */
 export interface ReplayChoice {
   readonly kind: "replay";
-  /** Shares are of a cycle; stages without share and tasks divide what is left of it evenly. */
+  /**
+   * Stages of a cycle. Shares are shares of a cycle. Stages without share and tasks divide the rest of the cycle
+   * evenly.
+   */
   readonly stages: readonly StageChoice[];
   readonly cycles?: number;
   readonly cycleTasks?: number;
-  /** "fresh" (FORGE, the default), or in each cycle the "same" again (NP-ENGINE 3.3). */
+  /**
+   * "fresh" (FORGE, the default): new instances in each cycle. "same": the same instances in each cycle (NP-ENGINE
+   * 3.3).
+   */
   readonly instances?: keyof typeof instances;
 }
 
-/** Tiers from easy to hard, the next of which is opened once the newest is mastered ("adaptive" and "hybrid"). */
+/** Tiers from easy to hard. When the newest tier is mastered, the next one opens ("adaptive" and "hybrid"). */
 export interface CompetenceChoice {
   readonly kind: "competence";
-  /** The arms of each tier with their weights within it, above 0. */
+  /** Arms of each tier, with their weights within the tier. Weights are above 0. */
   readonly tiers: readonly ArmWeights[];
-  /** "widen" (the default): the next tier beside those before; "move_on": in their place. */
+  /** "widen" (the default) adds the next tier to the earlier ones; "move_on" replaces them. */
   readonly step?: keyof typeof steps;
-  /** The share of solved samples that passes a tier, in (0, 1]; left out: 0.7. */
+  /** Share of solved samples at which a tier is mastered, in (0, 1]. Defaults to 0.7. */
   readonly threshold?: number;
-  /** Over so many groups of the newest tier, 1 to 256; left out: 32. */
+  /** Number of groups of the newest tier over which the share is taken, 1 to 256. Defaults to 32. */
   readonly window?: number;
-  /** The share drawn from all tiers alike, in [0, 1): 0 (the default) is "adaptive", above it "hybrid". */
+  /**
+   * Share of draws that is spread evenly over all tiers, in [0, 1). 0 (the default) is "adaptive", and more is
+   * "hybrid".
+   */
   readonly floor?: number;
-  /** Of the rest the newest tier's share, in (0, 1]; left out: as much as each of the others. */
+  /** Newest tier's share of the remaining draws, in (0, 1]. Defaults to the same share as each other tier. */
   readonly newestShare?: number;
 }
 
-/** Domains one after the other, the least forgotten first (Omni-Thinker 4.3). */
+/** Domains in succession, the least forgotten first (Omni-Thinker 4.3). */
 export interface ForgettingChoice {
   readonly kind: "forgetting";
   readonly domains: readonly {
     readonly name: string;
     readonly weights: ArmWeights;
-    /** Of the run's length; left out: an equal share of what is left. */
+    /** Share of the run's length. Defaults to an equal share of what is left. */
     readonly share?: number;
   }[];
-  /** By the domain that was trained on: the change of each other's score, negative where it is forgotten. */
+  /** Changes of the scores of other domains, by the domain that was trained on. A negative change means forgetting. */
   readonly transfers?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** The most forgotten first: the paper's ablation. */
+  /** Whether the most forgotten domain comes first: the paper's ablation. Defaults to false. */
   readonly reversed?: boolean;
 }
 
 /**
- * A bandit over the arms. An arm's probability is (1 − ε) of its rule's share plus ε/n. Numbers that the rule and the
- * signal do not read are refused. Those left out take the papers' values, or ours where they give none.
+ * A bandit over the arms. An arm's probability is (1 − ε) times its rule's share, plus ε/n. Numbers that the rule and
+ * the signal do not read are refused. Numbers that are left out default to the papers' values, or to ours if a paper
+ * gives none.
  */
 export interface BanditChoice {
   readonly kind: "bandit";
@@ -134,64 +152,72 @@ export interface BanditChoice {
    * (how fast the solved share changes) or "mixed_outcomes" (1 where some samples are solved and some not).
    */
   readonly signal?: keyof typeof signals;
-  /** The share spread evenly over the arms, in [0, 1]; left out: 0.1. */
+  /** Share of draws that is spread evenly over the arms, in [0, 1]. Defaults to 0.1. */
   readonly epsilon?: number;
-  /** Rule "ema_softmax": Q ← (1 − α) Q + α · mean signal, in (0, 1]; left out: 0.15. */
+  /** Rule "ema_softmax": α in Q ← (1 − α) Q + α · mean signal, in (0, 1]. Defaults to 0.15. */
   readonly alpha?: number;
-  /** Rule "ema_softmax": the temperature of softmax(Q/τ), above 0; left out: 0.25. */
+  /** Rule "ema_softmax": temperature τ of softmax(Q/τ), above 0. Defaults to 0.25. */
   readonly tau?: number;
-  /** Rule "exp3_s": the learning rate, in (0, 1]; left out: 0.1. */
+  /** Rule "exp3_s": learning rate, in (0, 1]. Defaults to 0.1. */
   readonly exp3Rate?: number;
-  /** Rule "exp3_s": the share of all weights that is spread evenly after each update batch, in [0, 1]; left out: 0.01. */
+  /** Rule "exp3_s": share of all weights that is spread evenly after each update batch, in [0, 1]. Defaults to 0.01. */
   readonly exp3Share?: number;
-  /** Rules "thompson" and "ucb": by what the past counts less after each update batch, in (0, 1]; left out: 0.95. */
+  /**
+   * Rules "thompson" and "ucb": factor by which past signals are discounted after each update batch, in (0, 1].
+   * Defaults to 0.95.
+   */
   readonly discount?: number;
-  /** Rule "ucb": the bonus' factor; rule "thompson": the prior's standard deviation. At least 0; left out: 0.5. */
+  /** Rule "ucb": factor of the bonus. Rule "thompson": standard deviation of the prior. At least 0. Defaults to 0.5. */
   readonly exploration?: number;
-  /** Signal "learning_progress": the fast average's rate, in (0, 1]; left out: 0.3. */
+  /** Signal "learning_progress": rate of the fast average, in (0, 1]. Defaults to 0.3. */
   readonly progressFastRate?: number;
-  /** Signal "learning_progress": the slow average's rate, below the fast one's; left out: 0.05. */
+  /** Signal "learning_progress": rate of the slow average, below that of the fast one. Defaults to 0.05. */
   readonly progressSlowRate?: number;
-  /** Brings signals to [-1, 1] by quantiles of the last `window` of them (Graves et al. 2017); {}: 0.2, 0.8 and 512. */
+  /**
+   * Scales signals to [-1, 1] by quantiles of the last `window` signals (Graves et al. 2017). {} means 0.2, 0.8 and
+   * 512.
+   */
   readonly rescale?: { readonly lowQuantile?: number; readonly highQuantile?: number; readonly window?: number };
 }
 
-/** A policy by its name: one of the server's own, or one of those above in the words of the contract's JSON. */
+/** A policy by its name: one of the server's own, or one of those above, as in the contract's JSON. */
 export interface NamedChoice {
   readonly kind: "named";
   readonly name: string;
-  /** Plain JSON; left out: the defaults. */
+  /** Parameters as plain JSON. Defaults to none: the policy's own defaults apply. */
   readonly parameters?: JsonObject;
 }
 
-/** Which instances are passed over, for what this run's own groups of them came to. */
+/** Filter of instances that are passed over, by the outcomes of the run's own groups. */
 export interface FilterChoice {
-  /** Those of which every sample was solved the last time. */
+  /** Passes over instances of which every sample was solved the last time. */
   readonly skipSolved?: boolean;
-  /** Those of which no sample was solved so many times in a row; left out: never. */
+  /** Passes over instances of which no sample was solved in this many groups in succession. Defaults to never. */
   readonly skipFailedAfter?: number;
-  /** Rows of real pools outside of these ranks. */
+  /** Passes over rows of real pools outside of these ranks. */
   readonly ranks?: RankChoice;
 }
 
-/** Draws where there is something to learn (ours): the default, which needs no order of levels. */
+/** Prefers arms with something left to learn (our own policy). It is the default and needs no order of levels. */
 export interface FrontierChoice {
   readonly kind: "frontier";
   /**
-   * What success is: how good the answer is ("quality", the default, which goes by each arm's goal: its ratio to an
-   * optimum, its grade, or whether it is right), whether it is "solved", its "reward" within the range of its scheme, or
-   * its "improvement" from the trivial answer (0) to the optimum (1).
+   * Measure of success. "quality" (the default) goes by each arm's goal: the ratio to an optimum, the grade, or whether
+   * the answer is right. "solved": whether the sample is solved. "reward": the reward within the range of its scheme.
+   * "improvement": 0 for the trivial answer, 1 for the optimum.
    */
   readonly measure?: keyof typeof measures;
-  /** The same for some arms by themselves, by their id. */
+  /** Measure of success of single arms, by id. Overrides `measure`. */
   readonly armMeasures?: Readonly<Record<string, keyof typeof measures>>;
-  /** The share of each update batch that all arms have alike, in (0, 1]; left out: 0.1. */
+  /** Share of each update batch that is spread evenly over all arms, in (0, 1]. Defaults to 0.1. */
   readonly exploration?: number;
-  /** How many groups of practice without progress halve an arm's share; left out: promptsPerUpdate, at least 8. */
+  /**
+   * Number of groups of practice without progress that halve an arm's share. Defaults to promptsPerUpdate, at least 8.
+   */
   readonly practiceScale?: number;
 }
 
-/** How a run chooses. `constraints` hold for each update batch, and `filter` for each instance, under any kind. */
+/** Policy of a run. `constraints` hold for each update batch and `filter` for each instance, under any kind. */
 export type PolicyChoice = {
   readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema>;
   readonly filter?: FilterChoice;
@@ -210,7 +236,7 @@ function refuse(message: string): never {
   throw new GradusError("INVALID_ARGUMENT", message);
 }
 
-/** Options of no such name, which types do not see in plain JavaScript or behind a spread. */
+/** Throws INVALID_ARGUMENT for an unknown option. Types do not find it in plain JavaScript or behind a spread. */
 function checkNames(what: string, options: object, names: readonly string[]): void {
   const wrong = Object.keys(options).find((name) => !names.includes(name));
   if (wrong !== undefined) refuse(`${what}: there is no "${wrong}"; there are ${names.join(", ")}`);
@@ -220,14 +246,14 @@ function fieldsOf(schema: DescMessage): readonly string[] {
   return schema.fields.map((field) => field.localName);
 }
 
-/** What a name stands for. */
+/** Returns the table's value for a name. Throws INVALID_ARGUMENT if the table does not have the name. */
 function chosen<Name extends string, T>(what: string, table: Readonly<Record<Name, T>>, name: Name): T {
   return Object.hasOwn(table, name)
     ? table[name]
     : refuse(`${what}: "${name}" is none of ${Object.keys(table).join(", ")}`);
 }
 
-/** The number of a name; left out: 0, the server's default. */
+/** Returns the number of a name. Without a name: 0, the server's default. */
 function valueOf<Name extends string>(
   what: string,
   table: Readonly<Record<Name, number>>,
@@ -236,7 +262,7 @@ function valueOf<Name extends string>(
   return name === undefined ? 0 : chosen(what, table, name);
 }
 
-/** Without those that are undefined, which a message would take for a value. */
+/** Returns the values without undefined ones, which a message would take for values. */
 function given<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }
@@ -259,7 +285,7 @@ function stageOf(choice: StageChoice): Stage {
 
 type Numbers = Readonly<Record<string, number | undefined>>;
 
-/** Those of `numbers` that `names` has, under the contract's names; left out: those that are undefined. */
+/** Returns the defined numbers whose names are in `names`, under the contract's names. */
 function renamed(numbers: Numbers, names: Readonly<Record<string, string>>): Readonly<Record<string, number>> {
   const entries = Object.entries(names).map(([name, contracts]) => [contracts, numbers[name]] as const);
   return given(Object.fromEntries(entries)) as Readonly<Record<string, number>>;
@@ -373,7 +399,7 @@ function kindOf(choice: PolicyChoice): Policy["kind"] {
   }
 }
 
-/** The message for a policy. */
+/** Returns the message for a policy. A message is returned as it is. */
 export function policyOf(from: PolicyChoice | Policy): Policy {
   if (isMessage(from, PolicySchema)) return from;
   const { constraints, filter, ...choice } = from;

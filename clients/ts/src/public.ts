@@ -1,4 +1,4 @@
-/** What both entries of the package give beside `createClient`. */
+/** Exports that both entries of the package share beside `createClient`. */
 export type { CallOptions, ClientDefaults } from "./caller.ts";
 export { answerFormatNames, sourceNames, splitNames, thinkingNames } from "./choices.ts";
 export type {

@@ -1,13 +1,13 @@
-/** Pass rates of rows as files have them, for RunHandle.rateRows. */
+/** Reads files with pass rates of rows, for RunHandle.rateRows. */
 import { GradusError } from "./errors.ts";
 
-/** By row: its number in the pool's file, from 0. */
+/** Pass rates by row number in the pool's file, counted from 0. */
 export type RowRates = ReadonlyMap<number, number> & {
-  /** The digest of the pool that numbers the rows (PoolInfo.digest); left out: the file does not say it. */
+  /** Digest of the pool that numbers the rows (PoolInfo.digest). Unset: the file does not give it. */
   readonly poolDigest?: string;
 };
 
-/** Rates with the digest that all of them name. */
+/** Adds the digest that all rates name. Throws INVALID_ARGUMENT if there are two. */
 function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unknown>): RowRates {
   const [poolDigest = "", ...others] = [...digests].filter((digest) => typeof digest === "string" && digest !== "");
   if (others.length > 0)
@@ -16,13 +16,14 @@ function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unk
 }
 
 const COLUMNS = ["row", "pass_rate"] as const;
-/** Of CSV and of reports; it may be missing. */
+/** Name of the column in CSV files, and of the field in reports. Both may lack it. */
 const DIGEST = "pool_digest";
 
 /**
- * Reads CSV with the columns row and pass_rate, and pool_digest if it is there, such as `gradus pools profile` writes, or a report.json of `gradus eval`
- * of a suite with rows of a pool. `pool` says whose rows of a report are meant, where it has rows of several. Throws
- * INVALID_ARGUMENT, with the line or the field, where it is neither.
+ * Reads pass rates from a CSV file or from a report.json.
+ * A CSV file, e.g. from `gradus pools profile`, has the columns row, pass_rate and perhaps pool_digest. A report.json
+ * comes from `gradus eval` of a suite with rows of a pool. `pool` selects a pool, if the report has rows of several.
+ * Throws INVALID_ARGUMENT with the line or the field if the text is neither.
  */
 export function readRates(text: string, pool?: string): RowRates {
   return text.trimStart().startsWith("{") ? ofReport(text, pool) : ofCsv(text);
@@ -48,7 +49,7 @@ function ofCsv(text: string): RowRates {
     if (line.trim() === "") continue;
     const texts = line.split(",").map((cell) => cell.trim());
     const cells = texts.map((cell) => (cell === "" ? NaN : Number(cell)));
-    // A quoted field may have commas: what follows it would be taken from another column.
+    // A quoted field may contain commas, which would shift the columns after it.
     if (cells.length !== names.length)
       throw wrong(`line ${i + 2}: it has ${cells.length} fields, and the first line names ${names.length} columns`);
     const [number, value] = [cells[row], cells[rate]] as [number, number];

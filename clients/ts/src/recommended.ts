@@ -1,10 +1,10 @@
-/** The policy to begin with. */
+/** Recommended policy for a new run. */
 import { policyOf } from "./policies.ts";
 import type { Policy } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 /**
- * A frontier as it is: it needs to be told nothing of the arms. Chosen by simulated students (bench/curriculum), of which
- * none needed much more than with equal shares.
+ * Returns a frontier policy with its defaults, which needs no knowledge of the arms. It was chosen by simulated
+ * students (bench/curriculum). No student needed much more training than with equal shares.
  */
 export function recommended(): Policy {
   return policyOf({ kind: "frontier" });

@@ -1,13 +1,13 @@
-/** Reading replies. */
+/** Helpers that read replies. */
 import { GradusError } from "./errors.ts";
 
-/** A part of a reply that the contract promises. */
+/** Returns a part of a reply that the contract promises. Throws INTERNAL if it is missing. */
 export function present<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new GradusError("INTERNAL", `the server's reply has no ${name}`);
   return value;
 }
 
-/** The items of all pages of a list; each page is read when it is wanted. */
+/** Yields the items of all pages of a list. Each page is requested when the reader needs it. */
 export async function* eachOfPages<Page extends { readonly nextPageToken: string }, Item>(
   read: (pageToken: string) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
@@ -20,7 +20,7 @@ export async function* eachOfPages<Page extends { readonly nextPageToken: string
   } while (pageToken !== "");
 }
 
-/** Reads all pages of a list. */
+/** Returns the items of all pages of a list. */
 export async function allPages<Page extends { readonly nextPageToken: string }, Item>(
   read: (pageToken: string) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],

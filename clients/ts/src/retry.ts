@@ -1,7 +1,7 @@
 /**
- * Trying again. Calls are idempotent by design, so what failed in passing is sent again until the call's deadline.
- * grpc-js could retry by its service config, but it does not know the delay that the server asks for, stops after
- * five attempts, and keeps no request above 1 MB; and browsers need the same.
+ * Retries. Calls are idempotent by design, so a call with a transient failure is sent again until its deadline.
+ * grpc-js can retry by its service config. But it does not know the delay that the server asks for, stops after five
+ * attempts, and keeps no request above 1 MB. Browsers need the same retries.
  */
 import { DELAY_MS_FIRST, DELAY_MS_MAX } from "./defaults.ts";
 import { abortedError, asGradusError, GradusError } from "./errors.ts";
@@ -10,32 +10,32 @@ import { isPaused } from "./pauses.ts";
 import type { PauseNotice } from "./pauses.ts";
 import type { Attempt } from "./transport.ts";
 
-/** Which failures are worth another attempt. */
+/** Returns whether a failure is worth another attempt. */
 export type Retryable = (error: GradusError) => boolean;
 
-/** Passing failures: the server is away or restarting, a run changed under the call, or a queue is full. */
+/** Accepts transient failures: the server is away or restarting, a run changed under the call, or a queue is full. */
 export const passing: Retryable = (error) => {
   if (error.mistake !== undefined) return false;
   const codes: readonly GradusCode[] = ["UNAVAILABLE", "ABORTED"];
   return codes.includes(error.code) || (error.code === "RESOURCE_EXHAUSTED" && error.retryDelayMs !== undefined);
 };
 
-/** Failures that the server asks to try again: nothing was done. */
+/** Accepts failures after which the server asks for a retry, because it did nothing. */
 export const asked: Retryable = (error) => passing(error) && error.retryDelayMs !== undefined;
 
-/** No failure. */
+/** Accepts no failure. */
 export const never: Retryable = () => false;
 
-/** Stands for the failures before a try during a pause where the server names no delay: 0.8 s. */
+/** Number of failures from which the delay during a pause is computed if the server names none: 0.8 s. */
 const PAUSE_FAILURES = 4;
 
-/** How long to wait after a failure; jitter keeps the ranks of a job from coming back all at once. */
+/** Returns the delay after a failure in milliseconds. Jitter keeps the ranks of a job from retrying all at once. */
 export function delayMsAfter(error: GradusError, failures: number): number {
   const base = error.retryDelayMs ?? Math.min(DELAY_MS_MAX, DELAY_MS_FIRST * 2 ** (failures - 1));
   return base * (1 + 0.2 * Math.random());
 }
 
-/** Waits; rejects with CANCELLED when aborted. */
+/** Waits. Rejects with CANCELLED if the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -51,18 +51,18 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The longest that setTimeout takes, some 25 days. */
+/** Maximum timeout of setTimeout, about 25 days. */
 const timeoutMsMax = 2 ** 31 - 1;
 
-/** A timeout as timers and the wire take it: whole, and at least 1. */
+/** Returns the time until a deadline as a whole number of milliseconds, at least 1. */
 function timeoutMsUntil(deadline: number): number {
   return Math.min(timeoutMsMax, Math.max(1, Math.ceil(deadline - performance.now())));
 }
 
 /**
- * Attempts until one succeeds, fails for good, or there is no time for another. Fails with the last GradusError; one
- * that ran out of time has the failure before it as its cause. With `throughPause` a paused run is waited for without limit,
- * and the attempts after the pause have the whole deadline again.
+ * Repeats an attempt until it succeeds, fails for good, or no time is left for another. Throws the last GradusError. If
+ * the last attempt ran out of time, the failure before it is the cause. With `throughPause` a paused run is waited for
+ * without limit. Attempts after the pause have the whole deadline again.
  */
 export async function retrying<T>(
   attempt: (attempt: Attempt) => Promise<T>,
@@ -70,9 +70,9 @@ export async function retrying<T>(
     readonly deadlineMs: number;
     readonly signal?: AbortSignal | undefined;
     readonly retryable: Retryable;
-    /** How often it is attempted again where the server names no delay. */
+    /** Maximum number of retries if the server names no delay. */
     readonly retriesMax?: () => number;
-    /** Told of each answer that the run is paused; left out: such an answer is a failure. */
+    /** Callback for each answer that the run is paused. Left out: such an answer is a failure. */
     readonly throughPause?: PauseNotice | undefined;
   },
 ): Promise<T> {

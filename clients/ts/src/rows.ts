@@ -1,4 +1,4 @@
-/** Curricula over the rows of arms: how rows are chosen, and what is told and known of them. */
+/** Curricula over the rows of arms: rules that choose rows, and what a run knows of its rows. */
 import { create } from "@bufbuild/protobuf";
 import {
   type ListRowsResponse,
@@ -7,37 +7,43 @@ import {
   type RowState,
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
-/** How an arm chooses among its rows; with neither of the first two by learnability. See RowCurriculum in the contract. */
+/**
+ * Rule by which an arm chooses its rows. Without `sharpness` and `target` the rule is learnability. See RowCurriculum
+ * in the contract.
+ */
 export interface RowChoice {
-  /** Interest (4p(1 − p)) to this power, with p the pass rate; left out: 6. */
+  /** Exponent of the interest 4p(1 − p), where p is the pass rate. Defaults to 6. */
   readonly sharpness?: number | undefined;
-  /** Rows near a pass rate that moves from the run's first draw to its last; left out, `end` is `start`. */
+  /**
+   * Prefers rows near a pass rate that moves from `start` at the first draw to `end` at the last. `end` defaults to
+   * `start`.
+   */
   readonly target?: { readonly start?: number; readonly end?: number; readonly width?: number } | undefined;
-  /** Share of draws that goes to all rows alike; left out: 0.05. */
+  /** Share of draws that is spread evenly over all rows. Defaults to 0.05. */
   readonly floor?: number | undefined;
-  /** What of what is known of a row stays when a group of it is seen; left out: 0.75. */
+  /** Share of the earlier knowledge of a row that stays when a new group is observed. Defaults to 0.75. */
   readonly kept?: number | undefined;
-  /** A row that was solved by all samples so often in a row is drawn no more; left out: never. */
+  /** Number of groups in succession with all samples solved after which a row is drawn no more. Defaults to never. */
   readonly retireAfter?: number | undefined;
-  /** How many rows an arm of generated tasks has. */
+  /** Number of rows of an arm with generated tasks. */
   readonly count?: number | undefined;
-  /** Samples that a rate of the pool's column is worth; 0: it counts for nothing; left out: 8. */
+  /** Number of samples that a rate in the pool's column is worth. 0: the column is ignored. Defaults to 8. */
   readonly columnSamples?: number | undefined;
 }
 
-/** What is known of the rows of an arm. */
+/** Knowledge of the rows of an arm. */
 export interface ArmRows {
   readonly rows: readonly RowState[];
-  /** Rows that are not retired, by their expected pass rates, in 33 equal steps from 0 to 1. */
+  /** Number of rows that are not retired, by expected pass rate, in 33 equal steps from 0 to 1. */
   readonly histogram: readonly number[];
   readonly retired: number;
-  /** Rows that the pool has no longer: each is `gone`, and its number means nothing. */
+  /** Number of rows that the pool no longer has. Each of them is marked `gone`, and its number has no meaning. */
   readonly gone: number;
-  /** The digest of the pool that numbers the rows; "": they are generated tasks. */
+  /** Digest of the pool that numbers the rows. "": the rows are generated tasks. */
   readonly poolDigest: string;
 }
 
-/** The message for a choice of rows. */
+/** Returns the message for a choice of rows. */
 export function rowsOf({ sharpness, target, ...rest }: RowChoice): RowCurriculum {
   if (sharpness !== undefined && target !== undefined) throw new TypeError("rows: give sharpness or target, not both");
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -48,7 +54,7 @@ export function rowsOf({ sharpness, target, ...rest }: RowChoice): RowCurriculum
   return create(RowCurriculumSchema, { ...given, by });
 }
 
-/** Pages of an arm's rows as one. */
+/** Joins the pages of an arm's rows. */
 export function joinRows(pages: readonly ListRowsResponse[]): ArmRows {
   const last = pages.at(-1);
   return {

@@ -1,4 +1,4 @@
-/** The calls of a run's handle. */
+/** Calls of a run's handle. */
 import type { RowRates } from "./rates.ts";
 import { create } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -31,14 +31,17 @@ type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "deleteSamples" | "history">;
 
-/** Where the next batch of a handle begins; undefined: at the first update batch that is not closed. */
+/** Position of the next batch of a handle. Undefined: the first update batch that is not closed. */
 interface Position {
   at: bigint | undefined;
 }
 
 const SERVER_WAIT_MS = 10_000;
 
-/** The server is to answer before the call's time is over, for its answer says what is waited for. */
+/**
+ * Returns how long the server may wait. It must answer before the deadline of the call, because its answer gives the
+ * reason of the wait.
+ */
 function waitWithin(waitMs: number, { timeoutMs = Infinity }: Attempt): Duration {
   return durationFromMs(Math.floor(Math.min(waitMs, Math.max(0, Math.min(timeoutMs * 0.8, timeoutMs - 200)))));
 }
@@ -79,12 +82,12 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
       ),
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
-    // Sent again only where the server says that it did nothing: after a lost reply it would answer NOT_FOUND.
+    // A retry is safe only if the server says that it did nothing. After a lost reply it would fail with NOT_FOUND.
     delete: async (options) => {
       try {
         await unary(method.deleteRun, { runId }, options, asked);
       } catch (error) {
-        // By another process, or by this call, whose reply was lost.
+        // Another process created the run, or this call did and its reply was lost.
         if (asGradusError(error).code === "NOT_FOUND") position.at = undefined;
         throw error;
       }
@@ -101,7 +104,7 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
   };
 }
 
-/** The cursor of the first update batch that is not closed. */
+/** Returns the cursor of the first update batch that is not closed. */
 function firstOpen(run: Run): bigint {
   return present(run.state, "state").firstOpenCursor;
 }
@@ -131,7 +134,7 @@ function feedback({ unary, attempting, deadlineMsOf, transport }: Caller, runId:
         );
       return allPages(ask, (page) => page.groups);
     },
-    // Sent again it answers DUPLICATE, which says as much.
+    // A retry gets DUPLICATE, which is just as good.
     reopenGroups: async (groupIds, options) =>
       (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups.map(groupFeedbackOf),
   };
@@ -158,7 +161,7 @@ function control({ unary }: Caller, runId: string): Control {
     return appliesFromCursor;
   };
   return {
-    // Sent again only where the server says that it did nothing: after a lost reply its arms would be there already.
+    // A retry is safe only if the server says that it did nothing. After a lost reply the new arms would already exist.
     updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
       const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
       const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }), ...only(options) };
@@ -177,8 +180,8 @@ function control({ unary }: Caller, runId: string): Control {
 function records({ unary, follow }: Caller, runId: string, position: Position): Records {
   return {
     export: (options) => unary(method.exportRun, { runId }, options),
-    // Sent again only where the server says that it did nothing: after a lost reply another id would be taken, and in
-    // place it would open another epoch.
+    // A retry is safe only if the server says that it did nothing. After a lost reply a retry would take another id, or
+    // open another epoch if it restores in place.
     import: async (state, options) => {
       const imported = await unary(
         method.importRun,
@@ -213,7 +216,7 @@ function records({ unary, follow }: Caller, runId: string, position: Position): 
   };
 }
 
-/** Rates in one call. */
+/** Maximum number of rates in one call. */
 const RATES_MAX = 65_536;
 
 function rows({ unary }: Caller, runId: string): Rows {
@@ -244,7 +247,7 @@ function rows({ unary }: Caller, runId: string): Rows {
   };
 }
 
-/** The run of an id, over a caller. */
+/** Returns the handle of a run over a caller. */
 export function runHandle(caller: Caller, runId: string): RunHandle {
   const position: Position = { at: undefined };
   return {

@@ -1,4 +1,4 @@
-/** One training run, as a trainer sees it: its tasks, its feedback and its control. */
+/** Types of a training run: its tasks, its feedback and its control. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
 import type { ArmChoice, RunChoice } from "./choices.ts";
@@ -22,143 +22,159 @@ import type { PolicyChoice } from "./policies.ts";
 import type { ArmRows } from "./rows.ts";
 import type { RunSample, RunSamplesChoice } from "./samples.ts";
 
-/** Which tasks to give. */
+/** Options of nextBatch. */
 export interface BatchChoice {
-  /** Position of the first task. Left out: where this handle stands, see `nextBatch`. */
+  /** Position of the first task. Defaults to the handle's position (see `nextBatch`). */
   readonly cursor?: bigint | undefined;
-  /** Left out: the run's prompts_per_update. */
+  /** Number of tasks. Defaults to the run's prompts_per_update. */
   readonly count?: number | undefined;
-  /** How long the server waits for feedback that is due before it asks to try again; left out: 10 s. */
+  /** Milliseconds that the server waits for due feedback before it asks for a retry. Defaults to 10 s. */
   readonly waitMs?: number | undefined;
   /**
-   * While the run is paused: "wait" (left out) waits for as long as it is, whatever the deadline and `retry` say, and says
-   * once a minute who paused it; "error" fails with UNAVAILABLE and the reason "PAUSED".
+   * Action while the run is paused. "wait" (the default) waits until the run is resumed, regardless of the deadline and
+   * of `retry`, and logs once a minute who paused it. "error" fails with UNAVAILABLE and the reason "PAUSED".
    */
   readonly onPause?: "wait" | "error" | undefined;
 }
 
-/** Which tasks of an evaluation arm to give. */
+/** Options of nextEvaluation. */
 export interface EvaluationRoundChoice {
-  /** The evaluation arm. */
+  /** Id of the evaluation arm. */
   readonly armId: string;
-  /** Names the round, e.g. the trainer's step: rounds go up, and every process that says the same number works on one. */
+  /**
+   * Number of the round, e.g. the trainer's step. Numbers must increase. All processes with the same number work on one
+   * round.
+   */
   readonly round: bigint | number;
-  /** Position of the first task in the arm's set; left out: 0. */
+  /** Position of the first task in the arm's set. Defaults to 0. */
   readonly cursor?: bigint | undefined;
-  /** Left out: 256. */
+  /** Number of tasks. Defaults to 256. */
   readonly count?: number | undefined;
 }
 
-/** Which groups to give, and how. */
+/** Options of groups. */
 export interface GroupsChoice {
-  /** "open"; an update batch's number, from 0; or the ids of groups. */
+  /** Groups to return: "open" ones, those of the update batch with this index (from 0), or those with these ids. */
   readonly which: "open" | bigint | readonly string[];
-  /** Whether to give their tasks too. */
+  /** Whether to include the tasks. Defaults to false. */
   readonly tasks?: boolean | undefined;
-  /** How long to wait until all of them are closed; left out: not at all. */
+  /** Milliseconds to wait until all of the groups are closed. Defaults to 0. */
   readonly waitMs?: number | undefined;
 }
 
-/** What became of a group: what it did to the run. */
+/** Feedback of a group: its effect on the run. */
 export interface GroupFeedback extends Feedback {
   readonly groupId: string;
 }
 
-/** A new shape of a run; what is left out stays as it is. */
+/** Change of the shape of a run. Fields that are left out stay as they are. */
 export interface ShapeChoice {
   readonly addArms?: readonly (ArmChoice | Arm)[] | undefined;
-  /** By id. */
+  /** Ids of the arms to remove. */
   readonly removeArms?: readonly string[] | undefined;
   readonly numGenerations?: number | undefined;
   readonly promptsPerUpdate?: number | undefined;
-  /** 0: no end. */
+  /** Number of tasks to train on. 0: the run has no end. */
   readonly length?: bigint | undefined;
   readonly policy?: PolicyChoice | Policy | undefined;
 }
 
-/** How a change of a run goes. */
+/** Options of calls that change a run. */
 export interface ControlOptions extends CallOptions {
-  /** Told what of the change changes nothing that is drawn, a sentence each; of a change that does all it says, nothing. */
+  /**
+   * Callback for parts of the change that have no effect on draws, one sentence each. Not called if every part has an
+   * effect.
+   */
   readonly onNoEffect?: ((words: readonly string[]) => void) | undefined;
-  /** Only says what the change would do, and changes nothing. */
+  /** Whether the server only reports the effect of the change and changes nothing. Defaults to false. */
   readonly validateOnly?: boolean | undefined;
 }
 
-/** How an exported state is put back. */
+/** Options of import. */
 export interface ImportOptions extends CallOptions {
-  /** Takes the control from the export too, in place of the control that the run has now; for operators. */
+  /** Whether the control of the export replaces that of the run. Defaults to false. For operators. */
   readonly restoreControl?: boolean | undefined;
 }
 
-/** How a run is watched. */
+/** Options of watch. */
 export interface WatchOptions extends CallOptions {
-  /** Milliseconds from one state to the next at least, 100 to 60,000, with the changes in between as one; left out: 100. */
+  /**
+   * Minimum time between two states in milliseconds, 100 to 60,000. Changes in between arrive as one state. Defaults to
+   * 100.
+   */
   readonly intervalMs?: number | undefined;
 }
 
-/** How a history is told: of a long run, or of one of many arms, it need not be all of it. */
+/** Options of history. They shorten the history of a long run or of a run with many arms. */
 export interface HistoryOptions extends CallOptions {
-  /** Makes one record of so many successive update batches, at most 65,536: sums and means over them; left out: of each. */
+  /**
+   * Number of successive update batches that are merged into one record of sums and means, at most 65,536. Defaults to
+   * 1.
+   */
   readonly mergeBatches?: number | undefined;
   /** Leaves out `probabilities`, `values` and `counts` of update batches. */
   readonly withoutArms?: boolean | undefined;
   /**
-   * Joins arms: for each arm, in the state's order, the number of its group, from 0 and below how many arms are named.
-   * `probabilities`, `values` and `counts` of update batches are then by group: values are means over its arms, the others
-   * sums. Arms behind the end of it are in none. Left out: each arm by itself.
+   * Group number of each arm, in the order of the arms in the state. Numbers count from 0 and are below the length of
+   * this list. `values` of update batches are then means by group; `probabilities` and `counts` are sums. Arms beyond
+   * the end of the list are in no group. Left out: each arm is its own group.
    */
   readonly armGroups?: readonly number[] | undefined;
 }
 
-/** One training run. */
+/** Handle of one training run. */
 export interface RunHandle {
   readonly runId: string;
-  /** How many scores did what to the run, as far as this client has seen; those of tasks that name their run. */
+  /**
+   * Returns the number of the run's scores by feedback status, as seen by this client. Only tasks that name their run
+   * count.
+   */
   feedbackCounts(): FeedbackCounts;
-  /** Creates the run, or gives it as it is if it is there with the same configuration. */
+  /** Creates the run, or returns it if it exists with the same configuration. */
   create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
-  /** Deletes the run; the handle stands at the beginning of another run of its id. */
+  /** Deletes the run. The handle then stands at the beginning of any new run with the same id. */
   delete(options?: CallOptions): Promise<void>;
   /**
-   * The next tasks; waits for feedback that is due until the deadline (left out: 10 min), and for a paused run without one.
-   * The position is kept here, and
-   * moves on only when the tasks have arrived, so that a lost reply costs none. A new handle begins at the first update
-   * batch that is not closed; a cursor that is given leaves its position as it is. A handle is one reader: every handle of
-   * a run is given the same tasks.
+   * Returns the next tasks. Waits for due feedback until the deadline (10 min by default), and for a paused run without
+   * limit.
+   * The handle keeps the position and moves it on only when the tasks have arrived, so a lost reply skips no task. A
+   * new handle begins at the first update batch that is not closed. A given cursor leaves the position unchanged. Each
+   * handle is an independent reader: all handles of a run get the same tasks.
    */
   nextBatch(choice?: BatchChoice, options?: CallOptions): Promise<NextBatchResponse>;
   /**
-   * Batches one after another until the run's end. Starts at `cursor`; left out: where the handle stands, so that a
-   * trainer that died goes on where it stood.
+   * Yields batches until the run's end. Starts at `cursor`, which defaults to the handle's position. So a restarted
+   * trainer goes on where it stopped.
    */
   batches(choice?: BatchChoice, options?: CallOptions): AsyncGenerator<NextBatchResponse, void, undefined>;
   /**
-   * Tasks of an evaluation arm, the same in every round. Their completions are scored like others, shown in the run's state
-   * and history, and never learnt from.
+   * Returns tasks of an evaluation arm; they are the same in every round. Their completions are scored like others and
+   * appear in the run's state and history. No policy learns from them.
    */
   nextEvaluation(choice: EvaluationRoundChoice, options?: CallOptions): Promise<NextEvaluationResponse>;
-  /** Feeds advantages that the trainer computed (feedbackSource "reported"). */
+  /** Reports advantages that the trainer computed (feedbackSource "reported"). */
   reportAdvantages(
     groups: readonly MessageInitShape<typeof GroupAdvantagesSchema>[],
     options?: CallOptions,
   ): Promise<readonly GroupFeedback[]>;
-  /** Closes groups whose completions will not come. */
+  /** Closes groups whose completions will not arrive. */
   closeGroups(groupIds: readonly string[], reason?: string, options?: CallOptions): Promise<readonly GroupFeedback[]>;
   /**
-   * Groups with what is known of them: "open" ones with their missing samples, those of an update batch, or those named.
-   * With `waitMs`, at most 60 s, they are waited for until they are closed; what is known then is given in any case.
+   * Returns groups with their results: "open" ones with their missing samples, those of an update batch, or those with
+   * given ids. With `waitMs` (at most 60 s) the call waits until all of them are closed, and then returns their current
+   * state in any case.
    */
   groups(which: GroupsChoice, options?: CallOptions): Promise<readonly RunGroup[]>;
-  /** Opens groups again that were closed before they were whole. */
+  /** Reopens groups that were closed before all their samples had a result. */
   reopenGroups(groupIds: readonly string[], options?: CallOptions): Promise<readonly GroupFeedback[]>;
-  /** What is known of the rows of an arm with a curriculum over them, in their order. */
+  /** Returns the knowledge of the rows of an arm with a row curriculum, in the order of the rows. */
   rows(armId: string, options?: CallOptions): Promise<ArmRows>;
   /**
-   * Tells pass rates of rows of an arm, by row (of a pool its number in the file): what is known of them in place of what
-   * the run knew, each worth `samples` (left out: 8). Gives the cursor that it applies from. `poolDigest`: of the pool that
-   * the rows are numbered by, left out that of the rates that `readRates` read; the server refuses those of another pool,
-   * and those without a digest once the pool has changed.
+   * Sets pass rates of rows of an arm, by row number (in a pool: the number in its file). They replace what the run
+   * knew of these rows. Each rate is worth `samples` samples (8 by default). Returns the cursor from which the rates
+   * apply. `poolDigest` is the digest of the pool that numbers the rows. It defaults to that of rates from `readRates`.
+   * The server refuses the digest of another pool, and rates without a digest once the pool has changed.
    */
   rateRows(
     armId: string,
@@ -166,35 +182,35 @@ export interface RunHandle {
     samples?: number,
     options?: Omit<ControlOptions, "onNoEffect"> & { readonly poolDigest?: string },
   ): Promise<bigint>;
-  /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
+  /** Changes arms, generations, prompts or length. Returns the cursor from which the change applies. */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
-  /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
+  /** Replaces the run's policy. Like the calls below, returns the cursor from which the change applies. */
   updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
-  /** Sets the weights of arms by id; arms left out keep theirs. */
+  /** Sets the weights of arms by id. Other arms keep theirs. */
   setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;
-  /** Moves a staged policy on. */
+  /** Moves a staged policy on to its next stage. */
   advance(options?: ControlOptions): Promise<bigint>;
   /** Stops issuing update batches. */
   pause(options?: ControlOptions): Promise<bigint>;
   /** Issues update batches again. */
   resume(options?: ControlOptions): Promise<bigint>;
-  /** The whole state as bytes, with its epoch and cursor. */
+  /** Returns the whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;
   /**
-   * Puts an exported state back under this handle's id. Its outstanding tasks are issued again: ids from before the import
-   * count no more. The handle goes on at the first update batch that is not closed. A run that is there keeps its control
-   * (pause, weights, policy, arms, sizes), unless restoreControl is set.
+   * Restores an exported state under this handle's id. The server issues outstanding tasks again; ids from before the
+   * import no longer count. The handle goes on at the first update batch that is not closed. An existing run keeps its
+   * control (pause, weights, policy, arms, sizes), unless restoreControl is set.
    */
   import(state: Uint8Array, options?: ImportOptions): Promise<ImportRunResponse>;
-  /** The state now and after each change, until the run is deleted. */
+  /** Yields the current state, and the state after each change, until the run is deleted. */
   watch(options?: WatchOptions): AsyncGenerator<RunState, void, undefined>;
   /**
-   * Completions that the run keeps, the newest first; none where the server keeps none (--keep-samples). Each page is asked
-   * for when it is wanted.
+   * Yields the completions that the run keeps, the newest first. There are none if the server keeps none
+   * (--keep-samples). Each page is requested when the reader needs it.
    */
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
   /** Deletes the completions that the run keeps. */
   deleteSamples(options?: CallOptions): Promise<void>;
-  /** Update batches, rounds of evaluation and control changes, in the order they happened. */
+  /** Returns update batches, rounds of evaluation and control changes, in the order in which they happened. */
   history(options?: HistoryOptions): Promise<readonly HistoryRecord[]>;
 }

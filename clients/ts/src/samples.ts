@@ -1,4 +1,4 @@
-/** Which completions of a run or of an evaluation are meant, and those that a run keeps. */
+/** Filters of completions of runs and evaluations, and the completions that a run keeps. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
 import type { RunSample as RunSampleMessage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -6,17 +6,17 @@ import { type SampleFilterSchema, Verdict } from "../../../proto/gen/gradus/v1/o
 import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
 
-/** All that is given must hold. */
+/** Filter of completions. All conditions that are set must hold. */
 export interface SampleFilterChoice {
-  /** Any of these. */
+  /** Accepted verdicts. */
   readonly verdicts?: readonly Exclude<VerdictName, "unknown">[] | undefined;
-  /** Part of the violation's words, in any case of letters; at most 256 bytes. */
+  /** Text that the violation contains, in upper or lower case; at most 256 bytes. */
   readonly violation?: string | undefined;
   readonly rewardMin?: number | undefined;
   readonly rewardMax?: number | undefined;
   readonly solved?: boolean | undefined;
   readonly noReward?: boolean | undefined;
-  /** Part of the completion, in any case of letters; at most 1,024 bytes. */
+  /** Text that the completion contains, in upper or lower case; at most 1,024 bytes. */
   readonly text?: string | undefined;
 }
 
@@ -27,30 +27,30 @@ const verdicts = {
   graded: Verdict.GRADED,
 } as const;
 
-/** The message for a filter. */
+/** Returns the message for a filter. */
 export function filterOf(choice: SampleFilterChoice): MessageInitShape<typeof SampleFilterSchema> {
   const { verdicts: names = [], ...rest } = choice;
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return { ...given, verdicts: names.map((name) => verdicts[name]) };
 }
 
-/** Which completions of a run to give, the newest first. */
+/** Filter and options for a run's completions. The newest come first. */
 export interface RunSamplesChoice extends SampleFilterChoice, CallOptions {
-  /** Only of this arm of either kind. */
+  /** Only completions of this arm, for training or evaluation. */
   readonly armId?: string | undefined;
-  /** Only of this group. */
+  /** Only completions of this group. */
   readonly groupId?: string | undefined;
-  /** Whether to give their tasks, with their prompts. */
+  /** Whether to include the tasks with their prompts. Defaults to false. */
   readonly tasks?: boolean | undefined;
   /** Leaves out the completions themselves. */
   readonly brief?: boolean | undefined;
-  /** Completions that one call asks for; left out: 100. */
+  /** Number of completions in each call. Defaults to 100. */
   readonly pageSize?: number | undefined;
 }
 
 /** A completion that a run keeps. */
 export interface RunSample {
-  /** Names it within the run; newer ones have larger numbers. */
+  /** Number of the completion within the run. Newer completions have larger numbers. */
   readonly number: bigint;
   readonly taskId: string;
   readonly groupId: string;
@@ -58,20 +58,20 @@ export interface RunSample {
   readonly armId: string;
   /** Position of its task in the run, or in the set of an evaluation arm. */
   readonly cursor: bigint;
-  /** Left out: it is of training. */
+  /** Round of evaluation. Unset: the completion belongs to training. */
   readonly evaluationRound?: bigint;
   readonly completion: string;
   readonly outcome?: Outcome;
   readonly policyVersion?: number;
-  /** When it was scored. */
+  /** Time of scoring. */
   readonly time: Date;
-  /** Where it was asked for. */
+  /** Task. Set only if the request asked for tasks. */
   readonly task?: Task;
-  /** The message of the contract, e.g. for toJson. */
+  /** Message of the contract, e.g. for toJson. */
   readonly message: RunSampleMessage;
 }
 
-/** Reads a completion that a run keeps. */
+/** Converts the message of a completion that a run keeps. */
 export function runSampleOf(message: RunSampleMessage): RunSample {
   const { number, taskId, groupId, sampleIndex, armId, cursor, completion } = message;
   const { evaluationRound, outcome, policyVersion, time, task } = message;

@@ -1,4 +1,4 @@
-/** A stream of groups in, a stream of results out, matched by id. */
+/** Scores a stream of groups. Results are matched to groups by id. */
 import { create } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
 import { groupOf } from "./choices.ts";
@@ -14,24 +14,24 @@ import type { StepChannel, Transport } from "./transport.ts";
 import { windowed } from "./windowed.ts";
 import type { Items } from "./windowed.ts";
 
-/** How a stream of steps goes. */
+/** Options of streamSteps. */
 export interface StreamOptions extends CallOptions {
-  /** Groups on their way at once, at least 1; left out: 64. */
+  /** Maximum number of groups in flight, at least 1. Defaults to 64. */
   readonly window?: number | undefined;
 }
 
-/** What became of one group of a stream: exactly one of these for each. */
+/** Result of one group of a stream. Each group has exactly one. */
 export type StepResult<Group extends GroupChoice = GroupChoice> =
   | {
       readonly kind: "scored";
-      /** The group as it came in, and its place in the order of those that came. */
+      /** The group as it was given, and its position in the order of arrival. */
       readonly group: Group;
       readonly index: number;
       readonly outcome: GroupOutcome;
     }
   | { readonly kind: "failed"; readonly group: Group; readonly index: number; readonly error: GradusError };
 
-/** Steps by BatchStep, for transports that cannot stream both ways. */
+/** Returns a channel that makes BatchStep calls, for transports without bidirectional streams. */
 function batchChannel(transport: Transport): StepChannel {
   return {
     request: async (groups, attempt) => {
@@ -43,14 +43,15 @@ function batchChannel(transport: Transport): StepChannel {
   };
 }
 
-/** Scores groups as they come; see GradusClient.streamSteps. */
+/** Scores groups as they arrive. See GradusClient.streamSteps. */
 export async function* streamSteps<Group extends GroupChoice>(
   caller: Caller,
   groups: Items<Group>,
   options: StreamOptions = {},
 ): AsyncGenerator<StepResult<Group>, void, undefined> {
   const channel = caller.transport.openSteps?.() ?? batchChannel(caller.transport);
-  // One for each group on its way, for an AbortSignal with many listeners makes older Nodes warn of a leak.
+  // Each group in flight has its own controller, because older Node versions warn of a leak if a signal has many
+  // listeners.
   const underWay = new Set<AbortController>();
   const score = async (group: Group, index: number): Promise<StepResult<Group>> => {
     const leaving = new AbortController();
@@ -76,7 +77,7 @@ export async function* streamSteps<Group extends GroupChoice>(
     done = true;
     channel.end();
   } finally {
-    // Left early: by an error of the source, the signal or the reader.
+    // This runs after the end, or earlier after an error of the source, an abort, or a reader that left.
     for (const leaving of underWay) leaving.abort();
     if (!done) channel.cancel();
   }

@@ -1,12 +1,20 @@
-/** Completions with half of a surrogate pair, which UTF-8 cannot hold: TextEncoder writes U+FFFD in its place. */
+/**
+ * Finds completions with half of a surrogate pair. UTF-8 cannot hold it, and TextEncoder writes U+FFFD in its place.
+ */
 
 const half = /\p{Surrogate}/u;
 
-/** Asks the engine where it can tell, which takes a hundredth of the time. */
+/**
+ * Returns whether a text has only whole surrogate pairs. The engine's own test, if there is one, takes a hundredth of
+ * the time.
+ */
 const isWellFormed = (text: string & { isWellFormed?: () => boolean }): boolean =>
   text.isWellFormed?.() ?? !half.test(text);
 
-/** The text as it is. Warns where it is scored as another one; no right answer has such a half, so that no reward changes. */
+/**
+ * Returns the text unchanged, with a warning if the server will score a changed text. No right answer has half a pair,
+ * so no reward changes.
+ */
 export function sendable(text: string, sample: string): string {
   if (!isWellFormed(text)) {
     const at = text.search(half);

@@ -1,7 +1,10 @@
-/** The bearer token, as a header takes it. */
+/** Reads the bearer token for a header. */
 import { GradusError } from "./errors.ts";
 
-/** The token without white space around it, as files have; refuses what no header can hold. No error shows it. */
+/**
+ * Returns the token without surrounding white space, which token files have. Throws INVALID_ARGUMENT for a token that
+ * no header can hold. No error shows the token.
+ */
 export function tokenOf(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;
   if (typeof token !== "string") throw new GradusError("INVALID_ARGUMENT", `token: want a string; got ${typeof token}`);

@@ -1,22 +1,22 @@
-/** What the client asks of a way to reach a server. */
+/** Interface between the client and a way to reach a server. */
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
-/** How one attempt at a call goes. */
+/** Options of one attempt of a call. */
 export interface Attempt {
-  /** Milliseconds until it is given up; undefined: never. */
+  /** Timeout in milliseconds. Undefined: none. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Scores groups, one request at a time or many at once; fails with a GradusError. */
+/** A channel that scores groups, with one request at a time or many at once. Failures are GradusErrors. */
 export interface StepChannel {
-  /** The outcome of each group, in their order. */
+  /** Returns the outcome of each group, in the order of the groups. */
   request(groups: readonly CompletionGroup[], attempt: Attempt): Promise<readonly GroupOutcome[]>;
-  /** No requests follow; replies that are due still come. */
+  /** Ends the requests. Outstanding replies still arrive. */
   end(): void;
-  /** Gives up what has no reply yet. */
+  /** Cancels the requests without a reply. */
   cancel(): void;
 }
 
@@ -32,7 +32,7 @@ export interface Transport {
     input: MessageShape<I>,
     attempt: Attempt,
   ): AsyncIterable<MessageShape<O>>;
-  /** Opens a channel for one stream of steps. Left out: BatchStep calls are made instead. */
+  /** Opens a channel for one stream of steps. Unset: the client makes BatchStep calls instead. */
   openSteps?(): StepChannel;
   close(): void;
 }

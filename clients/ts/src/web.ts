@@ -1,4 +1,4 @@
-/** Gradus over Connect, for browsers: the same client, but streamSteps makes BatchStep calls. */
+/** Client over Connect, for browsers. It equals the gRPC client, but streamSteps makes BatchStep calls. */
 import type { ClientDefaults } from "./caller.ts";
 import { clientOver } from "./client.ts";
 import type { GradusClient } from "./client.ts";
@@ -7,10 +7,10 @@ import type { ConnectOptions } from "./connect/transport.ts";
 
 export * from "./public.ts";
 
-/** How a server is reached, and what holds for all calls. */
+/** Options of the connection, and defaults for all calls. */
 export interface ClientOptions extends ClientDefaults, ConnectOptions {}
 
-/** A client of the server whose HTTP port has this base URL, e.g. "http://localhost:8080". */
+/** Returns a client of the server whose HTTP port has this base URL, e.g. "http://localhost:8080". */
 export function createClient(baseUrl: string, options: ClientOptions = {}): GradusClient {
   return clientOver(connectTransport(baseUrl, options), options);
 }

@@ -1,14 +1,14 @@
-/** Work on a stream of items, a bounded number at a time. */
+/** Processes a stream of items, with a bounded number in flight. */
 import { abortedError } from "./errors.ts";
 
-/** Something that can be looped over, at once or as it comes. */
+/** A synchronous or asynchronous iterable. */
 export type Items<T> = Iterable<T> | AsyncIterable<T>;
 
 function iterate<T>(items: Items<T>): Iterator<T> | AsyncIterator<T> {
   return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
 }
 
-/** A promise that can be renewed: whoever waits looks at the state again after each wake. */
+/** A wake-up signal that can be used again. A waiter checks the state again after each wake-up. */
 function bell(): { readonly ring: () => void; readonly rung: () => Promise<void> } {
   let ring = (): void => undefined;
   let rung = new Promise<void>((resolve) => (ring = resolve));
@@ -22,9 +22,9 @@ function bell(): { readonly ring: () => void; readonly rung: () => Promise<void>
 }
 
 /**
- * Results of `work` as they come, in any order. Items are taken only while fewer than `window` are being worked on or
- * wait to be read, so a slow reader, or a slow server, slows the source down. Ends with the first error of the source,
- * of `work`, or of the signal; work that goes on then is for the caller to stop.
+ * Yields the results of `work` as they arrive, in any order. At most `window` items are in work or wait to be read, so
+ * a slow reader or a slow server slows the source down. Throws the first error of the source, of `work`, or of the
+ * signal. The caller must then stop the remaining work.
  */
 export async function* windowed<Item, Result extends object>(
   items: Items<Item>,
@@ -75,7 +75,8 @@ export async function* windowed<Item, Result extends object>(
   } finally {
     state.exhausted = true;
     signal?.removeEventListener("abort", abort);
-    // Not waited for: a generator that is in the middle of a wait would answer only after it.
+    // The return of the source is not awaited, because a generator in the middle of a wait answers only after that
+    // wait.
     void Promise.resolve(source.return?.()).catch(() => undefined);
   }
 }

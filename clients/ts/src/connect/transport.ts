@@ -1,4 +1,4 @@
-/** Calls by the Connect protocol, over fetch: for browsers, and wherever only HTTP/1.1 gets through. */
+/** Transport over the Connect protocol and fetch, for browsers and networks that allow only HTTP/1.1. */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
@@ -9,23 +9,26 @@ import type { ConnectionMistake, GradusCode } from "../errors.ts";
 import { tokenOf } from "../token.ts";
 import type { Attempt, Transport } from "../transport.ts";
 
-/** How a Connect server is reached. */
+/** Options of a connection to a Connect server. */
 export interface ConnectOptions {
-  /** Bearer token, where the server asks for one. */
+  /** Bearer token, if the server needs one. */
   readonly token?: string | undefined;
 }
 
 function codeOf(error: ConnectError, caught: unknown): GradusCode {
-  // What fetch throws (a server that is not there) has no code.
+  // An error of fetch has no code. It means that no server answers.
   if (caught instanceof TypeError || error.cause instanceof TypeError) return "UNAVAILABLE";
-  // Connect calls a value that its field cannot hold INTERNAL, though the fault is the caller's.
+  // Connect reports a value that its field cannot hold as INTERNAL, but the caller is at fault.
   if (error.rawMessage.startsWith("serialize binary: ")) return "INVALID_ARGUMENT";
   return codeName(error.code);
 }
 
 const httpPort = "give the URL of the server's HTTP port, http://host:8080 by default";
 
-/** What Node's fetch says of a reply that is no HTTP/1.1, and of a server that speaks no TLS. Browsers do not tell. */
+/**
+ * Returns the mistake behind an error of Node's fetch: the port speaks no HTTP/1.1 or no TLS, or its certificate is not
+ * accepted. Undefined: not known; browsers do not give the reason.
+ */
 function mistakeBehind(caught: unknown): { readonly mistake: ConnectionMistake; readonly words: string } | undefined {
   const reasons: string[] = [];
   for (let cause = caught; cause instanceof Error; cause = cause.cause)
@@ -40,13 +43,13 @@ function mistakeBehind(caught: unknown): { readonly mistake: ConnectionMistake; 
   return undefined;
 }
 
-/** What may be wrong where fetch does not say. */
+/** Returns the possible reasons of a failure that fetch does not explain. */
 function unanswered(baseUrl: string): string {
   const secure = baseUrl.startsWith("https:") ? "" : " it speaks TLS (then write https://),";
   return `no server answers at ${baseUrl},${secure} or it refuses the origin of this page (its --cors-origin)`;
 }
 
-/** What Connect makes of an answer that is not in its form. */
+/** Matches the errors of Connect for an answer that does not follow its protocol. */
 const otherForm = /^HTTP \d+$|^unsupported content type|^missing content type|^invalid content type/;
 
 function fromConnectError(caught: unknown, baseUrl: string, attempt: Attempt): GradusError {
@@ -78,7 +81,10 @@ function reasonIn({ details, metadata }: ConnectError): ErrorReason | undefined 
   return reasonOfText(metadata.get(waitReasonKey));
 }
 
-/** A URL that fetch takes; a page's own address would stand in for what it lacks. */
+/**
+ * Returns a URL that fetch accepts, or throws INVALID_ARGUMENT. Without the check, a page's own address would fill in
+ * missing parts.
+ */
 function checked(baseUrl: string): string {
   if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return baseUrl;
   const remedy = /^[\w.-]+(:\d+)?$/.test(baseUrl) ? `: write 'http://${baseUrl}'` : "";
@@ -90,7 +96,7 @@ async function* once<T>(message: T): AsyncGenerator<T> {
   yield message;
 }
 
-/** Reaches a server's HTTP port at a base URL. */
+/** Returns a transport to the HTTP port of a server at a base URL. */
 export function connectTransport(baseUrl: string, options: ConnectOptions): Transport {
   const token = tokenOf(options.token);
   const transport = createConnectTransport({ baseUrl: checked(baseUrl), useBinaryFormat: true });

@@ -1,17 +1,19 @@
-/** What a gRPC address may look like. */
+/** Parses and checks gRPC addresses. */
 
-/** Names that gRPC's resolvers read for themselves, e.g. "dns:///host:port" (gRPC's naming document). */
+/** Matches names that gRPC's resolvers read, e.g. "dns:///host:port" (gRPC's naming document). */
 const resolved = /^(dns|unix|unix-abstract|ipv4|ipv6|xds):(?!\d+$)/;
 const hostAndPort = /^(?:\[([\da-f:.]+)\]|([^\s:/?#@[\]]+)):(\d{1,5})$/i;
 
-/** Host and port of an address; undefined: it is none, or one that a resolver of gRPC's reads. */
+/**
+ * Returns the host and port of an address. Undefined: the address is invalid, or only a resolver of gRPC can read it.
+ */
 export function hostAndPortOf(address: string): { readonly host: string; readonly port: number } | undefined {
   const [, v6, name, digits] = hostAndPort.exec(address.replace(/^dns:(?!\d+$)(\/\/\/)?/, "")) ?? [];
   const [host, port] = [v6 ?? name, Number(digits)];
   return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port };
 }
 
-/** What is wrong with an address, with the remedy; undefined: nothing. */
+/** Returns the error in an address, with the remedy. Undefined: the address is valid. */
 export function addressProblem(address: string): string | undefined {
   if (resolved.test(address) || hostAndPortOf(address) !== undefined) return undefined;
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(.*)$/is.exec(address) ?? [];

@@ -1,23 +1,26 @@
-/** Messages as bytes. Made before grpc-js sees them: a message that cannot be written would fail its whole stream. */
+/**
+ * Converts messages to and from bytes before grpc-js sees them. A message that cannot be written would otherwise fail
+ * its whole stream.
+ */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { GradusError } from "../errors.ts";
 
-/** The message's bytes; INVALID_ARGUMENT for a value that its field cannot hold. */
+/** Returns the message's bytes. Throws INVALID_ARGUMENT for a value that its field cannot hold. */
 export function bytesOf<D extends DescMessage>(schema: D, message: MessageShape<D>): Buffer {
   try {
     const bytes = toBinary(schema, message);
-    // A view, not a copy.
+    // The buffer is a view of the same memory.
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   } catch (error) {
     throw new GradusError("INVALID_ARGUMENT", error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
 
-/** For grpc-js, which asks how to write what is bytes already. */
+/** Serializer for grpc-js of messages that are bytes already. */
 export const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** Reads messages of one kind. */
+/** Returns a function that reads messages of one type. */
 export const reader =
   <D extends DescMessage>(schema: D) =>
   (bytes: Buffer): MessageShape<D> =>

@@ -1,23 +1,26 @@
-/** Channels of grpc-js: address, credentials and the options that are set. */
+/** Credentials and options of grpc-js channels. */
 import { credentials } from "@grpc/grpc-js";
 import type { ChannelCredentials, ChannelOptions } from "@grpc/grpc-js";
 import { X509Certificate } from "node:crypto";
 import { GradusError } from "../errors.ts";
 
-/** TLS: true for a server that the system's certificates vouch for, or PEM texts. */
+/** TLS options. true: the client trusts the system's certificates. Certificates and keys are PEM texts. */
 export type TlsOptions =
   | boolean
   | {
-      /** Certificates of the authorities to trust; left out: the system's. */
+      /** Certificates of the trusted authorities. Defaults to the system's. */
       readonly ca?: string | Uint8Array;
-      /** This client's certificate and key, where the server asks for them (mutual TLS). */
+      /** This client's certificate and key, if the server asks for them (mutual TLS). */
       readonly cert?: string | Uint8Array;
       readonly key?: string | Uint8Array;
-      /** Name to expect in the server's certificate, where it is not the address. */
+      /** Name to expect in the server's certificate, if it differs from the address. */
       readonly serverName?: string;
     };
 
-/** HTTP/2 windows: with the default of 64 KB a 1 MB reply at 4 ms round trip takes 112 ms, with 8 MB some 10. */
+/**
+ * HTTP/2 window in bytes. A 1 MB reply at 4 ms round trip takes 112 ms with the default of 64 KB, and about 10 ms with
+ * 8 MB.
+ */
 const windowBytes = 8 * 1024 * 1024;
 const receiveBytesMax = 64 * 1024 * 1024;
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
@@ -33,7 +36,7 @@ export function credentialsOf(tls: TlsOptions | undefined): ChannelCredentials {
     ["tls.ca", ca],
     ["tls.cert", cert],
   ] as const) {
-    // Node takes a text without a certificate for no certificates.
+    // Node treats a text without a certificate as an empty list of certificates.
     if (text !== null && !holdsCertificate(text)) throw unusable(`${name}: want a certificate in PEM; it holds none`);
   }
   try {
@@ -60,13 +63,13 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   return {
     "grpc-node.flow_control_window": windowBytes,
     "grpc.max_receive_message_length": receiveBytesMax,
-    // A connection of its own for each client: a server shares what is scarce between connections. One that is left must
-    // not come back from the process's store of them.
+    // Each client has its own connection, because a server shares scarce resources between connections. A connection
+    // that the client left must not come back from the process's pool.
     "grpc.use_local_subchannel_pool": 1,
-    // A server that came back is found soon: grpc-js waits from 1 s up to 2 min by default.
+    // A server that has restarted is found soon. By default grpc-js waits from 1 s up to 2 min.
     "grpc.initial_reconnect_backoff_ms": 250,
     "grpc.max_reconnect_backoff_ms": 5_000,
-    // As curl's and Go's clients do not, grpc-js would ask a proxy for this very machine.
+    // grpc-js would use a proxy even for this machine; clients such as curl and Go do not.
     ...(loopback.test(address) ? { "grpc.enable_http_proxy": 0 } : {}),
     ...(serverName === undefined
       ? {}

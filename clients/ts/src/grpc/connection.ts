@@ -1,14 +1,15 @@
-/** The connection of a client: made when it is first used, and left where it may have died without a word. */
+/** Connection of a client. The first call opens it. The client leaves it if it may have died without notice. */
 import type { Client } from "@grpc/grpc-js";
 import type { GradusError } from "../errors.ts";
 
 export interface Connection {
   readonly client: () => Client;
-  /** A reply came. */
+  /** Records that a reply arrived. */
   readonly heard: () => void;
   /**
-   * A call failed that began then, by performance.now(). One that ran out of time while no server said a word leaves its
-   * connection: the next call has another, and those that are on the old one go on. Gives whether it was left.
+   * Records that a call failed which began at `begunAt` (performance.now()). If the call timed out and no reply arrived
+   * in the meantime, the connection is left: the next call opens another one, and calls on the old one go on. Returns
+   * whether it was left.
    */
   readonly failed: (used: Client, begunAt: number, error: GradusError) => boolean;
   readonly close: () => void;

@@ -1,13 +1,13 @@
-/** Finds out what listens at an address. Asked only after a failure, for the words of its error. */
+/** Finds out what listens at an address. Called only after a failure, to explain it. */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-/** What listens at a port, as far as a first exchange shows. */
+/** Listener at a port, as far as a first exchange shows. */
 export interface Listener {
   readonly tls: boolean;
   readonly protocol: "http1" | "http2" | "other" | "silent";
-  /** It answers as a Gradus server's HTTP port does. */
+  /** Whether it answers like a Gradus server's HTTP port. */
   readonly gradus: boolean;
 }
 
@@ -17,10 +17,10 @@ interface Place {
 }
 
 const patienceMs = 1_000;
-/** Enough of a reply to tell what it is. */
+/** Number of bytes of a reply that are enough to recognize it. */
 const replyBytesMax = 4_096;
 
-/** A call as the HTTP port takes it, in the version of HTTP that a gRPC port does not speak. */
+/** Returns a request for a Gradus HTTP port, in HTTP/1.1, which a gRPC port does not speak. */
 const question = ({ host, port }: Place): string =>
   [
     "POST /gradus.v1.EnvironmentService/ListEnvironments HTTP/1.1",
@@ -32,15 +32,15 @@ const question = ({ host, port }: Place): string =>
     "{}",
   ].join("\r\n");
 
-/** What web servers refuse by themselves, however long what is behind them takes to answer. */
+/** Text that web servers refuse at once, even if the program behind them is slow. */
 const nonsense = "?\r\n\r\n";
 
 type Reply =
   | { readonly kind: "refused" }
-  /** The connection was made; `bytes` is what came before it ended, or before patience did. */
+  /** The connection was made. `bytes` arrived before it closed or the time was over. */
   | { readonly kind: "connected"; readonly bytes: Buffer; readonly closed: boolean; readonly alpn: string | false };
 
-/** Asks the question over a socket that is being connected. */
+/** Sends a text over a connecting socket, and returns the reply. */
 function exchange(socket: Socket, connected: "connect" | "secureConnect", text: string): Promise<Reply> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -65,11 +65,11 @@ function exchange(socket: Socket, connected: "connect" | "secureConnect", text: 
   });
 }
 
-/** A Gradus server lists its environments, or says in Connect's form why it does not. */
+/** Returns whether a reply comes from a Gradus server: it lists environments, or has an error in Connect's form. */
 const isGradus = (text: string): boolean =>
   /^content-type: application\/json/im.test(text) && /\{"(environments":\[|code":"[a-z_]+")/.test(text);
 
-/** HTTP/2 begins with a SETTINGS frame on stream 0, whatever the other side said. */
+/** Returns whether a reply is HTTP/2, which always begins with a SETTINGS frame on stream 0. */
 const isHttp2 = (bytes: Buffer): boolean => bytes.length >= 9 && bytes[3] === 4 && bytes.readUInt32BE(5) === 0;
 
 function protocolOf(bytes: Buffer): Omit<Listener, "tls"> {
@@ -79,7 +79,7 @@ function protocolOf(bytes: Buffer): Omit<Listener, "tls"> {
   return { protocol: isHttp2(bytes) ? "http2" : "other", gradus: false };
 }
 
-/** What listens there; undefined: nothing that takes connections. */
+/** Returns what listens at an address. Undefined: nothing accepts connections. */
 export async function listenerAt(place: Place): Promise<Listener | undefined> {
   const plain = await exchange(connect(place), "connect", question(place));
   if (plain.kind === "refused") return undefined;
@@ -88,7 +88,7 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
     const second = await exchange(connect(place), "connect", nonsense);
     return { tls: false, ...protocolOf(second.kind === "connected" ? second.bytes : bytes) };
   }
-  // A TLS server answers plain text with an alert, or just closes.
+  // A TLS server answers plain text with an alert, or just closes the connection.
   const maybeTls = bytes.length === 0 || (bytes[0] === 0x15 && bytes[1] === 3);
   if (!maybeTls) return { tls: false, ...protocolOf(bytes) };
   const overTls = (...ALPNProtocols: readonly string[]): Promise<Reply> => {
@@ -98,7 +98,7 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
   const secret = await overTls("h2", "http/1.1");
   if (secret.kind === "refused") return { tls: false, ...protocolOf(bytes) };
   if (secret.alpn !== "h2") return { tls: true, ...protocolOf(secret.bytes) };
-  // A Gradus server's HTTP port speaks both versions of HTTP, and a gRPC port only the later one.
+  // A Gradus server's HTTP port speaks both versions of HTTP; a gRPC port speaks only HTTP/2.
   const older = await overTls("http/1.1");
   const found = older.kind === "refused" ? undefined : protocolOf(older.bytes);
   return { tls: true, ...(found?.gradus === true ? found : { protocol: "http2", gradus: false }) };

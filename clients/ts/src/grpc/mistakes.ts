@@ -1,4 +1,4 @@
-/** Tells a wrong address or wrong options from a server that is away. */
+/** Distinguishes a wrong address or wrong options from a server that is away. */
 import { GradusError } from "../errors.ts";
 import type { ConnectionMistake, GradusCode } from "../errors.ts";
 import { hostAndPortOf } from "./address.ts";
@@ -9,12 +9,12 @@ import type { Listener } from "./listener.ts";
 export interface Target {
   readonly address: string;
   readonly tls: TlsOptions | undefined;
-  /** How the server answers to ListEnvironments, which every Gradus server has. */
+  /** Calls ListEnvironments, which every Gradus server has. Returns its error; undefined: it succeeded. */
   readonly ask: () => Promise<GradusError | undefined>;
 }
 
 interface Finding {
-  /** Left out: what is behind the address may only be away. */
+  /** Mistake. Unset: the server behind the address may only be away. */
   readonly mistake?: ConnectionMistake;
   readonly words: string;
 }
@@ -31,7 +31,7 @@ function notGradus(address: string, what: string): Finding {
   return { mistake: "not_gradus", words: `${address} ${what}, and is no Gradus server's gRPC port: ${grpcPort}` };
 }
 
-/** What the listener shows to be wrong; undefined: nothing. `reason` is what gRPC says of the failure. */
+/** Returns the mistake that the listener shows. Undefined: none. `reason` is gRPC's text of the failure. */
 function findingOf({ address, tls }: Target, listener: Listener, reason: string): Finding | undefined {
   const wanted = tls !== undefined && tls !== false;
   const { protocol } = listener;
@@ -52,7 +52,10 @@ function findingOf({ address, tls }: Target, listener: Listener, reason: string)
   return { mistake: "certificate", words: `no TLS connection to ${address}: ${certificateWords(tls, reason)}` };
 }
 
-/** What Node says where it does not accept the other side's certificate; an alert is what the other side says of ours. */
+/**
+ * Matches Node's errors for a certificate of the other side that it does not accept. An alert is the other side's error
+ * about our certificate.
+ */
 const unaccepted = /self.signed|unable to|has expired|not yet valid|altname|certificate chain/i;
 
 function certificateWords(tls: TlsOptions, reason: string): string {
@@ -63,7 +66,7 @@ function certificateWords(tls: TlsOptions, reason: string): string {
   return `the server refuses this client's certificate, tls.cert (${reason}): it wants a valid one of its --tls-client-ca`;
 }
 
-/** Without what grpc-js wraps around a reason. */
+/** Returns a reason without the text that grpc-js adds around it. */
 const plainReason = (message: string): string =>
   message
     .replace(/^No connection established\. Last error: (Error: )?/, "")
@@ -71,20 +74,20 @@ const plainReason = (message: string): string =>
     .replace(/\s*(\([\dT:.Z-]+\))?\. Resolution note: ?$/, "")
     .replace(/^[\dA-F]+:error:[\dA-F]+:SSL routines:\w+:([^:]+):.*$/s, "$1");
 
-/** What grpc-js says where there is no connection, or none that went so far that a call could be sent. */
+/** Matches errors of grpc-js for a call that could not be sent, because there was no usable connection. */
 const unconnected = /^(No connection established|Name resolution failed)|Waiting for LB pick$/;
 
-/** What servers of other services answer, gRPC or not. */
+/** Codes with which servers of other services answer, gRPC or not. */
 const foreign: readonly GradusCode[] = ["UNIMPLEMENTED", "UNKNOWN", "INTERNAL"];
 
-/** Whether an error may come from something other than a Gradus server, or from nowhere. */
+/** Returns whether an error may come from something other than a Gradus server, or from no server at all. */
 export const isSuspicious = ({ code, message }: GradusError): boolean =>
   unconnected.test(message) || foreign.includes(code);
 
 const explained = ({ code, cause }: GradusError, { mistake, words }: Finding): GradusError =>
   new GradusError(code, words, { mistake, cause });
 
-/** An error of a client that has reached no server yet, with its reason found out as far as it can be. */
+/** Explains an error of a client that has not reached a server yet. */
 export async function explain(error: GradusError, target: Target): Promise<GradusError> {
   const { address } = target;
   if (foreign.includes(error.code)) {
@@ -101,7 +104,7 @@ export async function explain(error: GradusError, target: Target): Promise<Gradu
   return finding === undefined ? inPlainWords(error, address) : explained(error, finding);
 }
 
-/** The error, naming the address where nothing is there. */
+/** Returns the error. If nothing answers at the address, its message names the address. */
 export function inPlainWords(error: GradusError, address: string): GradusError {
   if (error.code !== "UNAVAILABLE" || !unconnected.test(error.message)) return error;
   const words = `no server answers at ${address}: ${plainReason(error.message)}`;

@@ -1,4 +1,4 @@
-/** Steps over one bidirectional stream; replies are matched by request id, never by order. */
+/** Scores groups over one bidirectional stream. Replies are matched to requests by id, never by order. */
 import { create } from "@bufbuild/protobuf";
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { abortedError, codeName, GradusError } from "../errors.ts";
@@ -9,33 +9,36 @@ import { bytesOf } from "./bytes.ts";
 import { fromServiceError } from "./service-error.ts";
 
 type Call = ClientDuplexStream<Buffer, StreamStepsResponse>;
-/** "again": the stream ended for another request, and this one is to be sent on the next. */
+/** Settles a request. "again": the stream ended because of another request, so this one goes on the next stream. */
 type Settle = (end: StreamStepsResponse | GradusError | "again") => void;
-/** A request that waits for its reply. */
+/** A request without a reply. */
 interface Waiting {
   readonly settle: Settle;
   readonly bytes: number;
 }
 
-/** One stream, while it lasts. */
+/** One open stream. */
 interface Stream {
   readonly call: Call;
   readonly waiting: Map<string, Waiting>;
-  /** Requests that wait until there is room to write. */
+  /** Requests that wait for room to write. */
   readonly outgoing: { readonly requestId: string; readonly bytes: Buffer }[];
   ended: boolean;
-  /** Ends it, and what waits with this error. */
+  /** Ends the stream, and its waiting requests with this error. */
   readonly end: (error: GradusError) => void;
-  /** How it ended, where the server said when to come back; and when that is, by performance.now(). */
+  /**
+   * Error with which the server ended the stream, and the time before which no new stream may be opened (by
+   * performance.now()). Undefined: the server gave no delay.
+   */
   refusal: { readonly error: GradusError; readonly until: number } | undefined;
 }
 
-/** Whether a message had too many bytes, in the words of a server that ends its stream or of gRPC itself. */
+/** Returns whether an error means that a message had too many bytes, by the text of the server or of gRPC. */
 function isTooLarge({ code, message }: GradusError): boolean {
   return code === "RESOURCE_EXHAUSTED" && /max-message-bytes|message larger than max/.test(message);
 }
 
-/** The request that is too large, whether or not it ended the stream; the others can be sent again. */
+/** Returns the id of the largest request, which is the one that is too large. The others can be sent again. */
 function largestOf(waiting: Stream["waiting"]): string | undefined {
   return [...waiting].sort(([, one], [, other]) => other.bytes - one.bytes)[0]?.[0];
 }
@@ -56,7 +59,7 @@ function open(call: Call): Stream {
   return stream;
 }
 
-/** Writes what there is room for; what nobody waits for any more is left out. */
+/** Writes requests while there is room. Requests that nobody waits for are skipped. */
 function flush({ call, waiting, outgoing }: Stream): void {
   while (!call.writableNeedDrain) {
     const next = outgoing.shift();
@@ -65,7 +68,7 @@ function flush({ call, waiting, outgoing }: Stream): void {
   }
 }
 
-/** The reply to one request; settled once, by the first of reply, deadline, abort and the stream's end. */
+/** Returns the reply to one request. Whichever comes first settles it: reply, deadline, abort or end of the stream. */
 function replyTo(
   stream: Stream,
   requestId: string,
@@ -92,7 +95,10 @@ function replyTo(
   });
 }
 
-/** What a stream that was refused says to those who come before they may: to wait for the rest of the time. */
+/**
+ * Returns the error for a request before the time that the server named, with the rest of the delay. Undefined: the
+ * time is over.
+ */
 function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
   if (refusal === undefined) return undefined;
   const { error, until } = refusal;
@@ -102,11 +108,11 @@ function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
 
 /** A channel of steps over one stream at a time. */
 interface SteppingStream extends StepChannel {
-  /** Leaves the stream that is open, as one that broke: what waits on it may be sent again, on the next. */
+  /** Ends the open stream as a broken one. Its waiting requests can be sent again on the next stream. */
   readonly leave: () => void;
 }
 
-/** A channel that opens its stream with the first request, and another one after a stream has ended. */
+/** Returns a channel that opens a stream with the first request, and another one after a stream has ended. */
 export function stepChannel(start: (first: { readonly groups: readonly CompletionGroup[] }) => Call): SteppingStream {
   let stream: Stream | undefined;
   let requests = 0;

@@ -1,8 +1,8 @@
-/** W3C trace context: a call is a part of the trace that its caller has going on, where they use OpenTelemetry. */
+/** Adds W3C trace context to calls. If the caller uses OpenTelemetry, a call is a part of the caller's active trace. */
 import type { Metadata } from "@grpc/grpc-js";
 import { createRequire } from "node:module";
 
-/** Of @opentelemetry/api, which may or may not be installed. */
+/** Used part of @opentelemetry/api, which may not be installed. */
 interface OpenTelemetry {
   readonly context: { active(): unknown };
   readonly propagation: { inject(context: unknown, carrier: Metadata, setter: Setter): void };
@@ -16,14 +16,14 @@ const setter: Setter = { set: (metadata, key, value) => metadata.set(key, value)
 
 function load(): OpenTelemetry | undefined {
   try {
-    // By this name alone, so that no bundler looks for what may not be there.
+    // createRequire keeps bundlers from looking for the optional package.
     return createRequire(import.meta.url)("@opentelemetry/api") as OpenTelemetry;
   } catch {
     return undefined;
   }
 }
 
-/** Gives the metadata of each call: what all have in common, and the trace that is going on. */
+/** Returns a function that makes the metadata of each call: the common entries and the active trace. */
 export function traced(common: Metadata): () => Metadata {
   const api = load();
   if (api === undefined) return () => common;

@@ -1,4 +1,4 @@
-/** Calls over gRPC, by grpc-js. */
+/** Transport over gRPC, by grpc-js. */
 import { create } from "@bufbuild/protobuf";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Client, Metadata } from "@grpc/grpc-js";
@@ -18,14 +18,14 @@ import { fromServiceError } from "./service-error.ts";
 import { stepChannel } from "./steps.ts";
 import { traced } from "./tracing.ts";
 
-/** How a gRPC server is reached. */
+/** Options of a connection to a gRPC server. */
 export interface GrpcOptions {
   readonly tls?: TlsOptions | undefined;
-  /** Bearer token, where the server asks for one. */
+  /** Bearer token, if the server needs one. */
   readonly token?: string | undefined;
   /**
-   * Whether calls are a part of the trace that their caller has going on (W3C trace context), where @opentelemetry/api is
-   * installed; left out: true.
+   * Whether calls are part of the caller's active trace (W3C trace context), if @opentelemetry/api is installed.
+   * Defaults to true.
    */
   readonly tracing?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ function optionsOf({ timeoutMs }: Attempt): CallOptions {
   return timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
 }
 
-/** With the run that a call is about. */
+/** Returns the metadata with the run that a call is about. */
 function about(message: object, metadata: Metadata): Metadata {
   const run = runOf(message);
   if (run === undefined) return metadata;
@@ -45,7 +45,7 @@ function about(message: object, metadata: Metadata): Metadata {
   return more;
 }
 
-/** Cancels a call when its signal aborts; gives what stops listening. */
+/** Cancels a call when its signal aborts. Returns a function that removes the listener. */
 function cancelOn(signal: AbortSignal | undefined, call: { cancel(): void }): () => void {
   const cancel = (): void => call.cancel();
   signal?.addEventListener("abort", cancel, { once: true });
@@ -89,7 +89,7 @@ function serverStream(client: Client, metadata: () => Metadata): Transport["serv
       about(message, metadata()),
       optionsOf(attempt),
     );
-    // The end of a cancelled call has no reader.
+    // The error of a cancelled call has no other listener.
     call.on("error", () => undefined);
     const stop = cancelOn(attempt.signal, call);
     try {
@@ -103,10 +103,10 @@ function serverStream(client: Client, metadata: () => Metadata): Transport["serv
   };
 }
 
-/** Milliseconds that a server has to say whether it is one of ours, after a failure. */
+/** Time in milliseconds that a server has, after a failure, to show whether it is a Gradus server. */
 const askMs = 2_000;
 
-/** What errors become: as long as no server of ours has answered, the address or the options may be wrong. */
+/** Explains errors. As long as no Gradus server has answered, the address or the options may be wrong. */
 function explainer(address: string, tls: TlsOptions | undefined, call: () => Transport["unary"]) {
   let reached = false;
   const ask = async (): Promise<GradusError | undefined> => {
@@ -128,7 +128,7 @@ function explainer(address: string, tls: TlsOptions | undefined, call: () => Tra
   };
 }
 
-/** Reaches a gRPC server at "host:port". Nothing is opened before the first call. */
+/** Returns a transport to the gRPC server at "host:port". The first call connects. */
 export function grpcTransport(address: string, options: GrpcOptions): Transport {
   const problem = addressProblem(address);
   if (problem !== undefined) {
@@ -146,7 +146,7 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     wire.heard();
     return reached(reply);
   };
-  /** Does what begins on the connection that there is, and sees how it ends. */
+  /** Runs `work` on the current connection and records its result. `leave` is called if the connection is left. */
   const attempted = async <T>(work: (on: Client) => Promise<T>, leave?: () => void): Promise<T> => {
     const [used, begunAt] = [client(), performance.now()];
     try {
