@@ -125,7 +125,7 @@ describe("CreateRun", () => {
     ],
     ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not one of the contract's/],
     ["config.policy.staged.stages", { policy: staged([]) }, /there are 0, and there must be 1 to 64/],
-    ["config.policy.staged.stages[1].share", { policy: staged([{}, share(0.5)]) }, /length, which is 0: set it/],
+    ["config.policy.staged.stages[1].share", { policy: staged([{}, share(0.5)]) }, /length, which is 0: set the length/],
     ["config.policy.staged.stages[0].share", { policy: staged([share(0), {}]), length: 8n }, /above 0 and at most 1/],
     ["config.policy.staged.stages[1].share", { policy: staged([share(0.6), share(0.6)]), length: 8n }, /above 1/],
     ["config.policy.staged.stages[0].tasks", { policy: staged([{ extent: { case: "tasks", value: 0n } }]) }, /not 0/],
