@@ -1,17 +1,17 @@
 """Client of Gradus, a gRPC gym of verifiable tasks for training language models.
 
-`Client` is for code that waits; `gradus.aio.Client` has the same methods for asyncio. What they give are frozen
-dataclasses, with names for enum values, seconds for durations and None for what is unset.
+`Client` blocks; `gradus.aio.Client` has the same methods for asyncio. Calls return frozen dataclasses, with names for
+enum values, seconds for durations and None for unset fields.
 
-Here is what a program calls, makes and catches, and what training and scoring go round with: tasks, completions and
-outcomes. What else calls give is described where it is defined: `gradus.environments`, `gradus.runs`, `gradus.groups`
-and `gradus.evaluations`; the names of enum values are in `gradus.enums`. `gradus.v1` holds the messages and stubs of
-the contract, proto/gradus/v1, where each field is described.
+This module exports the client, its errors, and the values for training and scoring: tasks, completions and outcomes.
+Other results are described in `gradus.environments`, `gradus.runs`, `gradus.groups` and `gradus.evaluations`; the names
+of enum values are in `gradus.enums`. `gradus.v1` holds the messages and stubs of the contract, proto/gradus/v1, which
+describes each field.
 """
 
 from typing import TYPE_CHECKING
 
-# First, for it must come before grpc.
+# This import comes first, because it must run before grpc is imported.
 from gradus import (
     _fork,  # noqa: F401
     aio,
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> str:
-        """The version, of the distribution's metadata, which takes long to load and is seldom asked for."""
+        """Returns the version. The distribution's metadata is read late, because that is slow and rarely needed."""
         if name != "__version__":
             raise AttributeError(f"module 'gradus' has no attribute {name!r}")
         from importlib.metadata import version  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""What calls are given: their options, numbers, texts and lists, and what is said of those that are wrong."""
+"""Checks of the arguments of calls: options, numbers, texts and lists; and the texts of their errors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 class CallOptions(TypedDict, total=False):
-    """What every call takes, in place of its client's own.
+    """Options of every call, in place of the client's own.
 
-    `timeout`: seconds that the call may take in all, every try included. `retries`: how often it is made again at
-    most; None: as often as its time allows, and four times where no server has ever answered.
+    `timeout`: maximum duration of the call in seconds, all tries included. `retries`: maximum number of retries. None:
+    as many as the timeout allows, or four if no server has ever answered.
     """
 
     timeout: float | None
@@ -30,11 +30,11 @@ class CallOptions(TypedDict, total=False):
 
 
 _SECONDS_MAX = 366 * 24 * 3600.0
-"""What a call may take at most; gRPC and threads take no time-out without an end."""
+"""Maximum timeout in seconds. gRPC and threads accept no infinite timeout."""
 
 
 def limits_of(timeout: float, retries: int | None) -> tuple[float, int | None]:
-    """The time-out and the retries of a call; raises TypeError or ValueError for what is none."""
+    """Returns the timeout and the retries of a call; raises TypeError or ValueError for invalid ones."""
     check_seconds(timeout, "timeout")
     if not timeout > 0:
         raise ValueError(f"timeout: want seconds above 0; got {timeout!r}")
@@ -46,13 +46,16 @@ def limits_of(timeout: float, retries: int | None) -> tuple[float, int | None]:
 
 
 def check_seconds(seconds: float, place: str) -> None:
-    """Raises TypeError for what is no number."""
+    """Raises TypeError unless the value is a number."""
     if isinstance(seconds, bool) or not isinstance(seconds, Real):
         raise TypeError(f"{place}: want a number of seconds; got {type(seconds).__name__} {seconds!r}")
 
 
 def channel_options(options: Any) -> tuple[tuple[str, Any], ...]:
-    """The channel arguments of gRPC; raises TypeError, with the remedy, for what is no list of names and values."""
+    """Returns the channel arguments of gRPC.
+
+    Raises TypeError, with the remedy, unless they are a list of names and values.
+    """
     pairs = listed(options, tuple, "options") if not isinstance(options, Mapping) else list(options.items())
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != _PAIR or not isinstance(pair[0], str):
@@ -67,12 +70,12 @@ _PAIR = 2
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number, numpy's too; True and False are none."""
+    """Returns whether a value is a whole number, also one of numpy. True and False are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def call_options(given: Mapping[str, Any]) -> CallOptions:
-    """Those of the options that every call takes."""
+    """Returns the options that every call takes."""
     options: CallOptions = {}
     if "timeout" in given:
         options["timeout"] = given["timeout"]
@@ -82,14 +85,14 @@ def call_options(given: Mapping[str, Any]) -> CallOptions:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not known: the nearest that is, or all there are."""
+    """Returns the end of an error about an unknown name: the nearest known name, or all known ones."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1) or [each for each in names if name in each.split("_")]
     return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
 
 
 def option_names(function: Callable[..., Any]) -> frozenset[str]:
-    """The keywords that a function takes, those of an unpacked TypedDict included."""
+    """Returns the keywords that a function takes, including those of an unpacked TypedDict."""
     names: set[str] = set()
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -103,14 +106,14 @@ def option_names(function: Callable[..., Any]) -> frozenset[str]:
 
 
 def check_options(function: str, given: Iterable[str], known: frozenset[str]) -> None:
-    """Raises TypeError for the first option that is not known: it is a mistake, and not to be passed over."""
+    """Raises TypeError for the first unknown option."""
     for name in given:
         if name not in known:
             raise TypeError(f"{function}() has no option {name!r}{suggestion(name, known)}")
 
 
 def suggesting(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, with a TypeError that suggests the nearest name where an option is misspelled."""
+    """Returns the function, with a TypeError that suggests the nearest name if an option is misspelled."""
     names = option_names(function)
 
     @functools.wraps(function)
@@ -123,7 +126,10 @@ def suggesting(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_text(text: str, place: str) -> str:
-    """The text; raises TypeError for anything else: protobuf takes None for a text that is empty, and bytes for one."""
+    """Returns the text; raises TypeError for anything else.
+
+    protobuf would read None as an empty text, and bytes as a text.
+    """
     if isinstance(text, str):
         return text
     remedy = {
@@ -135,21 +141,27 @@ def check_text(text: str, place: str) -> str:
 
 
 def check_index(given: int) -> int:
-    """The index of a sample; raises TypeError for None, which protobuf takes for 0: for another sample."""
+    """Returns the index of a sample; raises TypeError for None.
+
+    protobuf would read None as 0, which is another sample.
+    """
     if given is None:
         raise TypeError("sample_index: want a whole number from 0; got NoneType")
     return given
 
 
 def check_id(given: str, place: str) -> str:
-    """The id; raises TypeError for anything else: protobuf takes None for an id that is empty."""
+    """Returns the id; raises TypeError for anything else, because protobuf would read None as an empty id."""
     if isinstance(given, str):
         return given
     raise TypeError(f"{place}: want it as str; got {shown(given)}")
 
 
 def listed(values: Any, kind: Any, place: str) -> list[Any]:
-    """The values of an iterable; raises TypeError for a single one, a text, what has no order, and no iterable."""
+    """Returns the values of an iterable as a list.
+
+    Raises TypeError for a single value, a text, a value without an order, and anything that is not iterable.
+    """
     if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
         return list(values)
     alone = "; write [it], even if it is the only one" if isinstance(kind, type) and isinstance(values, kind) else ""
@@ -157,7 +169,7 @@ def listed(values: Any, kind: Any, place: str) -> list[Any]:
 
 
 def shown(value: Any) -> str:
-    """A value in an error's words."""
+    """Returns a value as an error shows it."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + '…'}"
 
@@ -179,7 +191,7 @@ _MAKERS = {
 
 
 def made_by(kind: Any) -> str:
-    """A kind of value in an error's words, with what makes one."""
+    """Returns the name of a type as an error shows it, with the function that makes its values."""
     name = getattr(kind, "__name__", str(kind))
     made = f", as {_MAKERS[name]} makes" if name in _MAKERS else ""
     return f"{'an' if name[0] in 'AEIO' else 'a'} {name}{made}"

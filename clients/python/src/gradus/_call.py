@@ -1,4 +1,4 @@
-"""A unary call: how its request is made and its response read, without I/O."""
+"""Unary calls: their requests, and functions that read their responses. No I/O."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ V = TypeVar("V", bound=Value)
 class Call(Generic[T]):
     """A unary call.
 
-    `patient`: UNAVAILABLE is an expected answer, asked again until the call's deadline. `repeatable` False: made again
-    only where the server says when to, for then it did nothing, and never after a reply that was lost. `through_pause`:
-    a paused run is waited for without limit, outside of the call's time and its retries. `prepare` is told the seconds
-    left before each try, and may change the request.
+    `patient`: UNAVAILABLE is an expected answer, and the call is retried until its deadline. `repeatable`: if False, a
+    retry follows only if the server asks for it, because the server then did nothing. There is no retry after a lost
+    reply. `through_pause`: the call waits for a paused run without limit; timeout and retries do not count the pause.
+    `prepare` is called before each try with the seconds left, and may change the request.
     """
 
     method: str
@@ -35,22 +35,22 @@ class Call(Generic[T]):
 
 
 def environment_call(method: str, request: Any, read: Callable[[Any], T], **how: Any) -> Call[T]:
-    """A call of EnvironmentService."""
+    """Returns a call of EnvironmentService."""
     return _call("EnvironmentService", environment_pb2, method, request, read, how)
 
 
 def curriculum_call(method: str, request: Any, read: Callable[[Any], T], **how: Any) -> Call[T]:
-    """A call of CurriculumService."""
+    """Returns a call of CurriculumService."""
     return _call("CurriculumService", curriculum_pb2, method, request, read, how)
 
 
 def evaluation_call(method: str, request: Any, read: Callable[[Any], T], **how: Any) -> Call[T]:
-    """A call of EvaluationService."""
+    """Returns a call of EvaluationService."""
     return _call("EvaluationService", evaluation_pb2, method, request, read, how)
 
 
 def paged(field: str, item: type[V]) -> Callable[[Any], tuple[list[V], str]]:
-    """Reads a page: its items, in the field, and the next page's token."""
+    """Returns a function that reads a page: the items in the field, and the token of the next page."""
     return lambda response: ([item.from_proto(each) for each in getattr(response, field)], response.next_page_token)
 
 
@@ -61,26 +61,26 @@ def _call(
 
 
 class Io(Protocol):
-    """What does an operation's I/O, blocking or for asyncio. Each method gives a result, or an awaitable of it."""
+    """I/O of operations, blocking or for asyncio. Each method returns a result or an awaitable of it."""
 
     @property
     def reached(self) -> bool:
-        """Whether a server of ours has answered. Until then the address or the options may be wrong."""
+        """Whether a Gradus server has answered. Until then the address or the options may be wrong."""
 
     def exchange(self, call: Call[Any], timeout: float) -> Any:
-        """The response, once; raises GradusError."""
+        """Makes one try and returns the response; raises GradusError."""
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
-        """Sends the request; what it gives waits for the response, as `exchange` does."""
+        """Sends the request. Returns a function that waits for the response, as `exchange` does."""
 
     def explain(self, error: GradusError) -> Any:
-        """The error, with its reason found out where the address or the options are wrong."""
+        """Returns the error, with its reason if the address or the options are wrong."""
 
     def sleep(self, seconds: float) -> Any:
-        """Nothing, after so long."""
+        """Waits for this many seconds."""
 
     def open(self, method: str, request: Any, response: Any) -> Any:
-        """A stream of responses, at once; it has `cancel`."""
+        """Opens a stream of responses at once. The stream has the method `cancel`."""
 
     def receive(self, stream: Any) -> Any:
-        """The stream's next response, or None at its end; raises GradusError."""
+        """Returns the stream's next response, or None at its end; raises GradusError."""

@@ -1,4 +1,4 @@
-"""Calls with a client's time-outs and retries, without I/O."""
+"""Makes calls with a client's timeouts and retries, without I/O."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gradus.errors import GradusError
 T = TypeVar("T")
 
 Page = Callable[[str], Call[tuple[list[T], str]]]
-"""The call for the page of a token; it gives the page's items and the next page's token."""
+"""Returns the call for the page with a token. The call returns the items and the token of the next page."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a client is made with; see `Client`."""
+    """Settings of a client; see `Client`."""
 
     target: str
     tls: Tls | None
@@ -36,9 +36,9 @@ class Settings:
 
 
 class CallMaker:
-    """What all operations go through; `io_of` makes their I/O.
+    """Base of all operations; `io_of` makes their I/O.
 
-    Pickled by its settings, without its connection and what was counted: each process connects anew.
+    It is pickled by its settings, without its connection and its counts: each process connects anew.
     """
 
     def __init__(self, io_of: Callable[[Address], Any], settings: Settings) -> None:
@@ -51,11 +51,11 @@ class CallMaker:
         self._io_of = io_of
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The settings."""
+        """Returns the constructor with the settings."""
         return type(self), (self._io_of, self.settings)
 
     def limits(self, options: CallOptions) -> tuple[float, int | None]:
-        """The time-out and the retries of a call: its own, or the client's."""
+        """Returns the timeout and the retries of a call: its own, or the client's."""
         timeout = options.get("timeout")
         timeout = self.settings.timeout if timeout is None else timeout
         return limits_of(timeout, options.get("retries", self.settings.retries))
@@ -66,7 +66,7 @@ class CallMaker:
         return perform(io, call, *self.limits(options), waiting)
 
     def calls(self, calls: Iterable[Call[T]], options: CallOptions) -> Op[list[T]]:
-        """Makes calls at the same time, each as soon as it is there; gives what they come to, (n,), in order."""
+        """Makes calls concurrently, each as soon as the iterable yields it. Returns their results in order, (n,)."""
         io: Io = self.io
         timeout, retries = self.limits(options)
         deadline = Deadline(timeout)
@@ -78,14 +78,14 @@ class CallMaker:
             last = call
         if last is None:
             return []
-        # The last needs no thread of gRPC's to wait for it.
+        # The last call runs in this thread, so no thread of gRPC has to wait for it.
         found = [(yield from perform(io, last, deadline.left(), retries))]
         for call, first in reversed(begun):
             found.append((yield from perform(io, call, deadline.left(), retries, first=first)))
         return found[::-1]
 
     def pages(self, page: Page[T], options: CallOptions) -> Each[T]:
-        """Item after item of page after page, each asked for when it is wanted."""
+        """Yields the items of all pages. Each page is requested when the caller needs it."""
         token = ""
         while True:
             items, token = yield from self.call(page(token), options)
@@ -95,7 +95,7 @@ class CallMaker:
                 return
 
     def whole(self, page: Page[T], options: CallOptions) -> Op[list[T]]:
-        """The items of all pages."""
+        """Returns the items of all pages."""
         found: list[T] = []
         token = ""
         while True:
@@ -105,7 +105,7 @@ class CallMaker:
                 return found
 
     def replies(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
-        """What the server streams, until it ends that, breaks it off, or the iterator is closed."""
+        """Yields the responses of a stream, until the server ends or breaks it, or the iterator is closed."""
         try:
             yield from self._streamed(method, request, response, read)
         except GradusError as error:
@@ -115,7 +115,10 @@ class CallMaker:
         raise (yield self.io.explain(failure)) from None
 
     def followed(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
-        """As `replies`; a stream that breaks is opened again, for as long as a call would be made again."""
+        """Yields the responses of a stream like `replies`, but reopens a broken stream.
+
+        It is reopened for as long as a call would be retried.
+        """
         timeout, retries = self.limits({})
         tries, deadline = 0, Deadline(timeout)
 
@@ -131,7 +134,7 @@ class CallMaker:
                 failure = error
             else:
                 return
-            # The first failure after a long quiet stretch is no proof of a long absence.
+            # The deadline counts from the first failure: before it the stream may have had nothing to say.
             deadline = Deadline(timeout) if tries == 0 else deadline
             delay = delay_before(failure, tries, retries, self.io.reached)
             if delay is None or delay >= deadline.left():

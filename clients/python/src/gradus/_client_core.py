@@ -1,4 +1,4 @@
-"""What a client does, without I/O: the calls of EnvironmentService, and lists of the other services."""
+"""Operations of a client, without I/O: EnvironmentService, and the lists of the other services."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ClientCore(PlanCore):
         return self.whole(page, options)
 
     def get_server_info(self, **options: Unpack[CallOptions]) -> Op[ServerInfo]:
-        """Which server this is: its version, its ports and limits."""
+        """Returns the version, the ports and the limits of the server."""
         request = message_of(environment_pb2.GetServerInfoRequest)
         return self.call(
             environment_call("GetServerInfo", request, lambda got: ServerInfo.from_proto(got.server)), options
@@ -223,11 +223,10 @@ class ClientCore(PlanCore):
         options: CallOptions,
         read: Callable[[Any], tuple[Reward, ...]] = rewards_of,
     ) -> Op[list[tuple[Reward, ...]]]:
-        """Scores groups by a call for each message, all at once, and reads only what a reward function wants.
+        """Scores groups, with one call for each message, all at once. Reads only what a reward function needs.
 
-        For trainers that wait for it: a message is on its way while the next is made, the call's thread hands nothing
-        over, and to read all of an outcome takes ten times as long. `read` may take more of a group's message than its
-        rewards.
+        Trainers wait for this call, so a message is sent while the next one is made, and no other thread is involved.
+        To read whole outcomes would take ten times as long. `read` may read more of a group's message than its rewards.
 
         Returns
         -------
@@ -252,7 +251,7 @@ class ClientCore(PlanCore):
         return rewards
 
     def stream_steps(self, wire: Any, options: CallOptions) -> Each[StreamResult]:
-        """Scores the groups that the wire brings; see `Client.stream_steps`."""
+        """Scores the groups from the wire; see `Client.stream_steps`."""
         stream = StepStream(wire, *self.limits(options), lock=wire.lock)
         wire.feed(lambda group: stream.add(group, time.monotonic()))
         while not stream.done:

@@ -1,4 +1,4 @@
-"""What a client shows, and what it trusts: TLS and the token."""
+"""Credentials of a client: TLS and the token."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from pathlib import Path
 import grpc
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
-"""What a header takes of a token, without blanks."""
+"""Matches the characters that a header accepts in a token."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Files in PEM. `ca`: who signs servers; None: whom the system trusts. `cert` and `key`: this client's own."""
+    """Paths of PEM files.
+
+    `ca`: certificates of trusted authorities; None: those of the system. `cert` and `key`: the client's own.
+    """
 
     ca: str | Path | None = None
     cert: str | Path | None = None
     key: str | Path | None = None
 
     def credentials(self) -> grpc.ChannelCredentials:
-        """What gRPC takes; reads the files."""
+        """Returns the credentials for gRPC; reads the files."""
         self.context()
         return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.cert))
 
     def context(self) -> ssl.SSLContext:
-        """What Python's own TLS takes; raises ValueError for files that hold nothing of use, which gRPC passes over."""
+        """Returns the context for Python's TLS; raises ValueError for files without usable content."""
         if (self.cert is None) != (self.key is None):
             raise ValueError("mutual TLS takes both cert and key")
         for name in ("ca", "cert", "key"):
@@ -52,7 +55,10 @@ class Tls:
 
 
 def _check_file(path: str | Path | None, place: str) -> None:
-    """Raises what a file that cannot be read does, with the option that names it: Python's TLS names neither."""
+    """Raises the error of a file that cannot be read, with the name of its option.
+
+    Python's TLS names neither the file nor the option.
+    """
     if path is None:
         return
     if not isinstance(path, (str, Path)):
@@ -70,13 +76,13 @@ def _read(path: str | Path | None) -> bytes | None:
 
 
 def check_tls(tls: Tls | None) -> None:
-    """Raises TypeError for what says nothing of TLS."""
+    """Raises TypeError unless the value is a Tls or None."""
     if tls is not None and not isinstance(tls, Tls):
         raise TypeError(f"tls: want gradus.Tls(), or Tls(ca=…), or None for none; got {type(tls).__name__} {tls!r}")
 
 
 def token_of(token: str | None) -> str | None:
-    """The token without white space around it, as files have. No error shows it.
+    """Returns the token without surrounding white space, which token files have. No error shows the token.
 
     Raises
     ------

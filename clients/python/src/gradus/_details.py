@@ -1,7 +1,7 @@
-"""Why a call failed, as the server says it beside the status: google.rpc.ErrorInfo in a call's trailing metadata.
+"""Reads the reason of a failed call from its trailing metadata: google.rpc.ErrorInfo.
 
-The two messages are read by hand: their generated code is another package's (googleapis-common-protos), and a copy of
-it here would clash with that package wherever both are installed.
+The two messages are parsed by hand. Their generated code belongs to another package (googleapis-common-protos), and a
+copy of it would clash with that package if both are installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
 def reason_of(metadata: Iterable[tuple[str, str | bytes]]) -> tuple[str, dict[str, str]]:
-    """The server's reason for a failure, e.g. "PAUSED", with its facts; "" and none where the server gives no reason.
+    """Returns the server's reason for a failure, e.g. "PAUSED", and facts about it; "" and {} if there is none.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def reason_of(metadata: Iterable[tuple[str, str | bytes]]) -> tuple[str, dict[st
     try:
         return _in_status(status) if isinstance(status, bytes) and status else (str(plain), {})
     except (ValueError, IndexError):
-        # A proxy may have cut it; the reason in plain text is enough to wait by.
+        # A proxy may have cut the details. The reason in plain text is then enough.
         return str(plain), {}
 
 
@@ -52,7 +52,10 @@ def _in_status(status: bytes) -> tuple[str, dict[str, str]]:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
-    """The fields of a message that hold bytes, text or a message, by number; raises ValueError for what is cut off."""
+    """Yields the fields of a message that hold bytes, text or a message, with their numbers.
+
+    Raises ValueError if the message is cut off.
+    """
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)

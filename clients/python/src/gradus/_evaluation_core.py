@@ -1,4 +1,4 @@
-"""What an evaluation does, without I/O."""
+"""Operations of an evaluation, without I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """What else fixes an evaluation."""
+    """Further settings of an evaluation."""
 
     suite_version: int
     samples_per_task: int
@@ -36,7 +36,10 @@ class CreateEvaluationOptions(EvaluationOptions, CallOptions, total=False):
 
 
 class SampleChoice(TypedDict, total=False):
-    """Only of this part or category of the suite, or of tasks with this instance hash; `brief` leaves out texts."""
+    """Conditions on samples: a part or category of the suite, or an instance hash.
+
+    `brief` leaves out prompts and completions.
+    """
 
     part: str
     category: str
@@ -56,7 +59,7 @@ class EvaluationCore:
         self.evaluation_id = check_id(evaluation_id, "evaluation_id")
 
     def create(self, suite: str, **options: Unpack[CreateEvaluationOptions]) -> Op[EvaluationInfo]:
-        """Creates it, or gives it as it stands if it exists with these choices.
+        """Creates the evaluation, or returns it if it exists with these choices.
 
         Parameters
         ----------
@@ -99,18 +102,21 @@ class EvaluationCore:
         return self.client.call(evaluation_call("CreateEvaluation", request, _read_info), call_options(options))
 
     def get(self, **options: Unpack[CallOptions]) -> Op[EvaluationInfo]:
-        """What it is of, and how many samples are scored."""
+        """Returns the configuration of the evaluation, and the number of its scored samples."""
         request = message_of(ev.GetEvaluationRequest, evaluation_id=self.evaluation_id)
         return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
 
     def held(self) -> Each[None]:
-        """Gives once, when the evaluation is held, and holds it until the iterator is closed."""
+        """Yields once when the evaluation is held, and holds it until the iterator is closed."""
         request = message_of(ev.HoldEvaluationRequest, evaluation_id=self.evaluation_id)
         method = "/gradus.v1.EvaluationService/HoldEvaluation"
         return self.client.replies(method, request, ev.HoldEvaluationResponse, lambda _: None)
 
     def pending(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[PendingTask]:
-        """Tasks with missing samples, in the suite's order; each page (0: of 100) is asked for when it is wanted."""
+        """Yields the tasks with missing samples, in the suite's order.
+
+        Each page is requested when the caller needs it. A `page_size` of 0 means 100.
+        """
 
         def page(token: str) -> Call[tuple[list[PendingTask], str]]:
             request = message_of(
@@ -125,7 +131,7 @@ class EvaluationCore:
         completions: Iterable[tuple[Task | str, int, str] | tuple[Task | str, int, str, FinishReason | None]],
         **options: Unpack[CallOptions],
     ) -> Op[list[Submitted]]:
-        """Has completions scored; the first of each sample counts.
+        """Submits completions for scoring. The first completion of each sample counts.
 
         Parameters
         ----------
@@ -161,7 +167,10 @@ class EvaluationCore:
         )
 
     def samples(self, page_size: int = 0, **options: Unpack[SamplesOptions]) -> Each[Sample]:
-        """What was submitted, with its outcomes, in the suite's order; of a `SampleFilter`, a part or a category."""
+        """Yields submitted samples with their outcomes, in the suite's order.
+
+        A `SampleFilter`, a part or a category may restrict them.
+        """
         wanted = {name: options[name] for name in SampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
         filtered = filter_proto(options)
 
@@ -179,13 +188,13 @@ class EvaluationCore:
         return self.client.pages(page, call_options(options))
 
     def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
-        """Deletes it with its samples."""
+        """Deletes the evaluation with its samples."""
         request = message_of(ev.DeleteEvaluationRequest, evaluation_id=self.evaluation_id)
         call = evaluation_call("DeleteEvaluation", request, lambda _: None, repeatable=False)
         return self.client.call(call, options)
 
     def report(self, **options: Unpack[CallOptions]) -> Op[Report]:
-        """The report so far."""
+        """Returns the current report."""
         request = message_of(ev.GetReportRequest, evaluation_id=self.evaluation_id)
         call = evaluation_call("GetReport", request, lambda got: Report.from_proto(got.report))
         return self.client.call(call, options)
@@ -199,7 +208,7 @@ _ITEM_PARTS = (3, 4)
 
 
 def _items(completions: Any) -> list[Any]:
-    """What is submitted; raises TypeError where it is no list, or an item has another form."""
+    """Returns the completions as a list; raises TypeError if they are no list, or an item has another form."""
     items = listed(completions, "(task, sample_index, completion)", "completions")
     for i, item in enumerate(items):
         if not isinstance(item, (tuple, list)) or len(item) not in _ITEM_PARTS:

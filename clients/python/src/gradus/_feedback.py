@@ -1,4 +1,4 @@
-"""What scores did to runs: counted, and said where it is not what a trainer expects."""
+"""Counts the feedback statuses of scores, and warns about unexpected ones."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from gradus.errors import FeedbackError, FeedbackWarning
 from gradus.outcomes import GroupOutcome, Outcome, Reward
 
 OnFeedback: TypeAlias = Literal["warn", "raise", "ignore"]
-"""What becomes of a score that its run did not record."""
+"""Action for a score that its run did not record."""
 
 _EXPECTED = ("recorded", "duplicate")
-"""A duplicate is the same completion again, which a retry makes; nothing is lost."""
+"""Statuses that need no warning. A duplicate is the same completion again after a retry, so nothing is lost."""
 
 
 class FeedbackLog:
-    """Counts of what scores did, by run. Each thread counts for itself: a lock could be locked for ever in a fork."""
+    """Counts of scores by run and feedback status.
+
+    Each thread has its own counts, because a fork could leave a lock locked for ever.
+    """
 
     def __init__(self, on_feedback: OnFeedback) -> None:
         if on_feedback not in ("warn", "raise", "ignore"):
@@ -30,7 +33,7 @@ class FeedbackLog:
         self._warned: set[tuple[str, FeedbackStatus]] = set()
 
     def counts(self, run_id: str | None = None) -> dict[FeedbackStatus, int]:
-        """How many scores did what, of one run or of all."""
+        """Returns the number of scores by feedback status, of one run or of all."""
         counts: Counter[FeedbackStatus] = Counter()
         for (_, run, status), count in list(self._counts.items()):
             if run_id is None or run == run_id:
@@ -38,7 +41,7 @@ class FeedbackLog:
         return dict(counts)
 
     def note_group(self, run_id: str, group: GroupOutcome) -> FeedbackError | None:
-        """The same for a group, at little cost where all of it was recorded."""
+        """Counts the outcomes of a group, at little cost if the run recorded all of them."""
         statuses = group.statuses()
         if any(each not in _EXPECTED for each in statuses):
             return self.note(run_id, group.outcomes)
@@ -49,7 +52,7 @@ class FeedbackLog:
         return None
 
     def note(self, run_id: str, outcomes: Iterable[Outcome | Reward]) -> FeedbackError | None:
-        """Counts outcomes of one run; warns once, or gives the error that is to be raised."""
+        """Counts outcomes of one run. Warns once about unexpected ones, or returns the error to raise."""
         thread = threading.get_ident()
         unexpected: Outcome | Reward | None = None
         for outcome in outcomes:
@@ -57,7 +60,7 @@ class FeedbackLog:
                 continue
             key = (thread, run_id, outcome.feedback)
             self._counts[key] = self._counts.get(key, 0) + 1
-            # A sample that is to be sent again is not recorded yet, and its no_reward says so.
+            # A sample to be sent again is not recorded yet, and its no_reward says so.
             retried = outcome.no_reward is not None and outcome.no_reward.retry_delay is not None
             if outcome.feedback not in _EXPECTED and not retried:
                 unexpected = unexpected or outcome

@@ -1,7 +1,7 @@
-"""Lets gRPC live through forks, or says why it cannot. Imported before grpc, which reads its environment once.
+"""Makes gRPC work after forks, or explains why it cannot. It is imported before grpc, which reads its environment once.
 
-Without fork support a child that is forked after its parent's first call hangs in its own first call, even on a
-channel of its own; PyTorch's data loaders fork. With it, gRPC still gives up where an asyncio channel is open.
+Without fork support, a child that is forked after its parent's first call hangs in its own first call, even on its own
+channel. PyTorch's data loaders fork. With fork support, gRPC still fails if an asyncio channel is open.
 """
 
 import os
@@ -17,7 +17,7 @@ _problem = ""
 
 
 def enter(process: int) -> None:
-    """Notes that the process is about to use gRPC. Raises RuntimeError where its calls would hang."""
+    """Records that the process is about to use gRPC. Raises RuntimeError if its calls would hang."""
     if _processes and process not in _processes and (_problem or not _safe):
         unsupported = f"gRPC was loaded without fork support: import gradus before grpc or set {_VARIABLE}=1"
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""What the blocking and the asynchronous handles have in common: everything that takes no call."""
+"""Parts of the handles without calls, shared by the blocking and the asynchronous ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class ClientHandle(Handle[ClientCore]):
 
     @property
     def feedback_counts(self) -> dict[FeedbackStatus, int]:
-        """How many scores did what to their runs, as far as this client has seen; see `Run.feedback_counts`."""
+        """Returns the number of scores by feedback status, as seen by this client; see `Run.feedback_counts`."""
         return self._core.feedback.counts()
 
     def __repr__(self) -> str:
-        """Its address; no token."""
+        """Returns the address, without the token."""
         return f"<{type(self).__module__}.{type(self).__name__} of {self._core.settings.target}>"
 
 
@@ -32,7 +32,7 @@ class RunHandle(Handle[WholeRunCore]):
 
     @property
     def cursor(self) -> int | None:
-        """Where the next batch begins, in tasks from 0; None: at the first update batch that is not closed.
+        """Position of the next batch, in tasks from 0; None: the first update batch that is not closed.
 
         It may be kept in a checkpoint and set again.
         """
@@ -44,10 +44,10 @@ class RunHandle(Handle[WholeRunCore]):
 
     @property
     def feedback_counts(self) -> dict[FeedbackStatus, int]:
-        """How many scores did what to this run, as far as this client has seen, e.g. {"recorded": 512}.
+        """Returns the number of this run's scores by feedback status, e.g. {"recorded": 512}, as seen by this client.
 
-        Scores that were sent by the task's id alone, without its `Task` or `CompletionGroup`, count for the client
-        only (`Client.feedback_counts`).
+        Scores that were sent by the task's id alone, without its `Task` or `CompletionGroup`, count only for the client
+        (`Client.feedback_counts`).
         """
         return self._core.feedback_counts()
 

@@ -1,4 +1,4 @@
-"""I/O of code that waits."""
+"""Blocking I/O."""
 
 from __future__ import annotations
 

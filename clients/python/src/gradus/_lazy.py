@@ -1,4 +1,4 @@
-"""Values that read their message when they are asked."""
+"""Values that read a field of their message when it is first used."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ L = TypeVar("L", bound="Lazy")
 
 
 class Lazy:
-    """A dataclass that reads a field from its message when the field is first asked for.
+    """A dataclass that reads a field from its message when the field is first used.
 
-    There are thousands of outcomes in a second, of which a trainer reads a field or two: to read all of one takes as
-    long as it takes gRPC to bring it. Such a value is equal to one that was made of its fields, and pickles as them.
+    A trainer gets thousands of outcomes a second and reads one or two fields of each. Reading all of them would take as
+    long as gRPC takes to receive the message. Such a value is equal to one made of its fields, and pickles like it.
     """
 
     _fields: ClassVar[Mapping[str, Read]] = {}
 
     @classmethod
     def of_message(cls: type[L], message: Any, **known: Any) -> L:
-        """The value of a message; of what is known already it is not asked again."""
+        """Returns the value of a message. Fields in `known` are not read from the message."""
         made = _new(cls)
         known[MESSAGE] = message
         made.__dict__.update(known)
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """All fields, and no message."""
+        """Returns all fields, without the message."""
         return {name: getattr(self, name) for name in self._fields} if MESSAGE in self.__dict__ else self.__dict__
 
 
 class _Field:
-    """A field that is not in the value yet; where it is, Python does not come here."""
+    """A descriptor of a field that the value has not read yet. Python skips it once the field is read."""
 
     __slots__ = ("_name", "_read")
 
@@ -55,7 +55,7 @@ class _Field:
 
 
 def read_late(kind: type[Lazy], fields: Mapping[str, Read]) -> None:
-    """Has a dataclass read its fields so; all of them are named."""
+    """Makes a dataclass read these fields late; all fields of the class must be named."""
     kind._fields = fields
     for name, read in fields.items():
         setattr(kind, name, _Field(name, read))

@@ -1,4 +1,4 @@
-"""Finds out what listens at an address. Asked only after a failure, for the words of its error."""
+"""Finds out what listens at an address. Called only after a failure, to explain it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _PATIENCE = 1.0
 """Seconds that each exchange may take."""
 
 _REPLY_BYTES_MAX = 4096
-"""Enough of a reply to tell what it is."""
+"""Number of bytes of a reply that are enough to recognize it."""
 
 _NONSENSE = b"?\r\n\r\n"
-"""What web servers refuse by themselves, however long what is behind them takes to answer."""
+"""Text that web servers refuse at once, even if the program behind them is slow."""
 
 _TLS_ALERT = b"\x15\x03"
 
@@ -27,7 +27,10 @@ Protocol = Literal["http1", "http2", "other", "silent"]
 
 @dataclass(frozen=True)
 class Listener:
-    """What listens at a port, as far as a first exchange shows. `gradus`: it answers as a Gradus HTTP port does."""
+    """Listener at a port, as far as a first exchange shows.
+
+    `gradus`: it answers like the HTTP port of a Gradus server.
+    """
 
     tls: bool
     protocol: Protocol
@@ -35,15 +38,15 @@ class Listener:
 
 
 def listener_at(host: str, port: int) -> Listener | None:
-    """What listens there; None: nothing that takes connections."""
+    """Returns what listens at an address; None: nothing accepts connections."""
     try:
         reply, closed = _exchange(_connect(host, port), _question(host, port))
         if not reply and not closed:
             return _listener(_exchange(_connect(host, port), _NONSENSE)[0], tls=False)
-    # What is no name of a host, as one with an empty part, is none to Python's codec already.
+    # Python's codec already refuses an invalid host name, e.g. one with an empty part.
     except (OSError, UnicodeError):
         return None
-    # A TLS server answers plain text with an alert, or just closes.
+    # A TLS server answers plain text with an alert, or just closes the connection.
     if reply and not reply.startswith(_TLS_ALERT):
         return _listener(reply, tls=False)
     try:
@@ -53,7 +56,7 @@ def listener_at(host: str, port: int) -> Listener | None:
     if secret.selected_alpn_protocol() != "h2":
         return _listener(_exchange(secret, _question(host, port))[0], tls=True)
     secret.close()
-    # A Gradus server's HTTP port speaks both versions of HTTP, and a gRPC port only the later one.
+    # A Gradus server's HTTP port speaks both versions of HTTP; a gRPC port speaks only HTTP/2.
     try:
         older = _listener(_exchange(_secret(host, port, ["http/1.1"]), _question(host, port))[0], tls=True)
     except OSError:
@@ -62,14 +65,14 @@ def listener_at(host: str, port: int) -> Listener | None:
 
 
 def certificate_problem(host: str, port: int, context: ssl.SSLContext, shown: str | None) -> str | None:
-    """Why no TLS connection comes about there, with the remedy; None: nothing that shows.
+    """Returns the reason for which a TLS connection fails, with the remedy; None: no reason is visible.
 
-    `shown` is the file of the certificate that the client shows; None: it shows none.
+    `shown` is the file of the client's certificate; None: the client has none.
     """
     context.set_alpn_protocols(["h2"])
     try:
         with context.wrap_socket(_connect(host, port), server_hostname=host) as secret:
-            # A server that refuses a certificate may close only now.
+            # A server that refuses a certificate may close the connection only now.
             secret.sendall(_PREFACE)
             refused = not secret.recv(_REPLY_BYTES_MAX)
     except ssl.SSLCertVerificationError as error:
@@ -88,11 +91,11 @@ def certificate_problem(host: str, port: int, context: ssl.SSLContext, shown: st
 
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0])
-"""What a client of HTTP/2 says first, with a SETTINGS frame that sets nothing (RFC 9113, section 3.4)."""
+"""First bytes of an HTTP/2 client, with an empty SETTINGS frame (RFC 9113, section 3.4)."""
 
 
 def _secret(host: str, port: int, protocols: list[str]) -> ssl.SSLSocket:
-    """A TLS connection that speaks one of the protocols, whatever the server's certificate."""
+    """Opens a TLS connection with one of the protocols, whatever the server's certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -105,7 +108,7 @@ def _connect(host: str, port: int) -> socket.socket:
 
 
 def _question(host: str, port: int) -> bytes:
-    """A call as the HTTP port takes it, in the version of HTTP that a gRPC port does not speak."""
+    """Returns a request for a Gradus HTTP port, in HTTP/1.1, which a gRPC port does not speak."""
     name = f"[{host}]" if ":" in host else host
     lines = [
         "POST /gradus.v1.EnvironmentService/ListEnvironments HTTP/1.1",
@@ -120,7 +123,7 @@ def _question(host: str, port: int) -> bytes:
 
 
 def _exchange(connection: socket.socket, text: bytes) -> tuple[bytes, bool]:
-    """What came back, and whether the other side closed the connection within the time."""
+    """Returns the reply, and whether the other side closed the connection in time."""
     reply = b""
     with connection:
         try:
@@ -140,12 +143,12 @@ def _exchange(connection: socket.socket, text: bytes) -> tuple[bytes, bool]:
 def _listener(reply: bytes, *, tls: bool) -> Listener:
     text = reply.decode("latin1")
     if text.startswith("HTTP/1."):
-        # It lists its environments, or says in Connect's form why it does not.
+        # A Gradus server lists its environments, or reports an error in Connect's form.
         is_json = re.search(r"^content-type: application/json", text, re.IGNORECASE | re.MULTILINE) is not None
         listed = re.search(r'\{"(environments":\[|code":"[a-z_]+")', text) is not None
         return Listener(tls, "http1", is_json and listed)
     if not reply:
         return Listener(tls, "silent")
-    # HTTP/2 begins with a SETTINGS frame on stream 0, whatever the other side said.
+    # HTTP/2 always begins with a SETTINGS frame on stream 0.
     is_http2 = len(reply) >= _FRAME_HEADER_BYTES and reply[3] == _SETTINGS and not any(reply[5:9])
     return Listener(tls, "http2" if is_http2 else "other")

@@ -1,4 +1,4 @@
-"""Tells a wrong address or wrong options from a server that is away."""
+"""Distinguishes a wrong address or wrong options from a server that is away."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 _PORT_MAX = 65_535
 
 _RESOLVED = re.compile(r"(dns|unix|unix-abstract|ipv4|ipv6|xds|vsock):(?!\d+$)")
-"""Names that gRPC's resolvers read for themselves, e.g. "dns:///host:port" (gRPC's naming document)."""
+"""Matches names that gRPC's resolvers read, e.g. "dns:///host:port" (gRPC's naming document)."""
 
 _HOST_AND_PORT = re.compile(r"(?:\[([\da-f:.]+)\]|([^\s:/?#@\[\]]+)):(\d{1,5})", re.IGNORECASE)
 
 _FOREIGN = (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
-"""What servers of other services answer, gRPC or not."""
+"""Codes with which servers of other services answer, gRPC or not."""
 
 _UNCONNECTED = re.compile(r"failed to connect|errors resolving|Deadline Exceeded", re.IGNORECASE)
-"""What gRPC says where there is no connection, or may be none."""
+"""Matches gRPC's errors for a missing or doubtful connection."""
 
 _GRPC_PORT = "give the server's gRPC port, 50051 by default"
 
 _ASK_SECONDS = 2.0
-"""How long a server has to say whether it is one of ours, after a failure."""
+"""Seconds that a server has, after a failure, to show whether it is a Gradus server."""
 
 
 def check_target(target: str) -> None:
-    """Raises ValueError, with the remedy, for what is no host:port."""
+    """Raises ValueError, with the remedy, unless the target is host:port."""
     if not isinstance(target, str):
         raise TypeError(
             f"target: want host:port as str, e.g. 'localhost:50051'; got {type(target).__name__} {target!r}"
@@ -64,7 +64,7 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
 
 
 def explained(error: GradusError, address: Address) -> GradusError:
-    """The error, with its reason found out where the address or the options may be wrong. Waits for sockets."""
+    """Returns the error, with its reason if the address or the options may be wrong. Blocks on sockets."""
     if address.reached.yes or error.retry_delay is not None:
         return error
     if error.code in _FOREIGN:
@@ -77,11 +77,11 @@ def explained(error: GradusError, address: Address) -> GradusError:
 
 
 Finding = tuple["ConnectionMistake | None", str]
-"""A mistake and its words; None: what is behind the address may only be away."""
+"""A mistake and its text. None: the server behind the address may only be away."""
 
 
 def _foreign(error: GradusError, address: Address) -> Finding | None:
-    """Asks for what every Gradus server has."""
+    """Makes a call that every Gradus server answers, and returns the mistake that its failure shows."""
     with address.open() as channel:
         method = channel.unary_unary(
             "/gradus.v1.EnvironmentService/ListEnvironments",
@@ -110,7 +110,7 @@ def _not_gradus(target: str, what: str) -> Finding:
 
 
 def _finding(address: Address, listener: Listener, reason: str) -> Finding | None:
-    """What the listener shows to be wrong; None: nothing."""
+    """Returns the mistake that the listener shows; None: none."""
     target, wanted = address.target, address.tls is not None
     finding: Finding | None = None
     if listener.gradus:

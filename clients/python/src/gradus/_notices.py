@@ -1,4 +1,4 @@
-"""What is said while a call waits for a run's next tasks."""
+"""Log lines and warnings while a call waits for a run's next tasks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gradus.errors import GradusError, PausedError
 from gradus.stalls import NOTICE_SECONDS, StalledError, StallWarning
 
 PAUSE_NOTICE_SECONDS = 60.0
-"""From one line in the log to the next while a run is paused."""
+"""Seconds between two log lines while a run is paused."""
 
 _LOG = logging.getLogger("gradus")
 
 Why = Callable[[GradusError, float], Op[GradusError]]
-"""Gives the error with what a run waits for, after so many seconds."""
+"""Returns the error with the reason of the wait, after this many seconds of it."""
 
 
 class Notice:
-    """Warns once of feedback that is waited for for long, and logs once a minute that the run is paused.
+    """Warns once of a long wait for feedback, and logs once a minute that the run is paused.
 
-    A pause is logged and not warned of: where warnings are errors, a warning would end the training.
+    A pause is only logged: if warnings are errors, a warning would end the training.
     """
 
     def __init__(self, run_id: str, why: Why) -> None:
@@ -35,7 +35,7 @@ class Notice:
         self._said_at = float("-inf")
 
     def waiting(self, error: GradusError) -> Op[None]:
-        """Says what there is to say before a further try."""
+        """Logs or warns, if it is time, before a further try."""
         now = time.monotonic()
         if isinstance(error, PausedError):
             self._paused(error, now)
@@ -49,7 +49,7 @@ class Notice:
             warn(f"{why.message}. Still waiting", StallWarning)
 
     def resumed(self) -> None:
-        """Notes that the run is not paused now. What it waits for next is a wait of its own."""
+        """Records that the run is not paused now. A later wait is a new one."""
         if self._paused_at is not None:
             self._began = time.monotonic()
             _LOG.info("run %r goes on after %.0f s of pause", self._run_id, self._began - self._paused_at)

@@ -1,8 +1,8 @@
-"""One core for two worlds: code that waits, and asyncio.
+"""Runners of operations: one core for blocking code and for asyncio.
 
-What a client does is written once, as generators ("operations") that do no I/O of their own: they ask an `Io` for it
-and yield what it gives. The blocking Io does the work at once and gives the result; asyncio's gives an awaitable. The
-runners here send results back into the operation, which so cannot tell the two apart. docs/decisions/0018 has the why.
+An operation is a generator without I/O of its own: it asks an `Io`, and yields what the Io returns. The blocking Io
+returns a result, and asyncio's an awaitable. The runners here send results back into the operation, so the operation is
+the same in both cases. docs/decisions/0018 has the reasons.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ X = TypeVar("X")
 R = TypeVar("R")
 
 Op: TypeAlias = Generator[Any, Any, T]
-"""An operation that comes to a T. What it yields is sent back to it, awaited where it has to be."""
+"""An operation with a result of type T. The runner awaits each yielded value if necessary, and sends it back."""
 
 
 @dataclass(slots=True)
 class Item(Generic[T]):
-    """What an operation yields to its caller, rather than to be waited for."""
+    """A value that an operation yields to its caller, and not to its runner."""
 
     value: T
 
 
 Each: TypeAlias = Generator[Item[T], Any, None]
-"""An operation that gives T after T."""
+"""An operation that yields values of type T."""
 
 
 class Handle(Generic[C_co]):
-    """What users hold: an object whose methods are operations of its core, each run in its own way."""
+    """Base of the public handles: their methods are operations of a core, run in one of the two ways."""
 
     _core: C_co
 
@@ -53,7 +53,7 @@ class Handle(Generic[C_co]):
 
 
 def run(op: Op[T]) -> T:
-    """Carries an operation of a blocking Io out."""
+    """Runs an operation of a blocking Io and returns its result."""
     sent: Any = None
     try:
         while True:
@@ -64,7 +64,7 @@ def run(op: Op[T]) -> T:
 
 
 def run_each(op: Each[T]) -> Generator[T, None, None]:
-    """Gives what an operation of a blocking Io gives."""
+    """Yields the values of an operation of a blocking Io."""
     sent: Any = None
     try:
         while True:
@@ -82,7 +82,7 @@ def run_each(op: Each[T]) -> Generator[T, None, None]:
 
 
 async def arun(op: Op[T]) -> T:
-    """Carries an operation of asyncio's Io out."""
+    """Runs an operation of asyncio's Io and returns its result."""
     try:
         step = op.send(None)
         while True:
@@ -98,7 +98,7 @@ async def arun(op: Op[T]) -> T:
 
 
 async def arun_each(op: Each[T]) -> AsyncGenerator[T, None]:
-    """Gives what an operation of asyncio's Io gives."""
+    """Yields the values of an operation of asyncio's Io."""
     sent: Any = None
     failure: BaseException | None = None
     try:
@@ -120,26 +120,26 @@ async def arun_each(op: Each[T]) -> AsyncGenerator[T, None]:
 
 
 def blocking(method: Callable[Concatenate[C, P], Op[T]]) -> Callable[Concatenate[Handle[C], P], T]:
-    """A method that waits for the operation's result."""
+    """Returns a method that waits for the operation's result."""
     return _method(method, run, "{}")
 
 
 def awaiting(
     method: Callable[Concatenate[C, P], Op[T]],
 ) -> Callable[Concatenate[Handle[C], P], Coroutine[Any, Any, T]]:
-    """A method that gives a coroutine of the operation's result."""
+    """Returns a method that returns a coroutine of the operation's result."""
     return _method(method, arun, "Coroutine[Any, Any, {}]")
 
 
 def blocking_each(method: Callable[Concatenate[C, P], Each[T]]) -> Callable[Concatenate[Handle[C], P], Iterator[T]]:
-    """A method that gives an iterator over what the operation gives."""
+    """Returns a method that returns an iterator over the operation's values."""
     return _method(method, run_each, "Iterator[{}]")
 
 
 def awaiting_each(
     method: Callable[Concatenate[C, P], Each[T]],
 ) -> Callable[Concatenate[Handle[C], P], AsyncIterator[T]]:
-    """A method that gives an asynchronous iterator over what the operation gives."""
+    """Returns a method that returns an asynchronous iterator over the operation's values."""
     return _method(method, arun_each, "AsyncIterator[{}]")
 
 
@@ -155,7 +155,7 @@ def _method(
             check_options(name, options, names)
         return runner(method(self._core, *arguments, **options))
 
-    # What help() and notebooks show: what this gives, not the operation.
+    # help() and notebooks show the method's return type, and not the operation's.
     signature = inspect.signature(method)
     given = str(signature.return_annotation).removeprefix("Op[").removeprefix("Each[").removesuffix("]")
     call.__dict__["__signature__"] = signature.replace(return_annotation=returns.format(given))

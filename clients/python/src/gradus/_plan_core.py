@@ -1,4 +1,4 @@
-"""What people ask of a server, without I/O: answers, pictures, solutions, and runs before there are any."""
+"""Operations for interactive use, without I/O: try an answer, draw or solve a task, check or simulate a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PlanCore(CallMaker):
-    """The operations that tell no run of anything."""
+    """Operations that report nothing to a run."""
 
     def try_answer(
         self,
@@ -29,7 +29,7 @@ class PlanCore(CallMaker):
         completion: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[TriedAnswer]:
-        """Scores an answer as `step` would, and tells no run of it.
+        """Scores an answer like `step`, but does not report the score to the run.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class PlanCore(CallMaker):
         completion: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[str]:
-        """An SVG of a task, and of an answer to it; a best answer is drawn by `solve_task` alone."""
+        """Returns an SVG of a task and of an answer to it. Only `solve_task` draws a best answer."""
         request = message_of(environment_pb2.DrawTaskRequest, task_id=task_id_of(task), **_text(answer, completion))
         return self.call(environment_call("DrawTask", request, lambda got: got.svg), options)
 
@@ -65,7 +65,9 @@ class PlanCore(CallMaker):
         completion: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[Solution]:
-        """A right answer, or the best that the solver found. For operators, and never of a benchmark's task.
+        """Returns a right answer, or the best one that the solver found.
+
+        For operators only; a benchmark's task is refused.
 
         Parameters
         ----------
@@ -93,7 +95,7 @@ class PlanCore(CallMaker):
     def check_run(
         self, config: RunConfig | None = None, *, file: str | None = None, **options: Unpack[CallOptions]
     ) -> Op[CheckedRun]:
-        """All that is wrong with a run's configuration, or with the text of a run file; makes no run."""
+        """Returns all errors of a run's configuration, or of a run file's text. Creates no run."""
         given: dict[str, Any] = {"file": file}
         if config is not None:
             given = {"config": proto_of(config, RunConfig, "config")}
@@ -110,7 +112,7 @@ class PlanCore(CallMaker):
         points: int = 0,
         **options: Unpack[CallOptions],
     ) -> Op[SimulatedRun]:
-        """What a run would draw with a simulated student, beside equal shares.
+        """Returns what a run would draw with a simulated student, beside a run with equal shares.
 
         Parameters
         ----------
@@ -140,7 +142,7 @@ class PlanCore(CallMaker):
 
 
 def _text(answer: str | None, completion: str | None) -> dict[str, Any]:
-    """One of them, or neither."""
+    """Returns the fields of the answer or of the completion; none if both are None."""
     if answer is not None and completion is not None:
         raise ValueError("give answer or completion, not both")
     return {"answer": answer} if completion is None else {"completion": completion}

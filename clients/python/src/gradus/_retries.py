@@ -1,4 +1,4 @@
-"""When a failed call is made again, and how long the caller waits before."""
+"""Rules of retries: which failures are retried, and after how long."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from gradus.errors import (
 T = TypeVar("T")
 
 _PATIENT_DELAY = 0.5
-"""Seconds between two tries of a patient call where the server names no delay."""
+"""Seconds between two tries of a patient call, if the server names no delay."""
 
 _PAUSE_DELAY = 1.0
-"""Seconds between two tries during a pause where the server names no delay."""
+"""Seconds between two tries during a pause, if the server names no delay."""
 
 _RETRIES_UNREACHED = 4
-"""How often a call is made again where no server has ever answered: there may be none."""
+"""Maximum number of retries as long as no server has ever answered: there may be none."""
 
 AS_LONG_AS_THERE_IS_TIME = 10**9
-"""Retries of who waits for a server that may not be up yet."""
+"""Number of retries for callers that wait for a server that may not be up yet."""
 
 _FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
-"""Seconds before a call is made again where the server names no delay, doubled for each further try."""
+"""First and maximum delay before a retry in seconds, if the server names none. It doubles with each try."""
 
 
 def spread(delay: float) -> float:
-    """The delay and up to a fifth more, so that not all who were told to wait come back at once."""
+    """Returns the delay plus up to a fifth of it, so that not all waiting callers retry at once."""
     return delay * (1 + 0.2 * random.random())
 
 
@@ -49,12 +49,12 @@ class Deadline:
         self._at = time.monotonic() + timeout
 
     def left(self) -> float:
-        """Seconds until then, at least 0."""
+        """Returns the seconds until the deadline, at least 0."""
         return max(0.0, self._at - time.monotonic())
 
 
 Waiting = Callable[[GradusError], Op[None]]
-"""What is done each time before a call waits for its next try."""
+"""Operation that runs each time before a call waits for its next try."""
 
 
 def perform(
@@ -65,10 +65,10 @@ def perform(
     waiting: Waiting | None = None,
     first: Callable[[], Any] | None = None,
 ) -> Op[T]:
-    """Makes the call until it succeeds, fails for good, or its time is over; raises GradusError.
+    """Makes a call until it succeeds, fails for good, or times out; raises GradusError.
 
-    A call that waits through pauses has all of its time and retries again after a pause.
-    `first` waits for its first try, where that has begun (`Io.begin`).
+    A call that waits through pauses has its whole timeout and all retries again after a pause. `first` waits for the
+    first try, if it has begun already (`Io.begin`).
     """
     deadline = Deadline(timeout)
     tries = 0
@@ -113,7 +113,7 @@ def delay_before(
     repeatable: bool = True,
     patient: bool = False,
 ) -> float | None:
-    """Seconds to wait before what failed is tried again; None: the error is final."""
+    """Returns the seconds before the next try; None: the error is final."""
     if error.mistake is not None or (retries is not None and tries >= retries):
         return None
     if isinstance(error, (UnavailableError, ResourceExhaustedError)) and error.retry_delay is not None:

@@ -1,4 +1,4 @@
-"""What a run does, without I/O: creating it, and the tasks it gives."""
+"""Operations of a run, without I/O: creation, and its tasks."""
 
 from __future__ import annotations
 
@@ -36,17 +36,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _BATCH_SECONDS = 600.0
-"""How long a batch of tasks is waited for, unless the call says so."""
+"""Default timeout of a call for a batch of tasks, in seconds."""
 
 _LEFT_MIN = 0.001
-"""Seconds that a call has at least, for none is no time-out."""
+"""Minimum timeout of a call in seconds, because gRPC would read 0 as none."""
 
 _SERVER_WAIT = 10.0
-"""How long the server is asked to wait for feedback in one try; its own default."""
+"""Seconds that the server waits for feedback in one try; equal to its own default."""
 
 
 class RunCore:
-    """The operations of a run that the trainer goes by. `cursor` is where its next batch begins; None: not known."""
+    """Operations of a run that a trainer calls in its loop.
+
+    `cursor` is the position of the next batch; None: not known.
+    """
 
     def __init__(self, client: ClientCore, run_id: str, cursor: int | None = None) -> None:
         self.client = client
@@ -62,7 +65,7 @@ class RunCore:
         prompts_per_update: int,
         **options: Unpack[CreateOptions],
     ) -> Op[RunInfo]:
-        """Creates the run, or gives it as it is if it exists with this configuration.
+        """Creates the run, or returns it if it exists with this configuration.
 
         Parameters
         ----------
@@ -97,7 +100,7 @@ class RunCore:
         return self.call(curriculum_call("CreateRun", request, _read_run), options)
 
     def get(self, **options: Unpack[CallOptions]) -> Op[RunInfo]:
-        """Its configuration, and its state as it stands.
+        """Returns the run's configuration and current state.
 
         Raises
         ------
@@ -109,23 +112,26 @@ class RunCore:
         return self.call(curriculum_call("GetRun", request, _read_run), options)
 
     def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
-        """Deletes it and all that is kept of it; the handle stands at the beginning of another run of its id."""
+        """Deletes the run and all its data.
+
+        The handle then stands at the beginning of any new run with the same id.
+        """
         request = message_of(cur.DeleteRunRequest, run_id=self.run_id)
         call: Call[None] = curriculum_call("DeleteRun", request, lambda _: None, repeatable=False)
         try:
             yield from self.call(call, options)
         except NotFoundError:
-            # By another process, or by this call, whose reply was lost.
+            # Another process created the run, or this call did and its reply was lost.
             self.cursor = None
             raise
         self.cursor = None
 
     def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
-        """The next tasks of the run; waits for feedback that is due, a pause, and a server that is away.
+        """Returns the next tasks. Waits for due feedback, for the end of a pause, and for a server that is away.
 
-        The position is kept here, by the handle, and moves on only when the tasks have arrived: a reply that is lost
-        on its way costs none of them. A new handle begins at the first update batch that is not closed, so that a
-        trainer that died goes on where it stood. A handle is one reader: every handle of a run is given the same tasks.
+        The handle keeps the position and moves it on only when the tasks have arrived, so a lost reply skips no task. A
+        new handle begins at the first update batch that is not closed, so a restarted trainer goes on where it stopped.
+        Each handle is an independent reader: all handles of a run get the same tasks.
 
         Parameters
         ----------
@@ -174,7 +180,7 @@ class RunCore:
         call: Call[Batch] = curriculum_call(
             "NextBatch", request, Batch.from_proto, patient=True, prepare=prepare, through_pause=through_pause
         )
-        # What the position took is gone.
+        # The request for the position took a part of the timeout.
         limits["timeout"] = max(_LEFT_MIN, deadline.left())
         notice = Notice(self.run_id, lambda error, waited: self._why(error, start, waited))
         try:
@@ -189,7 +195,7 @@ class RunCore:
         raise (yield from self._why(failure, start, seconds)) from None
 
     def batches(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Each[Batch]:
-        """Batch after batch to the end of the run; each is asked for when it is wanted.
+        """Yields batches until the end of the run. Each is requested when the caller needs it.
 
         Parameters
         ----------
@@ -216,9 +222,9 @@ class RunCore:
     def next_evaluation(
         self, arm_id: str, evaluation_round: int, cursor: int = 0, count: int = 0, **options: Unpack[CallOptions]
     ) -> Op[Batch]:
-        """Tasks of an evaluation arm (see `gradus.evaluation_arm`).
+        """Returns tasks of an evaluation arm (see `gradus.evaluation_arm`).
 
-        Their completions are scored like others, shown in the run's state and history, and never learnt from.
+        Their completions are scored like others, and appear in the run's state and history. No policy learns from them.
 
         Parameters
         ----------
@@ -251,15 +257,15 @@ class RunCore:
         return self.call(curriculum_call("NextEvaluation", request, Batch.from_proto), options)
 
     def call(self, call: Call[T], options: Mapping[str, object]) -> Op[T]:
-        """Makes a call; of the options, those of every call count."""
+        """Makes a call, with the options that every call takes."""
         return self.client.call(call, call_options(options))
 
     def feedback_counts(self) -> dict[FeedbackStatus, int]:
-        """How many scores did what to this run, as far as this client has seen."""
+        """Returns the number of this run's scores by feedback status, as seen by this client."""
         return self.client.feedback.counts(self.run_id)
 
     def _position(self, options: CallOptions) -> Op[int]:
-        """Where the handle stands; a new one asks the server, and waits for one that is away."""
+        """Returns the handle's position. A new handle asks the server for it, and waits for one that is away."""
         if self.cursor is None:
             request = message_of(cur.GetRunRequest, run_id=self.run_id)
             ask: Call[RunInfo] = curriculum_call("GetRun", request, _read_run, patient=True)
@@ -268,7 +274,7 @@ class RunCore:
         return self.cursor
 
     def _why(self, error: GradusError, cursor: int, seconds: float) -> Op[GradusError]:
-        """The error, or where feedback is waited for one that says of which groups."""
+        """Returns the error. If the run waits for feedback, the returned error names the groups."""
         if not is_stall(error):
             return error
         request = message_of(cur.GetGroupsRequest, run_id=self.run_id, open=True)
@@ -281,7 +287,10 @@ class RunCore:
 
 
 def wait_within(wait: float, seconds: float) -> Duration:
-    """How long the server is asked to wait: it is to answer before the call's time is over, and says more then."""
+    """Returns how long the server may wait.
+
+    It must answer before the timeout of the call, because its answer gives the reason of the wait.
+    """
     return duration(min(wait, max(0.0, min(seconds * 0.8, seconds - GATHER_SECONDS))))
 
 

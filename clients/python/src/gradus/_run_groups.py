@@ -1,4 +1,4 @@
-"""What a run does, without I/O: its groups, and changes of the run."""
+"""Operations of a run, without I/O: its groups, and changes of the run."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 _STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
 
 GroupRef: TypeAlias = Task | CompletionGroup | str
-"""A group, by its task, its completions or its id."""
+"""A group, given by its task, its completions or its id."""
 
 _ROWS_MAX = 65_536
 
 Which: TypeAlias = Literal["open"] | int | Iterable[GroupRef]
-"""Which groups: those that are open, those of an update batch, or these."""
+"""Choice of groups: the open ones, those of an update batch, or these."""
 
 
 class WholeRunCore(RunCore):
@@ -43,7 +43,10 @@ class WholeRunCore(RunCore):
     def step_group(
         self, task: Task, texts: Iterable[str], first_index: int = 0, **options: Unpack[CallOptions]
     ) -> Op[GroupOutcome]:
-        """Scores completions of one task, (n,); with all of a group's in one call, the advantages come too."""
+        """Scores completions of one task, (n,).
+
+        If one call has all completions of the group, the outcomes have advantages, too.
+        """
         if not isinstance(task, Task):
             raise TypeError(f"task: want a Task; got {shown(task)}")
         return (yield from self.client.batch_step(task.group(texts, first_index), **options))[0]
@@ -51,7 +54,7 @@ class WholeRunCore(RunCore):
     def report_advantages(
         self, groups: Iterable[GroupAdvantages], **options: Unpack[CallOptions]
     ) -> Op[dict[str, FeedbackStatus]]:
-        """Feeds advantages of the trainer's own to a run whose feedback source is "reported".
+        """Reports advantages that the trainer computed, for a run with the feedback source "reported".
 
         Returns
         -------
@@ -69,14 +72,17 @@ class WholeRunCore(RunCore):
     def close_groups(
         self, groups: Iterable[GroupRef], reason: str = "", **options: Unpack[CallOptions]
     ) -> Op[dict[str, FeedbackStatus]]:
-        """Closes groups whose completions will not come; gives what it did, by group id. What they have counts."""
+        """Closes groups whose completions will not arrive. Returns the feedback status by group id.
+
+        Completions that have arrived count.
+        """
         request = message_of(cur.CloseGroupsRequest, run_id=self.run_id, group_ids=_ids(groups), reason=reason)
         return self.call(curriculum_call("CloseGroups", request, _feedback), options)
 
     def reopen_groups(
         self, groups: Iterable[GroupRef], **options: Unpack[CallOptions]
     ) -> Op[dict[str, FeedbackStatus]]:
-        """Opens groups again that were closed before they were whole; gives what it did, by group id."""
+        """Reopens groups that were closed before all samples had a result. Returns the feedback status by group id."""
         request = message_of(cur.ReopenGroupsRequest, run_id=self.run_id, group_ids=_ids(groups))
         return self.call(curriculum_call("ReopenGroups", request, _feedback), options)
 
@@ -88,7 +94,7 @@ class WholeRunCore(RunCore):
         wait: float | None = None,
         **options: Unpack[CallOptions],
     ) -> Each[RunGroup]:
-        """Groups with what is known of them, in cursor order.
+        """Yields groups with their results, in cursor order.
 
         Parameters
         ----------
@@ -123,7 +129,7 @@ class WholeRunCore(RunCore):
         return self.client.pages(page, limits)
 
     def rows(self, arm_id: str, **options: Unpack[CallOptions]) -> Each[RowState]:
-        """What is known of the rows of an arm with a curriculum over them (`gradus.rows`), in their order."""
+        """Yields the knowledge of the rows of an arm with a row curriculum (`gradus.rows`), in their order."""
 
         def page(token: str) -> Call[tuple[list[RowState], str]]:
             request = message_of(
@@ -142,7 +148,7 @@ class WholeRunCore(RunCore):
         pool_digest: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[int]:
-        """Tells pass rates of rows of an arm; gives the first cursor that is drawn by them.
+        """Sets pass rates of rows of an arm. Returns the first cursor that is drawn with them.
 
         Parameters
         ----------
@@ -171,7 +177,7 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("RateRows", request, lambda response: response.applies_from_cursor), options)
 
     def update_shape(self, **shape: Unpack[ShapeOptions]) -> Op[int]:
-        """Changes arms, generations, prompts or length; gives the first cursor that the change applies to.
+        """Changes arms, generations, prompts or length. Returns the first cursor that the change applies to.
 
         Parameters
         ----------
@@ -194,46 +200,46 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("UpdateShape", request, _applies_from, repeatable=False), shape)
 
     def update_policy(self, policy: Policy, **options: Unpack[CallOptions]) -> Op[int]:
-        """Changes the policy; gives the first cursor that the change applies to."""
+        """Changes the policy. Returns the first cursor that the change applies to."""
         request = message_of(cur.UpdatePolicyRequest, run_id=self.run_id, policy=proto_of(policy, Policy, "policy"))
         return self.call(curriculum_call("UpdatePolicy", request, _applies_from), options)
 
     def set_weights(self, weights: Mapping[str, float], **options: Unpack[CallOptions]) -> Op[int]:
-        """Changes the weights of arms, by arm id; gives the first cursor that the change applies to."""
+        """Changes the weights of arms, by arm id. Returns the first cursor that the change applies to."""
         if not isinstance(weights, Mapping):
             raise TypeError(f"weights: want a mapping, each of a str, an arm's id, to a number; got {shown(weights)}")
         request = message_of(cur.SetWeightsRequest, run_id=self.run_id, weights=weights)
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
     def advance(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Moves the policy on to its next stage; gives the first cursor that the change applies to."""
+        """Moves the policy on to its next stage. Returns the first cursor that the change applies to."""
         request = message_of(cur.AdvanceRequest, run_id=self.run_id)
         return self.call(curriculum_call("Advance", request, _applies_from, repeatable=False), options)
 
     def pause(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Stops issuing update batches; gives the first cursor that is not issued."""
+        """Stops issuing update batches. Returns the first cursor that is not issued."""
         return self.call(
             curriculum_call("Pause", message_of(cur.PauseRequest, run_id=self.run_id), _applies_from), options
         )
 
     def resume(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Issues update batches again; gives the cursor from which."""
+        """Issues update batches again. Returns the first cursor that is issued again."""
         return self.call(
             curriculum_call("Resume", message_of(cur.ResumeRequest, run_id=self.run_id), _applies_from), options
         )
 
     def export_state(self, **options: Unpack[CallOptions]) -> Op[bytes]:
-        """The run's whole state, opaque, outstanding groups included: what goes into a trainer's checkpoint."""
+        """Returns the run's whole state as opaque bytes for a trainer's checkpoint, open groups included."""
         request = message_of(cur.ExportRunRequest, run_id=self.run_id)
         return self.call(curriculum_call("ExportRun", request, lambda got: got.state), options)
 
     def import_state(
         self, state: bytes, *, restore_control: bool = False, **options: Unpack[CallOptions]
     ) -> Op[ImportedRun]:
-        """Puts what an exported state has learned in this run's place (a new epoch), or makes this run of another's.
+        """Replaces what this run has learned by an exported state (a new epoch), or creates the run from it.
 
-        A run that is there keeps its control as it is now: pause, weights, policy, arms and shape. One that is made
-        takes it from the export, and is never paused. The handle goes on at the first update batch that is not closed.
+        An existing run keeps its control: pause, weights, policy, arms and shape. A new run takes it from the export,
+        and is never paused. The handle goes on at the first update batch that is not closed.
 
         Parameters
         ----------
@@ -268,9 +274,9 @@ class WholeRunCore(RunCore):
         return imported
 
     def watch(self, interval: float = 0.0) -> Each[RunState]:
-        """The state, at once and after each change, until the run is deleted or the iterator is closed.
+        """Yields the state now and after each change, until the run is deleted or the iterator is closed.
 
-        Goes on when the server is back that was away, as calls do.
+        If the server was away, the stream goes on when it is back, as calls do.
 
         Parameters
         ----------
@@ -285,7 +291,7 @@ class WholeRunCore(RunCore):
         return self.client.followed(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
 
     def samples(self, page_size: int = 0, **options: Unpack[RunSamplesOptions]) -> Each[RunSample]:
-        """Completions that the run keeps, the newest first; none where the server keeps none (--keep-samples).
+        """Yields the completions that the run keeps, newest first; none if the server keeps none (--keep-samples).
 
         Parameters
         ----------
@@ -318,7 +324,7 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("DeleteRunSamples", request, lambda _: None), options)
 
     def history(self, **options: Unpack[HistoryOptions]) -> Each[HistoryRecord]:
-        """Update batches, rounds of evaluation and control changes, in the order they happened.
+        """Yields update batches, rounds of evaluation and control changes, in the order in which they happened.
 
         Parameters
         ----------

@@ -13,13 +13,13 @@ from gradus.samples import SampleFilter
 from gradus.tasks import RewardScheme
 
 OnPause: TypeAlias = Literal["wait", "raise"]
-"""What is done while a run is paused."""
+"""Action while a run is paused."""
 
 
 class RunOptions(TypedDict, total=False):
-    """What else fixes a run; what is left out takes the contract's default (RunConfig in curriculum.proto).
+    """Further settings of a run; RunConfig in curriculum.proto states their defaults.
 
-    `length` counts tasks; 0 is no end. `group_timeout` and `time_to_live` are in seconds.
+    `length` counts tasks; 0: the run has no end. `group_timeout` and `time_to_live` are in seconds.
     """
 
     seed: int
@@ -51,7 +51,10 @@ class BatchOptions(CallOptions, total=False):
 
 
 class ShapeOptions(CallOptions, total=False):
-    """A new shape of a run; what is left out stays as it is. `length` 0 is no end."""
+    """Change of a run's shape. Fields that are left out stay as they are.
+
+    `length` 0: the run has no end.
+    """
 
     add_arms: Sequence[Arm]
     remove_arms: Sequence[str]
@@ -62,7 +65,7 @@ class ShapeOptions(CallOptions, total=False):
 
 
 class RunSampleChoice(TypedDict, total=False):
-    """Only of this arm or group; with their tasks, or without their texts."""
+    """Filter of a run's samples by arm or group; options to include their tasks or leave out their texts."""
 
     arm_id: str
     group_id: str
@@ -75,7 +78,7 @@ class RunSamplesOptions(RunSampleChoice, SampleFilter, CallOptions, total=False)
 
 
 class HistoryChoice(TypedDict, total=False):
-    """How a history is told: of a long run, or of one of many arms, it need not be all of it.
+    """Options that shorten the history of a long run, or of a run with many arms.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""The logic of a stream of steps, without threads, loops or a clock; `_wire.py` and `aio/_wire.py` bring those.
+"""Logic of a stream of steps, without threads, loops or a clock, which `_wire.py` and `aio/_wire.py` add.
 
-Groups go out within a window, each under a request id of its own, and replies are matched by that id, never by order.
-When the stream breaks, a new one is opened and what has no reply is sent again: scores are kept first-write-wins, so
-that this changes nothing. A group whose reply does not come in time resolves to an error.
+Groups are sent within a window, each under its own request id, and replies are matched by that id, never by order. If
+the stream breaks, a new one is opened and every group without a reply is sent again. This changes nothing, because the
+first score of a sample counts. A group without a reply in time gets an error.
 """
 
 from __future__ import annotations
@@ -24,34 +24,37 @@ from gradus.tasks import CompletionGroup
 from gradus.v1 import environment_pb2 as env
 
 _BREAKS_MAX = 8
-"""Streams that may break one after the other without a reply in between: 20 s, in which a server can start again."""
+"""Maximum number of successive broken streams without a reply: 20 s, in which a server can restart."""
 
 _BREAKS_MAX_AT_FIRST = 4
-"""The same before the first reply of all: 3 s, for there may be no server."""
+"""Maximum number of broken streams before the first reply: 3 s, because there may be no server."""
 
 _TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
-"""In the words of a server that ends a stream, or of gRPC itself: a message has too many bytes."""
+"""Matches the error of a server, or of gRPC, for a message with too many bytes."""
 
 _TOGETHER_BYTES = 256 * 1024
-"""Of a message of several requests, at most: half of a stream's window, so that one is read while the next comes."""
+"""Maximum bytes of a message of several requests.
+
+It is half of a stream's window, so that one message is read while the next arrives.
+"""
 
 _MORE_MAX = 63
-"""Further requests in a message, by the contract."""
+"""Maximum number of further requests in a message, by the contract."""
 
 _PLACE_BYTES = 8
-"""What a request takes in a message beside its own bytes, at most."""
+"""Maximum bytes that a request adds to a message beside its own bytes."""
 
 
 @dataclass(frozen=True)
 class Exhausted:
-    """The caller has no more groups; `error` is what its iterable raised, if it did."""
+    """The caller has no more groups. `error` is the error of its iterable, if there was one."""
 
     error: BaseException | None
 
 
 @dataclass(slots=True)
 class Reply:
-    """A reply came on the call of this number, at a time by the clock."""
+    """A reply on the call with this number, with the time of its arrival."""
 
     call: int
     message: env.StreamStepsResponse
@@ -60,7 +63,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Ended:
-    """The call of this number ended, by an error or without one."""
+    """The end of the call with this number, by an error or without one."""
 
     call: int
     error: GradusError | None
@@ -70,22 +73,23 @@ Event = Exhausted | Reply | Ended
 
 
 class Waiting(Protocol):
-    """A queue of requests that are to be sent."""
+    """A queue of requests to send."""
 
     def empty(self) -> bool:
-        """Whether nothing waits."""
+        """Returns whether the queue is empty."""
 
     def get_nowait(self) -> env.StreamStepsRequest | None:
-        """Takes what came first; None: no more will come."""
+        """Takes the first request; None: no more will come."""
 
     def put_nowait(self, item: None) -> None:
-        """Says that no more will come."""
+        """Marks the end of the queue."""
 
 
 class Together:
-    """Puts requests that wait to be sent into one message, of as many bytes as the server of a call reads.
+    """Merges waiting requests into one message, of as many bytes as the server of a call accepts.
 
-    It says so with its first reply. Until then each request goes out by itself, as it does where no other one waits.
+    The server gives that size with its first reply. Until then, or if no other request waits, each request is sent
+    alone.
     """
 
     def __init__(self) -> None:
@@ -93,12 +97,12 @@ class Together:
         self._next: env.StreamStepsRequest | None = None
 
     def left(self) -> env.StreamStepsRequest | None:
-        """The request that was taken and had no room; it goes out before all that wait."""
+        """The request that was taken but did not fit. It is sent before all waiting ones."""
         left, self._next = self._next, None
         return left
 
     def message(self, first: env.StreamStepsRequest, waiting: Waiting) -> env.StreamStepsRequest:
-        """What goes out next, beginning with a request that was taken."""
+        """Returns the next message, which begins with a taken request."""
         if self.more_bytes == 0 or waiting.empty():
             return first
         bytes_max = min(_TOGETHER_BYTES, self.more_bytes)
@@ -108,7 +112,7 @@ class Together:
         while size < bytes_max and more < _MORE_MAX and not waiting.empty():
             another = waiting.get_nowait()
             if another is None:
-                # For whoever takes the next one.
+                # The mark goes back for the next reader.
                 waiting.put_nowait(None)
                 break
             size += another.ByteSize() + _PLACE_BYTES
@@ -116,7 +120,7 @@ class Together:
                 self._next = another
                 break
             if message is None:
-                # A copy, for each request may have to go out again by itself.
+                # The message is a copy, because each request may have to be sent again alone.
                 message = env.StreamStepsRequest(request_id=first.request_id, groups=first.groups)
             message.more.append(another)
             more += 1
@@ -124,20 +128,20 @@ class Together:
 
 
 class Wire(Protocol):
-    """What carries messages. Nothing here blocks."""
+    """Transport of messages. No method blocks."""
 
     def open(self, number: int, first: env.StreamStepsRequest, *, fresh: bool) -> None:
-        """Starts a call in place of the one before, if `fresh` on a new connection; its events carry this number.
+        """Starts a call in place of the one before; if `fresh`, on a new connection. Its events carry this number.
 
-        `first` is what will be sent first.
+        `first` is the message that will be sent first.
         """
 
     def send(self, message: env.StreamStepsRequest) -> None:
-        """Sends on the call opened last."""
+        """Sends a message on the newest call."""
 
 
 def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
-    """Raises TypeError or ValueError for what no stream can be made of."""
+    """Raises TypeError or ValueError for arguments that make no stream."""
     if not is_whole(window) or window < 1:
         raise ValueError(f"window: want a whole number of groups, at least 1; got {shown(window)}")
     if isinstance(groups, AsyncIterable):
@@ -158,9 +162,9 @@ class _Pending:
 class StepStream:
     """One stream of steps.
 
-    Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on. `retries` is how often the
-    stream may break without a reply in between; a server that is full and says when to come back is waited for, unless
-    they are given, as long as the groups have time. `lock` is held while a method works, where threads share this.
+    Times are seconds of one monotonic clock. `timeout` applies to each group, from its sending on. `retries` is the
+    maximum number of successive breaks without a reply. If a full server names a delay, the stream waits as long as the
+    groups have time, unless `retries` is given. `lock` is held while a method works, for use by several threads.
     """
 
     def __init__(
@@ -173,9 +177,10 @@ class StepStream:
     ) -> None:
         self._wire = wire
         self._timeout = timeout
-        # By request id, in the order they were added. All have the same time: the first is the first to be late.
+        # Groups by request id, in the order in which they were added. All have the same timeout, so the first is late
+        # first.
         self._pending: dict[str, _Pending] = {}
-        # Those that the server refused, by when they go out again: a heap. It may name some that have a result by now.
+        # Refused requests by the time at which they are sent again, as a heap. Some may have a result by now.
         self._refused: list[tuple[float, str]] = []
         self._sent = 0
         self._calls = 0
@@ -184,13 +189,13 @@ class StepStream:
         self._breaks = 0
         self._breaks_max = _BREAKS_MAX_AT_FIRST if retries is None else retries
         self._breaks_max_later = _BREAKS_MAX if retries is None else retries
-        # When the next call opens; None: one is open.
+        # Time at which the next call opens; None: one is open.
         self._open_at: float | None = 0.0
         self._exhausted = False
-        # When something last came on the call that is open, or it was opened.
+        # Time of the last event on the open call, or of its opening.
         self._heard_at = 0.0
         self._fresh = False
-        # When something was last done here; what is due is done only while the caller asks for results.
+        # Time of the last work here. Due work is done only while the caller asks for results.
         self._tended_at = float("inf")
         self._lock = nullcontext() if lock is None else lock
 
@@ -200,14 +205,15 @@ class StepStream:
         return self._exhausted and not self._pending
 
     def wait(self, now: float) -> float:
-        """Seconds until `handle` may have something to do though nothing happens."""
+        """Returns the seconds until `handle` may have work although no event arrives."""
         with self._lock:
             if now - self._tended_at > self._timeout / 2:
-                # The caller was away, and what broke or was refused meanwhile was not sent again: its time begins anew.
+                # While the caller was away, broken or refused requests were not sent again, so their timeout begins
+                # anew.
                 for each in self._pending.values():
                     each.deadline = now + self._timeout
             self._tended_at = now
-            # What is added meanwhile is late later than this.
+            # Groups that are added in the meantime become late later than this.
             at = now + self._timeout
             for first in self._pending.values():
                 at = first.deadline
@@ -222,7 +228,7 @@ class StepStream:
     def add(self, group: CompletionGroup, now: float) -> None:
         """Sends a group, or keeps it until there is a call."""
         message = env.StreamStepsRequest()
-        # Made in its place: a message that is given would be copied, texts and all.
+        # The group is written in place, because protobuf would copy a given message with all its texts.
         group.write_to(message.groups.add())
         with self._lock:
             message.request_id = str(self._sent)
@@ -234,11 +240,10 @@ class StepStream:
                 self._send_due(now)
 
     def handle(self, event: Event | None, now: float) -> list[StreamResult]:
-        """Takes what happened (None: only time passed), and when, and gives the results that it brings.
+        """Handles an event (None: only time has passed) and returns the results that follow.
 
-        A reply is taken as of when it came, so that no caller who is long away makes late what came in time.
-
-        Raises the error of the caller's iterable, and the error of a stream that cannot be opened again.
+        A reply counts at the time of its arrival, so a caller that was away does not make it late. Raises the error of
+        the caller's iterable, and the error of a stream that cannot be opened again.
         """
         with self._lock:
             results: list[StreamResult] = []
@@ -260,7 +265,7 @@ class StepStream:
             return results
 
     def _resolve(self, reply: env.StreamStepsResponse, now: float) -> list[StreamResult]:
-        # What is not pending was resolved before: a deadline passed, or it was sent twice.
+        # A request that is not pending has a result already: it was late, or was sent twice.
         pending = self._pending.get(reply.request_id)
         if pending is None:
             return []
@@ -287,7 +292,7 @@ class StepStream:
         if not late:
             return []
         if self._open_at is None and self._heard_at <= now - self._timeout:
-            # For a group's whole time nothing came: the connection may have died without a word.
+            # Nothing arrived for a group's whole timeout, so the connection may have died without notice.
             self._open_at, self._fresh = now, True
             self._refused.clear()
         message = f"no reply within {self._timeout:g} s"
@@ -296,7 +301,7 @@ class StepStream:
     def _break(self, error: GradusError | None, now: float) -> list[StreamResult]:
         error = error or error_of(grpc.StatusCode.UNAVAILABLE, "the server ended the stream before it was done")
         if self._pending and isinstance(error, ResourceExhaustedError) and _TOO_LARGE.search(error.message):
-            # The largest is too large, whether or not it is the one that ended the stream. The others go out again.
+            # The largest request is too large, whether or not it ended the stream. The others are sent again.
             largest = max(self._pending, key=lambda each: self._pending[each].message.ByteSize())
             self._open_at = now
             self._refused.clear()

@@ -1,7 +1,7 @@
-"""Completions that UTF-8 cannot hold.
+"""Replaces parts of completions that UTF-8 cannot hold.
 
-A Python string may hold half of a UTF-16 surrogate pair, and a tokenizer that decodes carelessly writes one. No right
-answer has such a half, so that a replacement changes no reward, and one odd token must not end a training.
+A Python string may hold half of a UTF-16 surrogate pair, and a careless tokenizer writes one. No right answer has such
+a half, so a replacement changes no reward. One odd token must not end a training.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from gradus.errors import SurrogateWarning
 
 
 def sendable(text: str, place: str, owner: str = "") -> str:
-    """The text as UTF-8 holds it: two halves side by side become their character, each lone one becomes U+FFFD.
+    """Returns the text for UTF-8.
+
+    Two adjacent halves become their character, and each lone half becomes U+FFFD.
 
     Parameters
     ----------

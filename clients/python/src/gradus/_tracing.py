@@ -1,4 +1,4 @@
-"""W3C trace context: a call is a part of the trace that its caller has going on, where they use OpenTelemetry."""
+"""W3C trace context: if the caller uses OpenTelemetry, a call is a part of the caller's active trace."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 
 
 def trace_context() -> tuple[tuple[str, str], ...]:
-    """Headers that name the trace; none where there is none.
+    """Returns the headers of the active trace; none if there is no trace.
 
-    Whoever has one going on has loaded OpenTelemetry, so that nobody else waits for it to load.
+    A caller with a trace has loaded OpenTelemetry already, so no other caller waits for it to load.
     """
     if "opentelemetry.trace" not in sys.modules:
         return ()

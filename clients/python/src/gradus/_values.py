@@ -1,8 +1,8 @@
-"""Messages of the contract as frozen dataclasses, read and written by their field's types.
+"""Messages of the contract as frozen dataclasses, read and written by the types of their fields.
 
-A class names its message; a field of the class is read from the message's field of that name, or of the name that
-`Named` gives. A type with None is None where the message's field is unset. Durations are seconds, times are datetimes
-in UTC, enum values are short names (`enums.py`), and repeated fields tuples.
+A class names its message. A field is read from the message's field with the same name, or with the name in `Named`. A
+field whose type allows None is None if the message's field is unset. Durations are seconds, times are datetimes in UTC,
+enum values are short names (`enums.py`), and repeated fields are tuples.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Value:
     message: ClassVar[Any]
 
     def __init_subclass__(cls, message: Any = None) -> None:
-        """`message` is the class of the messages that this is made of."""
+        """Registers the class of the messages that this class represents."""
         if message is not None:
             cls.message = message
 
@@ -50,7 +50,7 @@ class Value:
         return cls(**{name: read(proto) for name, read in _readers(made)})
 
     def to_proto(self) -> Any:
-        """The message of `gradus.v1`."""
+        """Returns the message of `gradus.v1`."""
         kind: Any = type(self)
         given = ((name, write(getattr(self, attribute))) for attribute, name, write in _writers(kind))
         return message_of(self.message, **{name: value for name, value in given if value is not None})
@@ -58,16 +58,16 @@ class Value:
 
 @dataclass(frozen=True)
 class Named:
-    """In a field's Annotated type: its name in the message is another."""
+    """Marks a field in its Annotated type: it has another name in the message."""
 
     proto: str
 
 
 class Derived:
-    """In a field's Annotated type: it is read from the whole message, and not written.
+    """Marks a field in its Annotated type: it is read from the whole message, and not written.
 
-    `read` is a function of the module, for a lambda would not find the module's names: types are kept as text.
-    `covers` names the message's fields that it stands for.
+    `read` is a function of the module, because a lambda would not find the module's names: types are kept as text.
+    `covers` lists the message's fields that the field represents.
     """
 
     def __init__(self, read: Reader, *covers: str) -> None:
@@ -76,7 +76,10 @@ class Derived:
 
 
 def message_of(kind: Callable[..., M], **fields: Any) -> M:
-    """A message of its fields; raises TypeError or ValueError that names the field that protobuf does not take."""
+    """Returns a message with these fields.
+
+    Raises TypeError or ValueError with the name of the field that protobuf refuses.
+    """
     try:
         return kind(**fields)
     except (TypeError, ValueError):
@@ -92,7 +95,7 @@ def message_of(kind: Callable[..., M], **fields: Any) -> M:
 
 
 def proto_of(value: Any, kind: type[Value], place: str) -> Any:
-    """The message of a value; raises TypeError, with the remedy, for what is none of its kind."""
+    """Returns the message of a value; raises TypeError, with the remedy, for a value of another type."""
     if isinstance(value, kind):
         return value.to_proto()
     raise TypeError(f"{place}: want {made_by(kind)}; got {shown(value)}")
@@ -140,14 +143,14 @@ def _wanted(descriptor: Any) -> str:
 
 
 def duration(seconds: float) -> Duration:
-    """The message for seconds."""
+    """Returns the message for a number of seconds."""
     made = Duration()
     made.FromTimedelta(timedelta(seconds=seconds))
     return made
 
 
 def struct(values: Mapping[str, Any]) -> Struct:
-    """The message for plain JSON."""
+    """Returns the message for plain JSON."""
     made = Struct()
     made.update(dict(values))
     return made
@@ -158,7 +161,7 @@ def _no_writer(value: Any) -> Any:
 
 
 def field_sources(cls: type[Value]) -> dict[str, tuple[Any, Named | Derived]]:
-    """Each field's type, and where in the message it comes from."""
+    """Returns the type of each field, and its source in the message."""
     sources: dict[str, tuple[Any, Named | Derived]] = {}
     for name, hint in typing.get_type_hints(cls, include_extras=True).items():
         if typing.get_origin(hint) is typing.ClassVar:
@@ -208,7 +211,7 @@ def _item_reader(descriptor: Any, hint: Any) -> Reader:
 
 
 def _enum_of_map(message: Any) -> Any:
-    """What the values of a map are of, where they are enum values; None: they are not."""
+    """Returns the enum of the values of a map; None: they are no enum values."""
     return message.fields_by_name["value"].enum_type if message.GetOptions().map_entry else None
 
 
@@ -221,7 +224,7 @@ _SPECIAL: dict[str, tuple[Reader, Reader]] = {
         lambda value: task_pb2.Parameters(values=value),
     ),
 }
-"""How messages that are not values of this package are read and written."""
+"""Functions that read and write messages without a class in this package."""
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Threads that carry a stream of steps."""
+"""Carries a stream of steps with threads."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 _READER_SECONDS = 5.0
-"""How long the end of a process waits for a cancelled call's reader, which takes milliseconds."""
+"""Seconds that the end of a process waits for a cancelled call's reader, which takes milliseconds."""
 
 
 class ThreadWire:
-    """Carries a stream's messages: gRPC's thread reads the outgoing queue, a thread of ours the replies.
+    """Carries a stream's messages: gRPC's thread reads the outgoing queue, and our own thread reads the replies.
 
-    Another adds the caller's groups, at most `window` ahead of their results. To be used as a context: its end says
-    that no more will be sent, and cancels the call where it is left early, as the end of the process does.
+    Another thread adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end says
+    that no more will be sent, and cancels the call if it is left early. The end of the process does the same.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ThreadWire:
         self._address = address
         self._call: Any = None
         self._reader: threading.Thread | None = None
-        # As many as groups may be out; a semaphore of Python's own takes five times as long.
+        # One token for each group that may be in flight. A semaphore of Python takes five times as long.
         self._slots: queue.SimpleQueue[None] = queue.SimpleQueue()
         for _ in range(window):
             self._slots.put(None)
@@ -53,13 +53,13 @@ class ThreadWire:
         self._groups = groups
 
     def __enter__(self) -> ThreadWire:
-        """Gives itself."""
+        """Returns itself."""
         _open.add(self)
         return self
 
     def feed(self, add: Callable[[CompletionGroup], None]) -> None:
-        """Begins to read the groups, and adds them."""
-        # In the caller's context, which says what trace the call that it opens is a part of.
+        """Starts the thread that reads the groups and adds them."""
+        # The thread runs in the caller's context, so that the call belongs to the caller's trace.
         context = contextvars.copy_context()
         threading.Thread(target=self._feed, args=(lambda group: context.run(add, group),), daemon=True).start()
 
@@ -84,7 +84,7 @@ class ThreadWire:
         self._end(cancel=True)
         if self._reader is not None:
             self._reader.join(_READER_SECONDS)
-        # gRPC's own end of a call wants the lock as well.
+        # The end of a call in gRPC needs the lock as well.
         self._call = None
 
     def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
@@ -108,7 +108,7 @@ class ThreadWire:
         self._reader = threading.Thread(target=self._read, args=(self._call, number, together), daemon=True)
         self._reader.start()
         if self._stopped:
-            # By another thread meanwhile, which saw the call before.
+            # Another thread, which saw the previous call, may have put the end mark meanwhile.
             self._outgoing.put(None)
             self._call.cancel()
 
@@ -117,11 +117,11 @@ class ThreadWire:
         self._outgoing.put(message)
 
     def release(self) -> None:
-        """Says that a group has its result, so that another may be read."""
+        """Records that a group has its result, so that another may be read."""
         self._slots.put(None)
 
     def next_event(self, wait: float) -> Event | None:
-        """What happens next; None: nothing within the seconds to wait."""
+        """Returns the next event; None: there was none within `wait` seconds."""
         try:
             return self._inbox.get(timeout=wait)
         except queue.Empty:
@@ -152,7 +152,7 @@ class ThreadWire:
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
             error = error_of_rpc(failure, self._address.target)
-            # The failure is the call itself: by its traceback it would hold this frame, and so itself.
+            # The failure is the call itself. Its traceback would keep this frame, and so the call, alive.
             failure.with_traceback(None)
             self._inbox.put(Ended(number, explained(error, self._address)))
 
@@ -160,7 +160,7 @@ class ThreadWire:
 def _messages(
     outgoing: queue.SimpleQueue[environment_pb2.StreamStepsRequest | None], together: Together
 ) -> Iterator[environment_pb2.StreamStepsRequest]:
-    """What gRPC's thread sends."""
+    """Yields the messages that gRPC's thread sends."""
     while (first := together.left() or outgoing.get()) is not None:
         yield together.message(first, outgoing)
 
@@ -170,16 +170,16 @@ _open: weakref.WeakSet[ThreadWire] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
-    """Ends what was left open, for example by a `break` out of its loop, while threads can still be waited for.
+    """Ends streams that were left open, e.g. by a `break`, while threads can still be waited for.
 
-    Later Python's own end would: a generator that it closes then waits for a lock of the call for ever, which a thread
-    holds that is no more.
+    Python's own end comes too late: a generator that it closes then waits for ever for a lock of the call, whose thread
+    no longer exists.
     """
     for wire in list(_open):
         with contextlib.suppress(Exception):
             wire.end_with_process()
 
 
-# A forked child must not touch its parent's calls. Windows has no fork.
+# A forked child must not use its parent's calls. Windows has no fork.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_open.clear)
