@@ -113,8 +113,8 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
 }
 
 /**
- * Returns the digest of a suite. A pool with another number of rows makes another suite of parts with "all" rows, and
- * so do changed sources of a task. Environment versions with the same tasks count as the first of them, so that an
+ * Returns the digest of a suite. The digest changes with the number of rows of a part with "all" tasks, and with the
+ * digest of a mounted environment. Environment versions with the same tasks count as the first of them, so that an
  * evaluation continues after an upgrade.
  */
 function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {

@@ -144,7 +144,10 @@ function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): Spa
   };
 }
 
-/** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration */
+/**
+ * Returns the sampler that the standard's variables name:
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration
+ */
 function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
   const name = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
   const ratio = Number(env["OTEL_TRACES_SAMPLER_ARG"] || 1);
@@ -162,7 +165,10 @@ function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
   return name.startsWith("parentbased_") ? new sdk.ParentBasedSampler({ root: root() }) : root();
 }
 
-/** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor */
+/**
+ * Returns the batch settings in the standard's variables:
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor
+ */
 function batchesOf(env: Variables): Readonly<Record<string, number>> {
   const given = {
     scheduledDelayMillis: env["OTEL_BSP_SCHEDULE_DELAY"],
