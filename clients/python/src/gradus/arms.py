@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class SpecOptions(TypedDict, total=False):
-    """What else fixes a family of tasks; what is left out takes the environment's default.
+    """Further settings of a family of tasks. They default to those of the environment.
 
     `level` and `parameters` exclude each other. `pool` is for the source "real" only. `thinking` says how much of its
-    thinking a completion holds: "required", all of it; "prefilled", where the chat template puts `<think>` into the
-    prompt; "stripped", where it takes the thoughts away.
+    thinking a completion holds. "required": all of it. "prefilled": the chat template puts `<think>` into the prompt.
+    "stripped": the chat template removes the thoughts.
     """
 
     level: str | None
@@ -36,7 +36,7 @@ class SpecOptions(TypedDict, total=False):
 
 @suggesting
 def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
-    """A family of tasks: everything that fixes a task but its seed.
+    """Returns a family of tasks: all settings of a task except its seed.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
 
 
 def reward_scheme_of(scheme: str | RewardScheme | None) -> RewardScheme | None:
-    """A scheme by its name, or as given."""
+    """Returns a scheme, given by its name or as it is."""
     return RewardScheme(scheme, {}) if isinstance(scheme, str) else scheme
 
 
@@ -110,7 +110,7 @@ def arm(
         answer_format=answer_format,
         reward_scheme=reward_scheme,
     )
-    # A family's arms are named by the server.
+    # The server names the arms of a family.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
     name = arm_id or own
     return Arm(name, spec, weight, hard, kl_coefficient, rank_group, rows)
@@ -128,7 +128,7 @@ def rows(
     count: int = 0,
     column_samples: float | None = None,
 ) -> RowCurriculum:
-    """A curriculum over an arm's rows: those are drawn of whose pass rate most is learnt.
+    """Returns a row curriculum: it prefers rows whose pass rate promises most to learn.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ _ENDS = 2
 
 
 class EvaluationArmOptions(TypedDict, total=False):
-    """What else fixes an evaluation arm; see `arm`."""
+    """Further settings of an evaluation arm; see `arm`."""
 
     source: Source | None
     parameters: Mapping[str, float] | None
@@ -191,10 +191,10 @@ def evaluation_arm(
     split: Split = "eval",
     **options: Unpack[EvaluationArmOptions],
 ) -> EvaluationArm:
-    """A set of `tasks` tasks that a run is evaluated on beside training; see `Run.next_evaluation`.
+    """Returns an evaluation arm: a set of `tasks` tasks on which a run is evaluated beside training.
 
-    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's. Without `answer_format` and
-    `reward_scheme` the run's count.
+    See `Run.next_evaluation`. The id defaults to "split/environment/level". `num_generations` 0 means the run's.
+    Without `answer_format` and `reward_scheme` the run's apply.
     """
     spec = replace(arm(environment, level, **options).spec, split=split)
     name = arm_id or "/".join(part for part in (split, environment, level) if part)

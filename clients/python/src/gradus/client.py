@@ -1,4 +1,4 @@
-"""The client for code that waits; `gradus.aio` has the same for asyncio."""
+"""The blocking client; `gradus.aio` has the same for asyncio."""
 
 from __future__ import annotations
 
@@ -153,17 +153,17 @@ class Client(ClientHandle):
         super().__init__(ClientCore(BlockingIo, settings))
 
     def __enter__(self) -> Self:
-        """Gives the client itself."""
+        """Returns the client itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Closes it."""
+        """Closes the connection."""
         self.close()
 
     def close(self) -> None:
-        """Closes this process's connection; a later call opens another."""
+        """Closes this process's connection. A later call opens another."""
         channel = self._core.io.channels.take()
         if channel is not None:
             channel.close()
@@ -205,9 +205,9 @@ class Client(ClientHandle):
             yield from run_each(self._core.stream_steps(wire, options))
 
     def run(self, run_id: str) -> Run:
-        """A handle on a run, whether or not it exists yet. Calls nothing."""
+        """Returns a handle of a run, whether or not the run exists yet. Makes no call."""
         return Run(WholeRunCore(self._core, run_id))
 
     def evaluation(self, evaluation_id: str) -> Evaluation:
-        """A handle on an evaluation, whether or not it exists yet. Calls nothing."""
+        """Returns a handle of an evaluation, whether or not it exists yet. Makes no call."""
         return Evaluation(EvaluationCore(self._core, evaluation_id))

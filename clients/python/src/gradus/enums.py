@@ -37,13 +37,19 @@ FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_comple
 
 @functools.lru_cache(maxsize=1024)
 def name_in(enum: Any, value: int) -> Any:
-    """E.g. "eval" for (Split's descriptor, 2); the number in digits for a value newer than this client."""
+    """Returns the short name of a value, e.g. "eval" for (Split's descriptor, 2).
+
+    A value that is newer than this client gives its number in digits.
+    """
     found = enum.values_by_number.get(value)
     return str(value) if found is None else _short(enum, found.name)
 
 
 def value_in(enum: Any, name: str | None) -> Any:
-    """E.g. 2 for (Split's descriptor, "eval"); None is the unspecified value, 0. Raises ValueError for other names."""
+    """Returns the value of a short name, e.g. 2 for (Split's descriptor, "eval").
+
+    None gives the unspecified value, 0. Raises ValueError for other names.
+    """
     if name is None:
         return 0
     values = _values(enum)

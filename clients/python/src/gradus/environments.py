@@ -1,4 +1,4 @@
-"""Environments: families of tasks, and how they are described."""
+"""Environments, which are families of tasks, and their descriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gradus.v1 import environment_pb2
 
 @dataclass(frozen=True)
 class ParameterInfo(Value, message=environment_pb2.ParameterInfo):
-    """A number of a generator or a scheme: what it does with its unit, its range and its default."""
+    """A parameter of a generator or a scheme: its effect, unit, range and default."""
 
     name: str
     description: str
@@ -48,7 +48,7 @@ class LevelInfo(Value, message=environment_pb2.LevelInfo):
 
 @dataclass(frozen=True)
 class RewardSchemeInfo(Value, message=environment_pb2.RewardSchemeInfo):
-    """A way to price verified facts, and the range of what it gives."""
+    """A rule that turns verified facts into a reward, and the range of the reward."""
 
     name: str
     description: str
@@ -59,7 +59,7 @@ class RewardSchemeInfo(Value, message=environment_pb2.RewardSchemeInfo):
 
 @dataclass(frozen=True)
 class PoolGroup(Value, message=environment_pb2.PoolGroup):
-    """How many rows of a pool are of one level and one split."""
+    """Number of rows of a pool with one level and one split."""
 
     level: str
     split: Split
@@ -68,7 +68,7 @@ class PoolGroup(Value, message=environment_pb2.PoolGroup):
 
 @dataclass(frozen=True)
 class PoolInfo(Value, message=environment_pb2.PoolInfo):
-    """A pool of rows that tasks are drawn from, as it was read when the server started.
+    """A pool of rows from which tasks are drawn, as the server read it at its start.
 
     Attributes
     ----------
@@ -135,10 +135,10 @@ class Environment(Value, message=environment_pb2.Environment):
 
 @dataclass(frozen=True)
 class PortInfo(Value, message=environment_pb2.PortInfo):
-    """Something outside that verifiers and generators ask.
+    """A service outside of the server that verifiers and generators call.
 
-    `missing`: why the server has none; "": it has one. `down`: why it is not asked now; "": it is.
-    `running`, `waiting`: what is asked of it.
+    `missing`: reason for which the server has none; "": it has one. `down`: reason for which it is not called now; "":
+    it is called. `running`, `waiting`: numbers of its calls.
     """
 
     name: str
@@ -150,7 +150,7 @@ class PortInfo(Value, message=environment_pb2.PortInfo):
 
 @dataclass(frozen=True)
 class QueueInfo(Value, message=environment_pb2.QueueInfo):
-    """Work that a server does off its event loop, in pieces; more than `waiting_max` are refused."""
+    """A queue of work outside of the server's event loop. It refuses pieces beyond `waiting_max`."""
 
     name: str
     running: int
@@ -160,7 +160,10 @@ class QueueInfo(Value, message=environment_pb2.QueueInfo):
 
 @dataclass(frozen=True)
 class NoRewardCount(Value, message=environment_pb2.NoRewardCount):
-    """Samples without a reward since the process started. `resource`: what failed; "": none."""
+    """Number of samples without a reward since the process started.
+
+    `resource`: the service that failed; "": none.
+    """
 
     reason: NoRewardReason
     resource: str
@@ -169,7 +172,7 @@ class NoRewardCount(Value, message=environment_pb2.NoRewardCount):
 
 @dataclass(frozen=True)
 class ReplicaInfo(Value, message=environment_pb2.ReplicaInfo):
-    """A process that serves the same stores, and how many seconds ago it was heard of."""
+    """A process that serves the same stores, and the seconds since its last sign of life."""
 
     replica_id: Annotated[str, Named("id")]
     age: float
@@ -185,7 +188,10 @@ class StudentInfo(Value, message=environment_pb2.StudentInfo):
 
 @dataclass(frozen=True)
 class ServerLimits(Value, message=environment_pb2.ServerLimits):
-    """What a server takes at most: bytes, groups of a call, completions of a group, seeds of a `batch_reset`."""
+    """Limits of a server.
+
+    They are for bytes, groups of a call, completions of a group, and seeds of a `batch_reset`.
+    """
 
     message_bytes: int
     groups: int
@@ -196,7 +202,7 @@ class ServerLimits(Value, message=environment_pb2.ServerLimits):
 
 @dataclass(frozen=True)
 class ServerInfo(Value, message=environment_pb2.ServerInfo):
-    """A server, as one process of it says.
+    """A server, as one of its processes describes it.
 
     Attributes
     ----------
@@ -240,14 +246,14 @@ class ServerInfo(Value, message=environment_pb2.ServerInfo):
 
 @dataclass(frozen=True)
 class ResetResult(Value, message=environment_pb2.ResetResult):
-    """One task of a batch, or why it could not be made: exactly one of `task` and `error` is set."""
+    """One task of a batch, or the reason for which it could not be made: exactly one of `task` and `error` is set."""
 
     seed: int
     task: Task | None
     error: Annotated[GradusError | None, Derived(failure_in, "failure")]
 
     def result(self) -> Task:
-        """The task, as of a future: raises the error if there is none."""
+        """Returns the task, or raises the error if there is none."""
         if self.task is None:
             raise self.error or AssertionError("a result has a task or an error")
         return self.task

@@ -1,4 +1,4 @@
-"""Failures of calls, one class for each gRPC status that a caller may want to tell apart."""
+"""Errors of calls: one class for each gRPC status that a caller may want to handle."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from gradus._details import reason_of
 from gradus.enums import FeedbackStatus
 
 ConnectionMistake = Literal["http_port", "not_gradus", "needs_tls", "no_tls", "certificate"]
-"""What is wrong with a client's address or options, so that no call of it can go through.
+"""A mistake in a client's address or options. All calls of the client fail.
 
-`http_port`: a Gradus server's HTTP port where its gRPC port is wanted. `not_gradus`: something else listens there.
-`needs_tls`: the server speaks TLS and the client does not. `no_tls`: the other way round. `certificate`: one side does
-not accept the other's certificate.
+`http_port`: the address is a Gradus server's HTTP port, but the client needs its gRPC port. `not_gradus`: another
+program listens there. `needs_tls`: only the server speaks TLS. `no_tls`: only the client speaks TLS. `certificate`: one
+side does not accept the other's certificate.
 """
 
 
 class GradusError(Exception):
     """A call failed.
 
-    `code` is the gRPC status, `message` what the server (or gRPC, if no server was reached) says of it, and
-    `retry_delay` the seconds after which the server asks to be tried again; None: trying again is of no use, or of
-    use at once. `mistake`: the client's address or options are wrong, as the message says, and trying again is of no
-    use; None: nothing of that is known. `reason` is the server's word for why a call has to wait, e.g. "PAUSED" or
-    "FEEDBACK_DUE", and `facts` what it says of that; "" and none: the server gives no reason.
+    `code` is the gRPC status, and `message` the text of the server, or of gRPC if no server was reached. `retry_delay`
+    is the delay in seconds after which the server asks for a retry; None: a retry does not help, or helps at once.
+    `mistake` is set if the client's address or options are wrong, so that a retry does not help. `reason` is the
+    server's reason for a wait, e.g. "PAUSED" or "FEEDBACK_DUE", and `facts` are facts about it; "" and {}: there is
+    none.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class GradusError(Exception):
         self.facts = dict(facts or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the arguments: exceptions are otherwise made again of their message alone."""
+        """Pickles the arguments. By default an exception is rebuilt from its message alone."""
         return error_of, (self.code, self.message, self.retry_delay, self.mistake, self.reason, self.facts)
 
 
 class InvalidArgumentError(GradusError):
-    """The request breaks the contract; the message names the field, the limit and what came."""
+    """The request breaks the contract. The message names the field, the limit and the value."""
 
 
 class NotFoundError(GradusError):
@@ -65,7 +65,7 @@ class AlreadyExistsError(GradusError):
 
 
 class FailedPreconditionError(GradusError):
-    """The run's state or policy does not allow it."""
+    """The run's state or policy does not allow the call."""
 
 
 class OutOfRangeError(GradusError):
@@ -73,7 +73,7 @@ class OutOfRangeError(GradusError):
 
 
 class UnauthenticatedError(GradusError):
-    """The server asks for a token that did not come, or another one."""
+    """The server needs a token, and the client gave none or a wrong one."""
 
 
 class ResourceExhaustedError(GradusError):
@@ -81,7 +81,7 @@ class ResourceExhaustedError(GradusError):
 
 
 class UnavailableError(GradusError):
-    """No server was reached, it is shutting down, or feedback that is due has not come yet."""
+    """No server was reached, it is shutting down, or due feedback has not arrived yet."""
 
 
 class PausedError(UnavailableError):
@@ -89,21 +89,21 @@ class PausedError(UnavailableError):
 
     @property
     def paused_by(self) -> str:
-        """The name of the token that paused the run; "": the server does not say."""
+        """Name of the token that paused the run; "": the server does not give it."""
         return self.facts.get("paused_by", "")
 
     @property
     def paused_since(self) -> datetime | None:
-        """When the run was paused, in UTC; None: the server does not say."""
+        """Time of the pause, in UTC; None: the server does not give it."""
         try:
-            # Python reads the Z of RFC 3339 from 3.11 on.
+            # Python reads the Z of RFC 3339 only since 3.11.
             return datetime.fromisoformat(self.facts.get("paused_since", "").replace("Z", "+00:00"))
         except ValueError:
             return None
 
 
 class DeadlineExceededError(GradusError):
-    """The answer did not come in time."""
+    """The answer did not arrive in time."""
 
 
 class AbortedError(GradusError):
@@ -111,15 +111,15 @@ class AbortedError(GradusError):
 
 
 class UnimplementedError(GradusError):
-    """This server does not serve the call."""
+    """This server does not have the call."""
 
 
 class NoEffectWarning(UserWarning):
-    """A change of a run that changes nothing that is drawn, e.g. of weights under a bandit."""
+    """A change of a run that has no effect on draws, e.g. of weights under a bandit."""
 
 
 class UnavailableWarning(UserWarning):
-    """No server has answered yet, and a call goes on waiting for one."""
+    """No server has answered yet, and a call still waits for one."""
 
 
 class SurrogateWarning(UserWarning):
@@ -127,11 +127,11 @@ class SurrogateWarning(UserWarning):
 
 
 class FeedbackWarning(UserWarning):
-    """A score was not recorded by its run."""
+    """A run did not record a score."""
 
 
 class FeedbackError(GradusError):
-    """A score was not recorded by its run, and the client was told to raise that (`on_feedback="raise"`).
+    """A run did not record a score, and the client raises this as an error (`on_feedback="raise"`).
 
     `status` is "conflicting_completion", "stale_epoch" or "not_recorded".
     """
@@ -170,27 +170,30 @@ def error_of(
     reason: str = "",
     facts: Mapping[str, str] | None = None,
 ) -> GradusError:
-    """The error for a status, of the class that belongs to it."""
+    """Returns the error for a status, of the class for that status."""
     paused = code is grpc.StatusCode.UNAVAILABLE and reason == "PAUSED"
     kind = PausedError if paused else _CLASSES.get(code, GradusError)
     return kind(code, message, retry_delay, mistake, reason, facts)
 
 
 def error_of_item(code: int, message: str, retry_delay_ms: int) -> GradusError:
-    """The error for an item of a batch or stream, which carries the status as a number; 0 ms means no delay."""
+    """Returns the error for an item of a batch or stream, which has the status as a number.
+
+    A delay of 0 ms means none.
+    """
     status = _BY_NUMBER.get(code, grpc.StatusCode.UNKNOWN)
     return error_of(status, message, retry_delay_ms / 1000 if retry_delay_ms > 0 else None)
 
 
 def failure_in(proto: Any) -> GradusError | None:
-    """The error of an item's message; None: it has not failed."""
+    """Returns the error in an item's message; None: the item has not failed."""
     failure = proto.failure
     return error_of_item(failure.code, failure.message, failure.retry_delay_ms) if proto.HasField("failure") else None
 
 
 def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
-    """The error for what grpcio raised on a call to `target`."""
-    # Both kinds that grpcio raises, of its sync and of its asyncio API, are calls too; the base class is bare.
+    """Returns the error for an exception of grpcio on a call to `target`."""
+    # Both exceptions of grpcio, of its sync and its asyncio API, are calls too; the base class has no fields.
     assert isinstance(failure, (grpc.Call, grpc.aio.AioRpcError))
     code = failure.code()
     message = failure.details() or "no reason given"
@@ -198,7 +201,7 @@ def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
     delay = next((value for key, value in trailing if key == "retry-delay-ms"), None)
     reason, facts = reason_of(trailing)
     if code is grpc.StatusCode.CANCELLED or (code is grpc.StatusCode.INTERNAL and "RST_STREAM" in message):
-        # Not by its caller, whom grpcio does not tell so: a load balancer ends calls so when it loses its server.
+        # The caller did not cancel the call, so a load balancer did, as it does when it loses its server.
         code, message = grpc.StatusCode.UNAVAILABLE, f"the call was cut off on its way: {message}"
     elif code is grpc.StatusCode.RESOURCE_EXHAUSTED and "Received message larger than max" in message:
         remedy = "ask for less in a call, e.g. a smaller page_size, or make the client with"

@@ -1,4 +1,4 @@
-"""Evaluations: fixed suites of tasks, and what a model came to on them."""
+"""Evaluations: fixed suites of tasks, and the results of a model on them."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Suite(Value, message=evaluation_pb2.Suite):
 
 @dataclass(frozen=True)
 class EvaluationInfo(Value, message=evaluation_pb2.Evaluation):
-    """What an evaluation is of, and how many of its completions are scored.
+    """Configuration of an evaluation, and the number of its scored completions.
 
-    `create_time` None: it was not noted. `unreadable`: only in lists, why the server cannot read it.
+    `create_time` None: not recorded. `unreadable`: set only in lists, the reason for which the server cannot read it.
     """
 
     evaluation_id: str
@@ -61,7 +61,7 @@ class EvaluationInfo(Value, message=evaluation_pb2.Evaluation):
 
 @dataclass(frozen=True)
 class PendingTask(Value, message=evaluation_pb2.PendingTask):
-    """A task of an evaluation, and which of its samples are missing."""
+    """A task of an evaluation, with the indices of its missing samples."""
 
     task: Task
     sample_indices: tuple[int, ...]
@@ -77,10 +77,10 @@ def _outcome_if_any(proto: evaluation_pb2.SubmitCompletionsResponse) -> Outcome 
 
 @dataclass(frozen=True)
 class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
-    """What became of a completion of an evaluation: an outcome, or `error` says why it was not taken.
+    """Result of a submitted completion: an outcome, or `error` with the reason for a refusal.
 
-    `status` is "recorded"; "duplicate" or "conflicting_completion" if the sample was there, when `outcome` is that of
-    the first completion; or "not_recorded" if there is no reward yet: submit it again.
+    `status` is "recorded"; "duplicate" or "conflicting_completion" if the sample existed, and `outcome` is then that of
+    the first completion; or "not_recorded" if there is no reward yet: submit the completion again.
     """
 
     task_id: str
@@ -92,9 +92,10 @@ class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
 
 @dataclass(frozen=True)
 class Sample(Value, message=evaluation_pb2.Sample):
-    """A completion that an evaluation has, with its task, and the suite's part and category that this belongs to.
+    """A completion of an evaluation, with its task, and the suite's part and category of that task.
 
-    `pool` and `row` are of a row of a pool: its name, and the row's number in its file, from 0 (None: it is no row).
+    `pool` and `row` are set for a row of a pool: its name, and the row's number in its file, from 0. None: the task is
+    no row.
     """
 
     task: Task
@@ -112,12 +113,12 @@ class Sample(Value, message=evaluation_pb2.Sample):
 class ReportRow(Value, message=evaluation_pb2.ReportRow):
     """Figures of a part, an environment, a category or the whole suite.
 
-    `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto says what each
-    is. A task counts once however many samples it has; tasks without one are left out. A sample without a reward is in
-    no figure but `no_reward_rate`: `samples_without_reward` counts them, and `tasks_left_out` the tasks that a figure
-    leaves out for them, by its name, e.g. {"pass@4": 3}. `standard_errors` are by the spread over the tasks.
-    `tasks_in_every_split` of the tasks lie in every split, for there are fewer than 1,000 like them: the model may have
-    been trained on them.
+    `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto defines each. A
+    task counts once, whatever its number of samples; tasks without a sample are left out. A sample without a reward
+    counts in no figure but `no_reward_rate`. `samples_without_reward` counts these samples. `tasks_left_out` counts, by
+    figure, the tasks that a figure leaves out because of them, e.g. {"pass@4": 3}. `standard_errors` follow from the
+    spread over the tasks. `tasks_in_every_split` of the tasks lie in every split, because there are fewer than 1,000
+    like them: the model may have been trained on them.
     """
 
     name: str
@@ -133,9 +134,9 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
 
 @dataclass(frozen=True)
 class Report(Value, message=evaluation_pb2.Report):
-    """What an evaluation came to. `baseline` says in words what ratios are against.
+    """Results of an evaluation. `baseline` describes the reference of ratios.
 
-    `warnings` are to be read before any figure, e.g. that more than 1% of the samples have no reward.
+    Read `warnings` before any figure, e.g. that more than 1% of the samples have no reward.
     """
 
     evaluation: EvaluationInfo

@@ -38,8 +38,8 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
     reward_mean: float | None = None
 
     def to_proto(self) -> cur.GroupAdvantages:
-        """The message of `gradus.v1`."""
-        # protobuf takes None for none, which says that the group gives no signal.
+        """Returns the message of `gradus.v1`."""
+        # protobuf would read None as an empty list, which means that the group gives no signal.
         advantages = listed(self.advantages, float, "advantages")
         return message_of(
             cur.GroupAdvantages, group_id=self.group_id, advantages=advantages, reward_mean=self.reward_mean
@@ -50,8 +50,8 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
 class RecordedSample(Value, message=cur.RecordedSample):
     """A sample of a group, as recorded.
 
-    `reward` None: it has none, and never will, for the reason in `no_reward`. Advantages are None while the group is
-    open, `policy_version` where the completion came without one.
+    `reward` None: the sample never gets one, for the reason in `no_reward`. Advantages are None while the group is
+    open. `policy_version` is None if the completion had none.
     """
 
     sample_index: int
@@ -73,7 +73,7 @@ def _std(proto: cur.RunGroup) -> float | None:
 
 @dataclass(frozen=True)
 class RunGroup(Value, message=cur.RunGroup):
-    """A group of a run, with what is known of it.
+    """A group of a run, with its results.
 
     Attributes
     ----------
@@ -143,9 +143,9 @@ class BatchRecord(Value, message=cur.BatchRecord):
 
 @dataclass(frozen=True)
 class ControlRecord(Value, message=cur.ControlRecord):
-    """A change of the run: its kind ("policy", "weights", "pause", …), and what that kind brings.
+    """A change of the run: its kind ("policy", "weights", "pause", …), and the fields of that kind.
 
-    `by`: the name of the token of whoever asked for it.
+    `by`: name of the token of the caller.
     """
 
     kind: str

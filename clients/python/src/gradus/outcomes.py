@@ -1,4 +1,4 @@
-"""Outcomes: what a completion was worth, or why there is no telling."""
+"""Outcomes: the reward of a completion, or the reason for which there is none."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def _retry_delay(proto: outcome_pb2.NoReward) -> float | None:
 
 @dataclass(frozen=True)
 class NoReward(Value, message=outcome_pb2.NoReward):
-    """Why a sample has no reward: nothing that the policy did. `retry_delay` in seconds; None: final.
+    """Reason for which a sample has no reward; it is never the policy's fault.
 
-    `resource` is what failed, for the reason "resource_unavailable", e.g. "judge"; else "". "failed_precondition": the
-    task's environment is mounted from other sources than when it was made, and `detail` has both digests; `step` raises
-    an error of that code instead.
+    `retry_delay` is in seconds; None: the reason is final. `resource` is the service that failed for the reason
+    "resource_unavailable", e.g. "judge"; otherwise "". "failed_precondition": the task's environment is mounted from
+    other sources than when it was made, and `detail` has both digests. `step` raises an error with that code instead.
     """
 
     reason: NoRewardReason
@@ -38,7 +38,10 @@ class NoReward(Value, message=outcome_pb2.NoReward):
 
 @dataclass(frozen=True)
 class RewardComponent(Value, message=outcome_pb2.RewardComponent):
-    """A part of a reward. `value`, before weighting, is None where it is undefined, and `reason` says why."""
+    """A part of a reward.
+
+    `value` is before weighting. None: it is undefined, and `reason` says why.
+    """
 
     name: str
     value: float | None
@@ -48,7 +51,10 @@ class RewardComponent(Value, message=outcome_pb2.RewardComponent):
 
 @dataclass(frozen=True)
 class Baseline(Value, message=outcome_pb2.Baseline):
-    """What answers are measured against: no answer is better than `bound`, which is `value` if that is optimal."""
+    """The value with which answers are compared.
+
+    No answer is better than `bound`, which equals `value` if `value` is optimal.
+    """
 
     value: float
     bound: float
@@ -68,7 +74,10 @@ class AnswerSpan(Value, message=outcome_pb2.AnswerSpan):
 
 @dataclass(frozen=True)
 class Commit(Value, message=outcome_pb2.Commit):
-    """The first right answer of a completion: which answer, which of `Outcome.spans`, and where its mark ends."""
+    """The first right answer of a completion.
+
+    It has the index of the answer, its index in `Outcome.spans`, and the position at which its mark ends.
+    """
 
     answer: int
     span: int
@@ -77,7 +86,7 @@ class Commit(Value, message=outcome_pb2.Commit):
 
 @dataclass(frozen=True)
 class ContrastPair(Value, message=outcome_pb2.ContrastPair):
-    """A pair for a contrastive loss: the first `preferred_end` characters of one completion over those of another."""
+    """A pair for a contrastive loss: the first `preferred_end` characters of one completion beat another."""
 
     preferred_sample_index: int
     preferred_end: int
@@ -85,7 +94,7 @@ class ContrastPair(Value, message=outcome_pb2.ContrastPair):
     rejected_end: int
 
 
-# By hand as well, for each outcome has some of both.
+# This function is written by hand, because each outcome has some of both.
 def _component(proto: Any) -> RewardComponent:
     value = proto.value if proto.HasField("value") else None
     return RewardComponent(proto.name, value, proto.weight, proto.reason)
@@ -98,10 +107,10 @@ def _span(proto: Any) -> AnswerSpan:
 
 @dataclass(frozen=True)
 class Outcome(Lazy):
-    """What became of one completion: a reward, or `no_reward` says why there is none.
+    """Outcome of one completion: a reward, or `no_reward` with the reason for which there is none.
 
-    A failure that is not the policy's has `reward` None, never 0, and says nothing of the answer: `verdict` and
-    `solved` are None too. Leave the sample out, or send it again after `no_reward.retry_delay`.
+    After a failure that is not the policy's, `reward` is None, never 0. `verdict` and `solved` are None too, because
+    nothing is known about the answer. Leave the sample out, or send it again after `no_reward.retry_delay`.
 
     Attributes
     ----------
@@ -153,7 +162,7 @@ class Outcome(Lazy):
 
     @staticmethod
     def from_proto(proto: Any) -> Outcome:
-        """Reads the message of `gradus.v1`; each field when it is first asked for."""
+        """Reads the message of `gradus.v1`. Each field is read when it is first used."""
         return Outcome.of_message(proto)
 
 
@@ -170,7 +179,7 @@ def _verdict(proto: Any) -> Verdict | None:
 
 
 def _optional(name: str, read: Read) -> Read:
-    """Reads a field of the score that may be unset."""
+    """Returns a function that reads a field of the score, if it is set."""
     return lambda proto: read(getattr(proto.score, name)) if proto.score.HasField(name) else None
 
 
@@ -179,7 +188,7 @@ def _advantage(name: str) -> Read:
 
 
 def feedback_in(proto: Any) -> FeedbackStatus | None:
-    """What a message says that its score did to its run; None: nothing, for there is none."""
+    """Returns the feedback status in a message; None: the task is outside of a run."""
     return name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None
 
 
@@ -215,7 +224,7 @@ read_late(
 
 
 class Reward(NamedTuple):
-    """Of an outcome what a reward function wants; the fields are those of `Outcome`."""
+    """The fields of an `Outcome` that a reward function needs."""
 
     sample_index: int
     reward: float | None
@@ -226,7 +235,7 @@ class Reward(NamedTuple):
 
 
 def rewards_of(group: Any) -> tuple[Reward, ...]:
-    """Reads of a group's outcomes only the rewards, in a tenth of the time."""
+    """Reads only the rewards of a group's outcomes, in a tenth of the time."""
     return tuple(map(_reward_of, group.outcomes))
 
 
@@ -248,7 +257,7 @@ def _reward_of(proto: Any) -> Reward:
 
 @dataclass(frozen=True)
 class GroupOutcome(Lazy):
-    """Outcomes of a group's completions, in the order they went.
+    """Outcomes of a group's completions, in the order in which they were sent.
 
     Attributes
     ----------
@@ -267,24 +276,24 @@ class GroupOutcome(Lazy):
 
     @staticmethod
     def from_proto(proto: Any) -> GroupOutcome:
-        """Reads the message of `gradus.v1`; each field when it is first asked for."""
+        """Reads the message of `gradus.v1`. Each field is read when it is first used."""
         return GroupOutcome.of_message(proto)
 
     @property
     def rewards(self) -> list[float | None]:
-        """One for each completion, (n,); None: it has none, which is not 0."""
+        """Returns the reward of each completion, (n,); None: it has none, which is not 0."""
         message = self.__dict__.get(MESSAGE)
         return [each.reward for each in self.outcomes] if message is None else [*map(_reward, message.outcomes)]
 
     def statuses(self) -> list[FeedbackStatus]:
-        """What its scores did to their run, of those that say so; for who counts them, without making outcomes."""
+        """Returns the feedback statuses of the scores in the message, without making outcomes, to count them."""
         message = self.__dict__.get(MESSAGE)
         found = (each.feedback for each in self.outcomes) if message is None else map(feedback_in, message.outcomes)
         return [each for each in found if each is not None]
 
 
 def _outcome(proto: Any) -> Outcome:
-    """With what nearly every reader asks for, which so takes half as long as field by field."""
+    """Makes an outcome with the fields that most readers need, in half the time of reading them one by one."""
     if not proto.HasField("score"):
         return Outcome.of_message(proto)
     score = proto.score
@@ -309,14 +318,14 @@ read_late(
 
 @dataclass(frozen=True)
 class StreamResult:
-    """What became of one group of a stream: exactly one of `outcome` and `error` is set."""
+    """Result of one group of a stream: exactly one of `outcome` and `error` is set."""
 
     group: CompletionGroup
     outcome: GroupOutcome | None
     error: GradusError | None
 
     def result(self) -> GroupOutcome:
-        """The outcome, as of a future: raises the error if there is none."""
+        """Returns the outcome, or raises the error if there is none."""
         if self.outcome is None:
             raise self.error or AssertionError("a result has an outcome or an error")
         return self.outcome

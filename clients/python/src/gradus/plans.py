@@ -1,4 +1,4 @@
-"""What can be asked before training: what an answer is worth, a right answer, a run's faults and what it would draw."""
+"""Results of calls before training: tried answers, solutions, checked and simulated runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _outcome(proto: environment_pb2.TryAnswerResponse) -> Outcome:
 
 @dataclass(frozen=True)
 class TriedAnswer(Value, message=environment_pb2.TryAnswerResponse):
-    """What an answer would be worth. `completion` is what was scored: spans are places in it."""
+    """Outcome that an answer would have. Spans are positions in `completion`, the text that was scored."""
 
     completion: str
     outcome: Annotated[Outcome, Derived(_outcome, "outcome")]
@@ -25,10 +25,10 @@ class TriedAnswer(Value, message=environment_pb2.TryAnswerResponse):
 
 @dataclass(frozen=True)
 class Solution(Value, message=environment_pb2.SolveTaskResponse):
-    """A right answer, or the best that the solver found.
+    """A right answer, or the best one that the solver found.
 
-    `completion` gives it in the task's format. `baseline` None: an answer is right or not. `nodes`: search nodes.
-    `svg`: the picture, where it was asked for.
+    `completion` has it in the task's format. `baseline` None: an answer is right or not. `nodes`: number of search
+    nodes. `svg`: picture, if it was requested.
     """
 
     answer: str
@@ -40,9 +40,9 @@ class Solution(Value, message=environment_pb2.SolveTaskResponse):
 
 @dataclass(frozen=True)
 class RunRemark(Value, message=curriculum_pb2.RunRemark):
-    """Something to say of a configuration, in words.
+    """A remark on a configuration.
 
-    `of`: the field, e.g. "policy.bandit.epsilon"; "": the whole. `line` is the file's, from 1; 0: there is no file.
+    `of`: the field, e.g. "policy.bandit.epsilon"; "": the whole. `line`: line of the file, from 1; 0: there is no file.
     """
 
     of: Annotated[str, Named("field")]
@@ -52,7 +52,7 @@ class RunRemark(Value, message=curriculum_pb2.RunRemark):
 
 @dataclass(frozen=True)
 class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
-    """What was found: without `problems` the run can be created.
+    """Result of a check: without `problems` the run can be created.
 
     Attributes
     ----------
@@ -75,10 +75,11 @@ class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
 
 @dataclass(frozen=True)
 class SimulatedOutcome(Value, message=curriculum_pb2.SimulatedOutcome):
-    """What a policy came to with a simulated student. Shares are in [0, 1].
+    """Result of a policy with a simulated student. Shares are in [0, 1].
 
-    `rollouts_to_target` None: it was never there. `success`, `success_mean`: over the arms that can be learnt, at the
-    end and over the run. `wasted`: of rollouts, on arms that cannot be learnt. `useful`: of groups.
+    `rollouts_to_target` None: the target was never reached. `success`, `success_mean`: over the arms that can be
+    learnt, at the end and over the run. `wasted`: share of rollouts on arms that cannot be learnt. `useful`: share of
+    useful groups.
     """
 
     rollouts_to_target: int | None
@@ -90,7 +91,7 @@ class SimulatedOutcome(Value, message=curriculum_pb2.SimulatedOutcome):
 
 @dataclass(frozen=True)
 class SimulatedPoint(Value, message=curriculum_pb2.SimulatedPoint):
-    """Successive update batches as one. Lists are by arm, (arms,)."""
+    """Successive update batches, merged. Lists are by arm, (arms,)."""
 
     cursor: int
     counts: tuple[int, ...]
@@ -102,7 +103,7 @@ class SimulatedPoint(Value, message=curriculum_pb2.SimulatedPoint):
 
 @dataclass(frozen=True)
 class SimulatedRun(Value, message=curriculum_pb2.SimulateRunResponse):
-    """What a run would draw, and what it comes to beside equal shares."""
+    """Draws and results of a simulated run, beside one with equal shares."""
 
     points: tuple[SimulatedPoint, ...]
     outcome: SimulatedOutcome

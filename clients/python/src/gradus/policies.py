@@ -1,4 +1,4 @@
-"""Short ways to write the policies of a run."""
+"""Functions that make the policies of a run."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from gradus.policy_values import (
 BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
 
 Ranks: TypeAlias = tuple[float, float] | tuple[float, float, str]
-"""From the easiest rows of a run, 0, to the hardest, 1: (0, 0.3) is the easiest 30%.
+"""Range of ranks, from the easiest rows of a run, 0, to the hardest, 1: (0, 0.3) is the easiest 30%.
 
-A third part says what they must be ranked by: (0, 0.3, "solutions").
+A third item names the value by which they must be ranked: (0, 0.3, "solutions").
 """
 
 
 def _checked(**parts: Any) -> Policy:
-    """The policy; raises ValueError for a name that the contract does not have."""
+    """Returns the policy; raises ValueError for a name that the contract does not have."""
     made = Policy(**parts)
     made.to_proto()
     return made
@@ -56,7 +56,7 @@ def constraints(
     hard_share_min: float | None = None,
     hard_warmup_batches: int | None = None,
 ) -> BatchConstraints:
-    """Hard constraints on each update batch, as shares of its tasks; quotas round up (ADSC 3.3)."""
+    """Returns hard constraints on each update batch, as shares of its tasks; quotas round up (ADSC 3.3)."""
     return BatchConstraints(
         real_share_min=real_share_min,
         synthetic_share_max=synthetic_share_max,
@@ -67,18 +67,18 @@ def constraints(
 
 @suggesting
 def task_filter(*, skip_solved: bool = False, skip_failed_after: int = 0, ranks: Ranks | None = None) -> TaskFilter:
-    """Which instances are passed over, for what this run's own groups of them came to; around any policy.
+    """Returns a filter of instances that are passed over, under any policy, by the outcomes of the run's own groups.
 
-    `skip_solved`: those of which every sample was solved the last time. `skip_failed_after`: those of which no sample
-    was solved so many times in a row; 0: never. `ranks`: as in `stage`. It matters where instances come again: real
-    pools in their second epoch, and replays.
+    `skip_solved` passes over instances of which every sample was solved the last time. `skip_failed_after` passes over
+    instances of which no sample was solved in this many groups in succession; 0: never. `ranks` is as in `stage`. The
+    filter has an effect if instances come again: real pools in their second epoch, and replays.
     """
     return TaskFilter(skip_solved=skip_solved, skip_failed_after=skip_failed_after, ranks=_rank_range(ranks))
 
 
 @suggesting
 def mixture(constraints: BatchConstraints | None = None, *, task_filter: TaskFilter | None = None) -> Policy:
-    """Fixed probabilities: each arm's weight over the sum of weights."""
+    """Returns a policy with fixed probabilities: each arm's weight over the sum of weights."""
     return Policy(mixture=MixturePolicy(), constraints=constraints, filter=task_filter)
 
 
@@ -86,10 +86,10 @@ def mixture(constraints: BatchConstraints | None = None, *, task_filter: TaskFil
 def signal_rescale(
     *, low_quantile: float | None = None, high_quantile: float | None = None, window: int | None = None
 ) -> SignalRescale:
-    """Brings a bandit's signals to [-1, 1] (Graves et al. 2017, section 3.1).
+    """Returns a rescaling of a bandit's signals to [-1, 1] (Graves et al. 2017, section 3.1).
 
-    -1 is at or below the low quantile (None: 0.2) of the last `window` signals of all arms (None: 512), 1 at or above
-    the high one (None: 0.8).
+    -1 is at or below the low quantile (None: 0.2) of the last `window` signals of all arms (None: 512), and 1 at or
+    above the high one (None: 0.8).
     """
     return SignalRescale(low_quantile=low_quantile, high_quantile=high_quantile, window=window)
 
@@ -198,10 +198,10 @@ def stage(
     tasks: int | None = None,
     ranks: Ranks | None = None,
 ) -> Stage:
-    """A stage of `staged` or `replay`: weights by arm id; None: every arm by its own weight.
+    """Returns a stage of `staged` or `replay`: weights by arm id; None: every arm by its own weight.
 
-    It lasts for a share of the run's length (of a cycle's, in `replay`), or for a number of tasks; None: until
-    `Run.advance` (in `replay`: an even part of what is left of the cycle). `ranks` is a slice of the run's rows
+    A stage lasts for a share of the run's length (in `replay`: of a cycle's), or for a number of tasks. None: it lasts
+    until `Run.advance` (in `replay`: for an even part of the rest of the cycle). `ranks` is a slice of the run's rows
     (Curriculum RLOO); None: all of them.
     """
     if share is not None and tasks is not None:
@@ -215,7 +215,7 @@ def staged(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """Stages one after the other; the last lasts to the run's end."""
+    """Returns a policy of stages in succession. The last one lasts until the run's end."""
     return Policy(staged=StagedPolicy(stages=stages), constraints=constraints, filter=task_filter)
 
 
@@ -228,9 +228,10 @@ def replay(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """A cycle of stages, `cycles` times over the run's length, or again every `cycle_tasks` tasks (FORGE 3.3).
+    """Returns a policy that repeats a cycle of stages, `cycles` times in all or every `cycle_tasks` tasks (FORGE 3.3).
 
-    `instances`: "fresh" (the default; FORGE), or in each cycle the "same" again (NP-ENGINE 3.3).
+    `instances`: "fresh" (the default; FORGE) draws new instances in each cycle, and "same" the same ones (NP-ENGINE
+    3.3).
     """
     if (cycles is None) == (cycle_tasks is None):
         raise ValueError("give cycles or cycle_tasks, one of them")
@@ -248,13 +249,15 @@ def frontier(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """Where there is something to learn (ours): the default, which needs no order of levels.
+    """Returns a policy that prefers arms with something left to learn (ours). It is the default.
 
-    `measure` is what success is: how good the answer is ("quality", the default, which goes by each arm's goal:
-    its ratio to an optimum, its grade, or whether it is right), whether it is "solved", its "reward" within the
-    range of its scheme, or its "improvement" from the trivial answer (0) to the optimum (1). `arm_measures`
-    gives some arms their own, by id. `exploration` is the share of each update batch that all arms have alike
-    (None: 0.1), and `practice_scale` how many groups of practice without progress halve an arm's share (None:
+    The policy needs no order of levels.
+
+    `measure` is the measure of success. "quality" (the default) goes by each arm's goal: the ratio to an optimum, the
+    grade, or whether the answer is right. "solved": whether the sample is solved. "reward": the reward within the range
+    of its scheme. "improvement": 0 for the trivial answer, 1 for the optimum. `arm_measures` gives some arms their own
+    measure, by id. `exploration` is the share of each update batch that is spread evenly over all arms (None: 0.1).
+    `practice_scale` is the number of groups of practice without progress that halve an arm's share (None:
     prompts_per_update, at least 8; more suits a model that is known to learn slowly).
     """
     made = FrontierPolicy(
@@ -274,12 +277,12 @@ def competence(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """Tiers from easy to hard, weights by arm id; the next is opened once the newest is mastered.
+    """Returns a policy of tiers from easy to hard, with weights by arm id. The next opens when the newest is mastered.
 
-    It is, when the mean solved share of its last `window` groups (None: 32) is at least `threshold` (None: 0.7).
-    `step`: "widen" (the default) draws the next tier beside those before it, "move_on" in their place. `floor` is the
-    share drawn from all tiers alike: 0 (the default) is Curriculum RLOO's "adaptive", above it "hybrid". `newest_share`
-    is the newest tier's of the rest; None: as much as each of the others.
+    A tier is mastered when the mean solved share of its last `window` groups (None: 32) is at least `threshold` (None:
+    0.7). `step`: "widen" (the default) adds the next tier to the earlier ones, and "move_on" replaces them. `floor` is
+    the share spread evenly over all tiers: 0 (the default) is Curriculum RLOO's "adaptive", and more is "hybrid".
+    `newest_share` is the newest tier's share of the remaining draws; None: the same as each other tier's.
     """
     made = CompetencePolicy(
         tiers=tuple(Tier(weights) for weights in tiers),
@@ -294,7 +297,7 @@ def competence(
 
 @suggesting
 def domain(name: str, weights: Mapping[str, float], *, share: float | None = None) -> Domain:
-    """A domain of `forgetting`: weights by arm id, and its share of the run's length (None: what is left, evenly)."""
+    """Returns a domain of `forgetting`: weights by arm id, and share of the length (None: an even part of the rest)."""
     return Domain(name=name, weights=weights, share=share)
 
 
@@ -306,11 +309,11 @@ def forgetting(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """Domains one after the other, the least forgotten first (Omni-Thinker 4.3).
+    """Returns a policy of domains in succession, the least forgotten first (Omni-Thinker 4.3).
 
-    `transfers`: by the domain that was trained on, the change of each other's score, after minus before; negative is
-    forgetting. Domains come in descending order of their mean change. `most_forgotten_first` turns the order
-    round: the paper's ablation.
+    `transfers`: by the domain that was trained on, the change of each other's score, after minus before; a negative
+    change is forgetting. Domains come in descending order of their mean change. `most_forgotten_first` reverses the
+    order: the paper's ablation.
     """
     if not (transfers is None or isinstance(transfers, Mapping)):
         raise TypeError(
@@ -329,7 +332,7 @@ def named_policy(
     constraints: BatchConstraints | None = None,
     task_filter: TaskFilter | None = None,
 ) -> Policy:
-    """A policy by its name: one of the server's own, or one of the contract's.
+    """Returns a policy by its name: one of the server's own, or one of the contract's.
 
     `parameters`: plain JSON, named as in the contract: `named_policy("staged", {"stages": [...]})` is `staged(...)`.
     None: the defaults.
@@ -339,8 +342,8 @@ def named_policy(
 
 @suggesting
 def recommended(*, constraints: BatchConstraints | None = None) -> Policy:
-    """The policy to begin with: `frontier` as it is. It needs to be told nothing of the arms.
+    """Returns the recommended policy: `frontier` with its defaults, which needs no knowledge of the arms.
 
-    Chosen by simulated students (bench/curriculum), of which none needed much more than with equal shares.
+    It was chosen by simulated students (bench/curriculum). No student needed much more training than with equal shares.
     """
     return frontier(constraints=constraints)

@@ -1,4 +1,4 @@
-"""What policies are made of. `gradus.policies` has the short ways to write them; the contract says what each means."""
+"""Values of policies. `gradus.policies` has functions that make them; the contract gives their meaning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradus.v1 import curriculum_pb2 as cur
 
 @dataclass(frozen=True)
 class MixturePolicy(Value, message=cur.MixturePolicy):
-    """Each arm's weight over the sum of weights."""
+    """A policy with fixed probabilities: each arm's weight over the sum of weights."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,14 @@ class Stage(Value, message=cur.Stage):
 
 @dataclass(frozen=True)
 class StagedPolicy(Value, message=cur.StagedPolicy):
-    """Stages one after the other."""
+    """Stages in succession."""
 
     stages: tuple[Stage, ...]
 
 
 @dataclass(frozen=True)
 class ReplayPolicy(Value, message=cur.ReplayPolicy):
-    """A cycle of stages, several times."""
+    """A cycle of stages that repeats."""
 
     stages: tuple[Stage, ...]
     cycles: int | None
@@ -127,7 +127,7 @@ class ReplayPolicy(Value, message=cur.ReplayPolicy):
 
 @dataclass(frozen=True)
 class FrontierPolicy(Value, message=cur.FrontierPolicy):
-    """Where there is something to learn; see `gradus.frontier`."""
+    """A policy that prefers arms with something left to learn; see `gradus.frontier`."""
 
     measure: SuccessMeasure | None = None
     arm_measures: Mapping[str, SuccessMeasure] = field(default_factory=dict)
@@ -137,14 +137,14 @@ class FrontierPolicy(Value, message=cur.FrontierPolicy):
 
 @dataclass(frozen=True)
 class Tier(Value, message=cur.Tier):
-    """Arms that are opened together, with their weights."""
+    """Arms that open together, with their weights."""
 
     weights: Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class CompetencePolicy(Value, message=cur.CompetencePolicy):
-    """Tiers that are opened as they are mastered; see `gradus.competence`."""
+    """Tiers that open when the one before is mastered; see `gradus.competence`."""
 
     tiers: tuple[Tier, ...]
     step: CompetenceStep | None = None
@@ -165,7 +165,7 @@ class Domain(Value, message=cur.Domain):
 
 @dataclass(frozen=True)
 class BackwardTransfer(Value, message=cur.BackwardTransfer):
-    """What training on one domain changed in the scores of the others; negative is forgetting."""
+    """Changes in the scores of other domains after training on one domain; negative is forgetting."""
 
     trained: str
     changes: Mapping[str, float]
@@ -173,7 +173,7 @@ class BackwardTransfer(Value, message=cur.BackwardTransfer):
 
 @dataclass(frozen=True)
 class ForgettingPolicy(Value, message=cur.ForgettingPolicy):
-    """Domains one after the other, the least forgotten first."""
+    """Domains in succession, the least forgotten first."""
 
     domains: tuple[Domain, ...]
     transfers: tuple[BackwardTransfer, ...]
@@ -200,7 +200,7 @@ class BatchConstraints(Value, message=cur.BatchConstraints):
 
 @dataclass(frozen=True)
 class TaskFilter(Value, message=cur.TaskFilter):
-    """Which instances are passed over; see `gradus.task_filter`."""
+    """Filter of instances that are passed over; see `gradus.task_filter`."""
 
     skip_solved: bool
     skip_failed_after: int
@@ -209,7 +209,7 @@ class TaskFilter(Value, message=cur.TaskFilter):
 
 @dataclass(frozen=True)
 class Policy(Value, message=cur.Policy):
-    """How the next arm is chosen: exactly one of the kinds is set, and what may go around any."""
+    """Rule that chooses the next arm: exactly one of the kinds is set. Constraints and filter go with any kind."""
 
     mixture: MixturePolicy | None = None
     bandit: BanditPolicy | None = None

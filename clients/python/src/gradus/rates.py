@@ -1,4 +1,4 @@
-"""Pass rates of rows as files have them, for `Run.rate_rows`."""
+"""Reads files with pass rates of rows, for `Run.rate_rows`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RowRates(dict[int, float]):
     pool_digest: str = ""
 
     def of(self, digests: Iterable[object]) -> RowRates:
-        """The rates with the digest that all of their rows name; ValueError: they name two."""
+        """Returns the rates with the digest that all of their rows name. Raises ValueError if there are two."""
         named = sorted({digest for digest in digests if isinstance(digest, str) and digest})
         if len(named) > 1:
             message = f"its rows are numbered by two pools, with the digests {named[0]} and {named[1]}"
@@ -35,7 +35,7 @@ class RowRates(dict[int, float]):
 
 
 def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRates:
-    """Reads how often each row of a pool is solved; gives the rates by the rows' numbers in the pool's file, from 0.
+    """Reads pass rates of a pool's rows from a file, by the rows' numbers in the pool's file, from 0.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRate
         The file cannot be read.
 
     """
-    # With or without a byte order mark, which spreadsheets write.
+    # The file may have a byte order mark, which spreadsheets write.
     text = Path(path).read_text(encoding="utf-8-sig")
     try:
         return _of_report(text, pool) if text.lstrip().startswith("{") else _of_csv(text)

@@ -1,4 +1,4 @@
-"""Runs: what they are, how they stand, and the tasks they give."""
+"""Runs: their configuration, their state, and their tasks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ from gradus.v1 import outcome_pb2
 
 @dataclass(frozen=True)
 class RowLearnability(Value, message=cur.RowLearnability):
-    """Interest (4p(1 - p)) to a power, with p the pass rate."""
+    """Interest in a row of pass rate p: (4p(1 - p)) to a power."""
 
     sharpness: int | None = None
 
 
 @dataclass(frozen=True)
 class RowTarget(Value, message=cur.RowTarget):
-    """Interest in a bell around a pass rate that moves over the run; `end` None: it stands."""
+    """Interest as a bell curve around a pass rate that moves over the run.
+
+    `end` None: it stays at the start.
+    """
 
     start: float | None = None
     end: float | None = None
@@ -32,7 +35,7 @@ class RowTarget(Value, message=cur.RowTarget):
 
 @dataclass(frozen=True)
 class RowCurriculum(Value, message=cur.RowCurriculum):
-    """How an arm chooses among its rows by their pass rates; `gradus.rows` makes one."""
+    """Rule by which an arm chooses its rows by their pass rates; `gradus.rows` makes one."""
 
     learnability: RowLearnability | None
     target: RowTarget | None
@@ -45,7 +48,7 @@ class RowCurriculum(Value, message=cur.RowCurriculum):
 
 @dataclass(frozen=True)
 class RowState(Value, message=cur.RowState):
-    """What a run knows of a row.
+    """Knowledge of a run about a row.
 
     Attributes
     ----------
@@ -70,7 +73,7 @@ class RowState(Value, message=cur.RowState):
 
 @dataclass(frozen=True)
 class RunPool(Value, message=cur.RunPool):
-    """A pool as a run knows it: its digest, its rows, and how many are gone since the run first saw them."""
+    """A pool as a run knows it: digest, number of rows, and number of rows gone since the run first saw them."""
 
     name: str
     digest: str
@@ -80,10 +83,10 @@ class RunPool(Value, message=cur.RunPool):
 
 @dataclass(frozen=True)
 class Arm(Value, message=cur.Arm):
-    """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1; `kl_coefficient` None says nothing.
+    """An arm, a set of tasks that a policy chooses among others; `gradus.arm` makes one.
 
-    `rank_group` names the arms that its rows are ranked among; "": all that name none. `rows` None: it goes through its
-    rows in turn.
+    `weight` None means 1. `kl_coefficient` None: the trainer uses its own. Rows of all arms with the same `rank_group`
+    are ranked together; "": with those of all arms without a group. `rows` None: the arm goes through its rows in turn.
     """
 
     arm_id: Annotated[str, Named("id")]
@@ -97,7 +100,7 @@ class Arm(Value, message=cur.Arm):
 
 @dataclass(frozen=True)
 class EvaluationArm(Value, message=cur.EvaluationArm):
-    """A set of tasks that a run is evaluated on beside training; `gradus.evaluation_arm` makes one."""
+    """A set of tasks on which a run is evaluated beside training; `gradus.evaluation_arm` makes one."""
 
     arm_id: Annotated[str, Named("id")]
     spec: TaskSpec
@@ -107,7 +110,7 @@ class EvaluationArm(Value, message=cur.EvaluationArm):
 
 @dataclass(frozen=True)
 class DynamicSampling(Value, message=cur.DynamicSampling):
-    """An update trains on groups whose outcomes differ (DAPO 3.2).
+    """Settings for update batches of groups whose outcomes differ (DAPO 3.2).
 
     Attributes
     ----------
@@ -125,7 +128,7 @@ class DynamicSampling(Value, message=cur.DynamicSampling):
 
 @dataclass(frozen=True)
 class LateFeedback(Value, message=cur.LateFeedback):
-    """Groups that are more than `batches_max` update batches late count `weight`, in [0, 1]; None is 0."""
+    """Groups that are more than `batches_max` update batches late count with `weight`, in [0, 1]. None means 0."""
 
     batches_max: int
     weight: float | None = None
@@ -209,7 +212,7 @@ class TrainerSettings(Value, message=cur.TrainerSettings):
 
 
 FeedbackLag: TypeAlias = int | Literal["unbounded"]
-"""How many update batches a draw runs ahead of feedback."""
+"""Number of update batches that draws may run ahead of feedback."""
 
 
 def _lag(proto: cur.RunConfig) -> Any:
@@ -219,9 +222,9 @@ def _lag(proto: cur.RunConfig) -> Any:
 
 @dataclass(frozen=True)
 class RunConfig(Value, message=cur.RunConfig):
-    """What a run is; fixed at its creation but for the policy and the shape. Times are in seconds.
+    """Configuration of a run. After creation only the policy and the shape change. Times are in seconds.
 
-    None: the default that `Run.create` gives.
+    None: the default of `Run.create`.
     """
 
     arms: tuple[Arm, ...]
@@ -244,7 +247,7 @@ class RunConfig(Value, message=cur.RunConfig):
     trainer: TrainerSettings | None = None
 
     def to_proto(self) -> cur.RunConfig:
-        """The message of `gradus.v1`."""
+        """Returns the message of `gradus.v1`."""
         proto: cur.RunConfig = super().to_proto()
         if self.feedback_lag == "unbounded":
             proto.feedback_unbounded = True
@@ -255,7 +258,7 @@ class RunConfig(Value, message=cur.RunConfig):
 
 @dataclass(frozen=True)
 class ArmState(Value, message=cur.ArmState):
-    """An arm as it stands.
+    """State of an arm.
 
     Attributes
     ----------
@@ -304,7 +307,7 @@ class EvaluationRecord(Value, message=cur.EvaluationRecord):
 
 @dataclass(frozen=True)
 class RunShape(Value, message=cur.RunShape):
-    """How large a run and its update batches are; `Run.update_shape` changes it. `length` is in tasks; 0: no end."""
+    """Size of a run and of its update batches; `Run.update_shape` changes it. `length` is in tasks; 0: no end."""
 
     num_generations: int
     prompts_per_update: int
@@ -322,7 +325,7 @@ class FormatWarning(Value, message=outcome_pb2.FormatWarning):
 
 @dataclass(frozen=True)
 class RunState(Value, message=cur.RunState):
-    """A run as it stands.
+    """State of a run.
 
     Attributes
     ----------
@@ -375,9 +378,9 @@ class RunState(Value, message=cur.RunState):
 
 @dataclass(frozen=True)
 class RunInfo(Value, message=cur.Run):
-    """A run: as it was created, and as it stands.
+    """Configuration of a run at its creation, and its current state.
 
-    `unreadable`: only in lists, why the server cannot read the run (empty: it can); all but `run_id` says nothing then.
+    `unreadable`: set only in lists, the reason for which the server cannot read the run; only `run_id` is valid then.
     """
 
     run_id: str
@@ -388,14 +391,17 @@ class RunInfo(Value, message=cur.Run):
 
     @property
     def config_now(self) -> RunConfig:
-        """The configuration with the shape that the run has now. Arms that were added are not among its own."""
+        """Returns the configuration with the current shape. Arms that were added later are not among its arms."""
         shape = self.state.shape
         return self.config if shape is None else replace(self.config, **vars(shape))
 
 
 @dataclass(frozen=True)
 class Batch(Value, message=cur.NextBatchResponse):
-    """Tasks of a run, by cursor. `next_cursor` is what to ask for next; `done`: nothing will come from there on."""
+    """Tasks of a run, by cursor.
+
+    `next_cursor` is the position of the next request. `done`: no tasks follow from there.
+    """
 
     tasks: tuple[Task, ...]
     next_cursor: int
@@ -405,7 +411,10 @@ class Batch(Value, message=cur.NextBatchResponse):
 
 @dataclass(frozen=True)
 class ImportedRun(Value, message=cur.ImportRunResponse):
-    """A run as imported. `outstanding` tasks, by cursor, are issued again: ids from before count no more."""
+    """A run after an import.
+
+    The server issues `outstanding` tasks, by cursor, again: their ids from before no longer count.
+    """
 
     run: RunInfo
     outstanding: tuple[Task, ...]

@@ -1,4 +1,4 @@
-"""Completions that runs keep, and which of them, or of an evaluation's, are meant."""
+"""Completions that runs keep, and filters of completions of runs and evaluations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gradus.v1 import curriculum_pb2, outcome_pb2
 
 
 class SampleFilter(TypedDict, total=False):
-    """All that is given must hold.
+    """Filter of completions. All conditions that are set must hold.
 
-    `verdicts`: any of these. `violation`, `text`: part of the violation's words (256 bytes) and of the completion
-    (1,024 bytes), in any case of letters. `reward_min`, `reward_max`: leave out samples without a reward.
-    `solved`, `no_reward`: whether the goal was reached, and whether there is no reward.
+    `verdicts`: accepted verdicts. `violation`, `text`: text that the violation (256 bytes) and the completion (1,024
+    bytes) contain, in upper or lower case. `reward_min`, `reward_max`: bounds, which leave out samples without a
+    reward. `solved`, `no_reward`: whether the goal was reached, and whether there is no reward.
     """
 
     verdicts: Iterable[Verdict]
@@ -32,7 +32,7 @@ class SampleFilter(TypedDict, total=False):
 
 
 def filter_proto(options: Any) -> outcome_pb2.SampleFilter:
-    """The message of those options that are a filter's."""
+    """Returns the message of the options that belong to a filter."""
     given = {name: options[name] for name in SampleFilter.__annotations__ if options.get(name) is not None}
     given["verdicts"] = [value_in(outcome_pb2.Verdict.DESCRIPTOR, name) for name in given.get("verdicts", ())]
     return message_of(outcome_pb2.SampleFilter, **given)

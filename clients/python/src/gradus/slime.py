@@ -48,7 +48,7 @@ __all__ = ["RunDataSource", "reward"]
 
 _TASK = "gradus"
 _INDEX = "gradus_sample_index"
-"""Under which names a sample's metadata holds the reference to its task, and its place in the group."""
+"""Keys of a sample's metadata for the reference to its task and for its position in the group."""
 
 _REASONS: dict[str, FinishReason] = {"completed": "stop", "truncated": "length"}
 
@@ -82,7 +82,7 @@ class RunDataSource(DataSource):
         self._tokenizer: Any = None
 
     def get_samples(self, num_samples: int) -> list[list[Sample]]:
-        """Groups of samples to be written, (num_samples,) of --n-samples-per-prompt each.
+        """Returns groups of samples to be written, (num_samples,) of --n-samples-per-prompt each.
 
         Raises
         ------
@@ -98,20 +98,20 @@ class RunDataSource(DataSource):
                 "--num-rollout, or give the run a greater length"
             )
         groups += [self._group(task) for task in tasks]
-        # Last: when a call fails, what was given back is still here.
+        # This comes last: if a call fails, the returned groups are still here.
         self._given_back = self._given_back[num_samples:]
         return groups
 
     def add_samples(self, samples: list[list[Sample]]) -> None:
-        """Takes groups back that are to be finished later."""
+        """Takes back groups that will be finished later."""
         self._given_back += samples
 
     def save(self, rollout_id: int) -> None:
-        """Writes the run as it stands beside slime's checkpoint."""
+        """Writes the run's current state beside slime's checkpoint."""
         write_checkpoint(_path(self.args.save, rollout_id), checkpoint_of(self._run))
 
     def load(self, rollout_id: int | None = None) -> None:
-        """Goes on where `save` was called; the run goes back there too, where it moved on since."""
+        """Continues from the last `save`. The run goes back there too, if it has moved on since."""
         if self.args.load is None or rollout_id is None:
             return
         path = _path(self.args.load, rollout_id)
@@ -120,7 +120,7 @@ class RunDataSource(DataSource):
             self._reader.repeat_open_groups()
 
     def __len__(self) -> int:
-        """The run's prompts; 0: it has no end, and slime wants --num-rollout."""
+        """Returns the number of the run's prompts; 0: it has no end, and slime needs --num-rollout."""
         return self._config.length
 
     def _group(self, task: Task) -> list[Sample]:
@@ -165,7 +165,7 @@ async def reward(args: Any, samples: Sample | list[Sample], **_: Any) -> float |
     rewards = [each.reward for each in outcomes if each.reward is not None]
     if not rewards:
         reward_or(outcomes[0], None)
-    # Relative to the first: the mean of equal rewards is that reward to the bit, and no spread of rounding.
+    # The mean is taken relative to the first reward, so that equal rewards have exactly that mean.
     mean = rewards[0] + sum(reward - rewards[0] for reward in rewards) / len(rewards)
     for sample, outcome in zip(samples, outcomes, strict=True):
         sample.remove_sample = sample.remove_sample or outcome.reward is None

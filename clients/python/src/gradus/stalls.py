@@ -1,4 +1,4 @@
-"""Runs that give no tasks, for they wait for feedback: the error, the warning, and of which groups in words."""
+"""Runs that give no tasks because they wait for feedback: the error, the warning, and the awaited groups."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gradus.errors import DeadlineExceededError, GradusError, UnavailableError
 from gradus.groups import RunGroup
 
 GATHER_SECONDS = 0.2
-"""How long before the end of a call's time the server is to have answered."""
+"""Seconds before the end of a call by which the server must have answered."""
 
 ASK_SECONDS = 5.0
-"""How long it may take to find out what is waited for, after the call's own time."""
+"""Maximum seconds, after the call's own timeout, to find out which groups the run waits for."""
 
 NOTICE_SECONDS = 30.0
-"""How long a stall lasts before it is warned of."""
+"""Seconds of a stall before a warning."""
 
 _GROUPS_NAMED = 3
 
@@ -26,9 +26,9 @@ _WAITS = re.compile(r"waits for feedback of batch (\d+)")
 
 
 class StalledError(UnavailableError):
-    """A run gave no tasks in time, for it waits for feedback.
+    """A run gave no tasks in time, because it waits for feedback.
 
-    `update_batch` is the first one that is waited for, and `open_groups` those of its groups that are open.
+    `update_batch` is the index of the first awaited batch, and `open_groups` are its open groups.
     """
 
     def __init__(self, message: str, update_batch: int, open_groups: tuple[RunGroup, ...]) -> None:
@@ -42,19 +42,19 @@ class StalledError(UnavailableError):
 
 
 class StallWarning(UserWarning):
-    """A run has given no tasks for a while, for it waits for feedback."""
+    """A run has given no tasks for a while, because it waits for feedback."""
 
 
 def is_stall(error: GradusError) -> bool:
-    """Whether feedback that is due may be what the call waited for."""
+    """Returns whether the call may have waited for due feedback."""
     if isinstance(error, UnavailableError):
-        # A server of before this reason existed says it in words alone.
+        # A server that is older than this reason gives it only in its message.
         return error.reason == "FEEDBACK_DUE" or _WAITS.search(error.message) is not None
     return isinstance(error, DeadlineExceededError) and error.mistake is None
 
 
 def stalled(run_id: str, cursor: int, seconds: float, groups: Sequence[RunGroup]) -> StalledError:
-    """The error for groups that are open, which are at least one, by cursor."""
+    """Returns the error for a non-empty list of open groups, by cursor."""
     first = groups[0].update_batch
     waited = tuple(each for each in groups if each.update_batch == first)
     named = "; ".join(_words(each) for each in waited[:_GROUPS_NAMED])

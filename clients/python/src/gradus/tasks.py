@@ -1,4 +1,4 @@
-"""Tasks: what an environment asks, and completions that answer it."""
+"""Tasks of environments, and completions of them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _ID_SHOWN = 24
-"""Characters of a task's id in a warning: all of it may be hundreds."""
+"""Number of characters of a task's id in a warning. A whole id may have hundreds."""
 
 _FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_reason"].enum_type
 
 
 def finish_reason_value(reason: FinishReason | None) -> Any:
-    """The contract's value for a reason; None is the unspecified one."""
+    """Returns the contract's value for a reason; None gives the unspecified one."""
     return value_in(_FINISH_REASON, reason)
 
 
 def task_id_of(task: Task | str) -> str:
-    """The id of a task, or the id itself; raises TypeError for anything else."""
+    """Returns the id of a task, or a given id; raises TypeError for anything else."""
     if isinstance(task, (Task, str)):
         return task if isinstance(task, str) else task.task_id
     raise TypeError(f"task: want a Task, or its id as str; got {shown(task)}")
 
 
 def check_group(group: CompletionGroup) -> CompletionGroup:
-    """The group; raises TypeError for anything else."""
+    """Returns the group; raises TypeError for anything else."""
     if isinstance(group, CompletionGroup):
         return group
     raise TypeError(f"groups: want a CompletionGroup each, as Task.group makes; got {shown(group)}")
@@ -50,7 +50,7 @@ class ChatMessage(TypedDict):
 
 @dataclass(frozen=True)
 class RewardScheme(Value, message=task_pb2.RewardScheme):
-    """How verified facts are priced: a scheme of the environment, and its numbers where they are not the defaults."""
+    """Rule that turns verified facts into a reward: a scheme, and numbers that replace its defaults."""
 
     name: str
     parameters: Mapping[str, float]
@@ -58,7 +58,10 @@ class RewardScheme(Value, message=task_pb2.RewardScheme):
 
 @dataclass(frozen=True)
 class TaskSpec(Value, message=task_pb2.TaskSpec):
-    """A family of tasks, everything but the seed; `gradus.task_spec` makes one. None: the environment's default."""
+    """A family of tasks: all settings of a task except its seed; `gradus.task_spec` makes one.
+
+    None: the environment's default.
+    """
 
     environment: str
     version: int
@@ -105,7 +108,7 @@ class Completion:
             check_text(text, f"text of sample {sample_index}")
         if sample_index is None:
             check_index(sample_index)
-        # There are thousands in a second; a frozen value's own way to set a field takes three times as long.
+        # There are thousands of completions a second, and setting fields of a frozen value takes three times as long.
         known = self.__dict__
         known["sample_index"] = sample_index
         known["text"] = text
@@ -135,13 +138,13 @@ class CompletionGroup:
     run_id: str = ""
 
     def to_proto(self) -> environment_pb2.CompletionGroup:
-        """The message of `gradus.v1`."""
+        """Returns the message of `gradus.v1`."""
         group = environment_pb2.CompletionGroup()
         self.write_to(group)
         return group
 
     def write_to(self, group: environment_pb2.CompletionGroup) -> None:
-        """Writes it into an empty message of `gradus.v1`."""
+        """Writes the group into an empty message of `gradus.v1`."""
         try:
             group.task_id = self.task_id
             group.group_id = self.group_id
@@ -155,7 +158,7 @@ class CompletionGroup:
                     completion.policy_version = each.policy_version
         except (AttributeError, TypeError, ValueError):
             self._name_problem()
-            # A surrogate in a completion is all that can be wrong now.
+            # The only possible error now is a surrogate in a completion.
             group.Clear()
             self._sendable().write_to(group)
 
@@ -271,7 +274,7 @@ class Task(Value, message=task_pb2.Task):
         finish_reasons: Iterable[FinishReason | None] | None = None,
         policy_version: int | None = None,
     ) -> CompletionGroup:
-        """Completions of this task.
+        """Returns a group of completions of this task.
 
         Parameters
         ----------
@@ -302,12 +305,12 @@ class Task(Value, message=task_pb2.Task):
         return CompletionGroup(self.task_id, self.group_id, completions, num_generations, self.run_id)
 
     def to_json(self) -> str:
-        """The task as a JSON object, e.g. for a data set's row or another process."""
+        """Returns the task as a JSON object, e.g. for a row of a data set or another process."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The task that `to_json` wrote.
+        """Returns the task from the text of `to_json`.
 
         Raises
         ------

@@ -38,21 +38,21 @@ from gradus.training import (
 __all__ = ["GradusEnv", "GradusHarness", "GradusTaskset", "load_environment"]
 
 ID = "gradus-verifiers"
-"""The environment's: verifiers imports the module that is named so."""
+"""Id of the environment. verifiers imports the module with this name."""
 
 _SEEDS_AT_ONCE = 64
 
 
 class GradusTasksetConfig(vf.TasksetConfig):
-    """Which tasks: those of a run, or else of a family, one for each seed."""
+    """Source of the tasks: a run, or a family with one task for each seed."""
 
     id: str = ID
     address: str = "gradus://localhost:50051"
-    """Of a run, see `gradus.training.RunAddress`; without its id of the server alone."""
+    """Address of a run (see `gradus.training.RunAddress`), or of the server alone."""
     cursor: int | None = None
-    """Where in the run to begin, in tasks; None: at the first update batch that is not closed."""
+    """Position of the first task in the run, in tasks; None: the first update batch that is not closed."""
     environment: str = ""
-    """Without a run: the environment, e.g. "countdown"; what follows says more, as in `gradus.task_spec`."""
+    """Environment, e.g. "countdown", if there is no run. The fields below are those of `gradus.task_spec`."""
     level: str | None = None
     split: Split = "train"
     answer_format: AnswerFormat | None = None
@@ -60,7 +60,7 @@ class GradusTasksetConfig(vf.TasksetConfig):
 
 
 class GradusTaskData(vf.TaskData):
-    """What travels with a task: also the reference by which its completions are scored."""
+    """Data of a task, with the reference by which its completions are scored."""
 
     reference: dict[str, str | int]
     arm: str
@@ -71,13 +71,19 @@ class GradusTask(vf.Task[GradusTaskData]):
 
     @property
     def key(self) -> str:
-        """Its place in the run, or its seed; what else is in its data changes when a run is imported."""
+        """Returns the task's position in the run, or its seed.
+
+        Other data of the task change when a run is imported.
+        """
         key: str = self.data.id or super().key
         return key
 
     @vf.reward
     async def reward(self, trace: vf.Trace) -> float:
-        """The server's reward. Which of its group's the completion is, is not known here, and left to the scorer."""
+        """Returns the server's reward.
+
+        The completion's index in its group is not known here; the scorer finds it.
+        """
         task = TaskReference.from_row(self.data.reference)
         written = WrittenCompletion(task, _text(trace), finish_reason="length" if trace.is_truncated else "stop")
         outcome = await score_one(written)
@@ -93,7 +99,7 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
     INFINITE = True
 
     def load(self) -> Iterator[GradusTask]:
-        """Task after task. One of a run is waited for until the feedback that it depends on is in."""
+        """Yields tasks. A task of a run is awaited until the feedback that it depends on has arrived."""
         address = RunAddress.parse(self.config.address)
         for task, size in self._of_run(address) if address.run_id else self._of_family(address):
             data = GradusTaskData(
@@ -111,7 +117,7 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
         check_scored_by_step(config)
         check_whole_groups(config, "rollouts fail or are cancelled in verifiers and prime-rl")
         for batch in run.batches(self.config.cursor):
-            # The run's shape as it is now, for `Run.update_shape` changes it at any time.
+            # The current shape counts, because `Run.update_shape` may change it at any time.
             size = run.get().config_now.num_generations
             for task in batch.tasks:
                 yield task, size
@@ -137,7 +143,7 @@ class GradusHarnessConfig(vf.HarnessConfig):
 
 
 class GradusHarness(vf.Harness[GradusHarnessConfig]):
-    """One chat completion of the task's prompt, asked for from this process."""
+    """A harness that requests one chat completion of the task's prompt from this process."""
 
     APPENDS_SYSTEM_PROMPT = True
     EXECUTES_CODE = False
@@ -154,7 +160,7 @@ class GradusHarness(vf.Harness[GradusHarnessConfig]):
         data: vf.TaskData,
         **_: Any,
     ) -> vf.ProgramResult:
-        """Asks the model that verifiers has behind `endpoint`, which also records what it writes."""
+        """Calls the model behind verifiers' `endpoint`, which also records the completion."""
         system, prompt = self.resolve_prompt(data)
         asked = [vf.UserMessage(content=prompt)] if isinstance(prompt, str) else list(prompt or [])
         messages: Any = [{"role": each.role, "content": each.content} for each in asked]
@@ -176,7 +182,7 @@ class GradusEnv(vf.Env[GradusEnvConfig]):
     """The tasks, each played once by the agent."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
-        """One completion."""
+        """Plays a task: one completion."""
         await agents.agent.run(task)
 
 
@@ -189,7 +195,7 @@ _MESSAGES: dict[str, Any] = {"system": vf.SystemMessage, "user": vf.UserMessage,
 
 
 def _text(trace: vf.Trace) -> str:
-    """What the policy wrote, with the thoughts that an endpoint may have taken apart."""
+    """Returns the policy's text, with the thoughts that an endpoint may have split off."""
     if not trace.assistant_messages:
         raise UnscoredError("the rollout has no completion: the model was not asked, or did not answer")
     message = trace.assistant_messages[-1]
