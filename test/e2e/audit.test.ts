@@ -1,4 +1,4 @@
-/** Whoever changes a run stands in its history by the name of their token, and not by the token. */
+/** Tests that a run's history names the token that made a change, and never shows the token itself. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -48,7 +48,7 @@ test("a run's history says by whom it was changed, and those who may not change 
   );
   await olga.setWeights({ a: 2 });
   await olga.pause();
-  // As a trainer does that goes back to its checkpoint.
+  // A trainer that goes back to its checkpoint does this.
   const { state } = await tim.export();
   await tim.import(state);
   const controls = (await vera.history()).flatMap(({ kind }) => (kind.case === "control" ? [kind.value] : []));

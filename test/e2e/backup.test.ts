@@ -40,7 +40,7 @@ async function train(client: GradusClient, onBatch: (batch: number) => void = ()
   return { tasks, run: await run.get() };
 }
 
-/** What of a run does not depend on when it was looked at. */
+/** Returns the figures of a run that do not depend on the time of reading. */
 function figures({ state }: Run): unknown {
   return { cursor: state?.cursor, arms: state?.arms, samples: state?.samplesRecorded, closed: state?.batchesClosed };
 }

@@ -68,7 +68,7 @@ test("rates are taken for the pool that they are of alone, and none without a di
   const { state, config: created } = await run.get();
   expect(state?.pools).toMatchObject([{ name: "own", digest: known.poolDigest, rows: 12, gone: 1 }]);
   expect(created).toBeDefined();
-  // The same configuration is the same run, though its pool has other rows by now.
+  // An equal configuration gives the same run, although its pool has other rows by now.
   await run.create(config);
   const { tasks } = await run.nextBatch({ cursor: 0n, count: 4 });
   expect(tasks.length).toBeGreaterThanOrEqual(3);

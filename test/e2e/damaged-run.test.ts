@@ -38,7 +38,7 @@ async function started(dataDir: string, logFile: string) {
   };
 }
 
-/** What may happen to a file: SQL over the rows of one run. */
+/** Kinds of damage to a store's file, each with the SQL that does it to the rows of one run. */
 const damages: readonly (readonly [string, string])[] = [
   ["an event was changed", "UPDATE events SET body = CAST(x'00' || body AS BLOB) WHERE run = :run AND version = 2"],
   ["an event is missing", "DELETE FROM events WHERE run = :run AND version = 2"],
@@ -67,7 +67,7 @@ test.each(damages)("%s: DATA_LOSS, a line in the log, a metric, and a word of do
   const db = new DatabaseSync(join(dataDir, "runs.sqlite"));
   const { key } = db.prepare("SELECT key FROM runs WHERE id = 'broken'").get() as { readonly key: number };
   db.prepare(sql).run({ run: key });
-  // As after a crash before the first of them: the journal alone tells what the run is.
+  // After a crash before the first snapshot, only the journal describes the run.
   db.exec("DELETE FROM snapshots");
   db.close();
 

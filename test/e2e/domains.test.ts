@@ -19,7 +19,7 @@ import { fair } from "../support/judge.ts";
 import { openTestSandbox } from "../support/sandbox.ts";
 
 const NAME = "omni-thinker-with-np-and-countdown.yaml";
-/** Of the file's 200 update batches of 16 prompts: as many of 4. */
+/** Prompts per update batch. The file has 200 batches of 16; the test takes 200 of 4. */
 const PROMPTS = 4;
 const UPDATES = 200;
 

@@ -29,11 +29,14 @@ const SLOW_CONNECTIONS = 40;
 /** From one round to the next, of what is reachable on the event loop's side, where all state is. */
 const GROWTH_MAX = 1.05;
 /**
- * The same from the first round to any other. What the full cache of tasks holds, series of metrics and what V8 has
- * compiled move it: 66 to 72 MB in 24 rounds, of which the last eight add 0.4. A leak goes on.
+ * Largest growth of the event loop's heap from the first round to any other. The full cache of tasks, series of metrics
+ * and V8's compiled code move it: 66 to 72 MB in 24 rounds, of which the last eight add 0.4. A leak exceeds it.
  */
 const GROWTH_IN_ALL_MAX = 1.1;
-/** Of the process, which holds the garbage of the worker threads too, and what malloc keeps: 3 to 7% either way. */
+/**
+ * Largest growth of the process's resident memory. Garbage of the worker threads and malloc's reserves move it by 3 to
+ * 7% either way.
+ */
 const RSS_GROWTH_MAX = 1.25;
 
 /** Small, so that what is too large is cheap to send. Queue and time limit are reached too. */
@@ -91,7 +94,7 @@ test(
   },
 );
 
-/** What an attacker who is also a customer knows. */
+/** Collects the knowledge that an attacker who is also a customer has. */
 async function learn(client: GradusClient): Promise<Knowledge> {
   const known = ({ taskId, groupId }: KnownTask): KnownTask => ({ taskId, groupId });
   const run = client.run("a");
@@ -150,7 +153,7 @@ async function faultsOf(server: MeasuredServer, sent: readonly Attack[]): Promis
   return faults.length === 0 ? faults : [...faults, ...server.lines.filter(isError).slice(-5)];
 }
 
-/** Of an error or worse: of these an attack must cause none, and where it does they have the stack. */
+/** Whether a log line is an error or worse. An attack must cause none; if it does, the line has the stack. */
 function isError(line: string): boolean {
   return /"level":[56]0/.test(line);
 }
@@ -174,7 +177,7 @@ function slowLoris(port: number): Socket {
   return socket.on("error", () => undefined);
 }
 
-/** Those who mean well are served as before. */
+/** Expects that well-behaved callers are served as before. */
 async function expectService(client: GradusClient): Promise<void> {
   const task = await client.reset({ environment: "countdown", level: "T0", seed: 1n });
   const samples = Array.from({ length: 8 }, (_, sample) => complete({ ...task, cursor: 0n }, sample));

@@ -31,11 +31,11 @@ function expectClean(words: string): void {
 
 interface Told {
   readonly words: string;
-  /** What the model wrote. */
+  /** The model's text. */
   readonly text?: string | undefined;
 }
 
-/** What a judge and a teacher are asked by, and what a model is evaluated by. */
+/** Clients that send a key: one asks judges and teachers, the other evaluates models. */
 const clients: Readonly<Record<string, (chat: ChatServer, key?: string) => Promise<Told>>> = {
   "a judge's or a teacher's": async ({ url }, key = KEY) => {
     const ask = createEndpoint({ url, model: "m", key, timeoutMs: PATIENCE_MS });

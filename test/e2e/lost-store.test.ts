@@ -50,7 +50,7 @@ test("health, writes and feedback tell the truth while the store is away, and af
   while ((await checkHealth(grpcPort)) !== serving) await sleep(20);
   expect((await fetch(`${server.http}/healthz`)).status).toBe(200);
   hasty.close();
-  // What was written just before the loss was found out may have come back with the file.
+  // A write just before the loss was noticed may have come back with the file.
   expect(["recorded", "duplicate"]).toContain(await feedbackOf(client, task, 1));
   expect(await feedbackOf(client, task, 0)).toBe("duplicate");
   expect((await run.get()).state?.samplesRecorded).toBe(2n);

@@ -1,4 +1,4 @@
-/** What a server's /metrics holds, by Prometheus's own rules, and where it may be asked. */
+/** Tests /metrics against Prometheus's own rules, and the ports that serve it. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { programOf } from "../support/debian.ts";
@@ -9,7 +9,7 @@ function typesOf(text: string): ReadonlyMap<string, string> {
   return new Map(Array.from(text.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = "", type = ""]) => [name, type]));
 }
 
-/** What `promtool check metrics` says. */
+/** Returns the output of `promtool check metrics`. */
 function lint(text: string): string {
   const promtool = programOf(["promtool"], "prometheus");
   const { stdout, stderr } = spawnSync(promtool, ["check", "metrics"], { input: text, encoding: "utf8" });

@@ -53,7 +53,7 @@ test.concurrent("two processes serve one run, lose nothing when one is killed, a
   const { state } = await clients[0]!.run("run").get();
   expect(state?.samplesRecorded).toBe(BigInt(6 * clients.length * GENERATIONS));
   await until(() => pids().length === 3);
-  // What the one that is gone had counted is counted still.
+  // The counts of the process that is gone are still included.
   expect(await counted()).toBeGreaterThanOrEqual(6 * clients.length);
   expect((await fetch(`${server.httpAddress}/healthz`)).status).toBe(200);
   for (const client of clients) client.close();

@@ -13,7 +13,7 @@ test.each([
   const arms = [{ id: "code", environment: "code", source: "real" }] as const;
   const choice = { arms, policy: { kind: "mixture" }, numGenerations: 2, promptsPerUpdate: 4 } as const;
   await expect(client.run("r").create(choice)).rejects.toMatchObject(refused);
-  // What needs no sandbox goes on.
+  // Calls that need no sandbox still succeed.
   expect(await client.reset({ environment: "countdown", seed: 1n })).toMatchObject({ environment: "countdown" });
   const metrics = await (await fetch(`${server.http}/metrics`)).text();
   expect(metrics).not.toContain("gradus_sandbox");

@@ -81,7 +81,7 @@ test("a client's right program waits for one of another's twelve that sleep, and
   );
   const ended: boolean[] = [];
   for (const each of sleeping) void each.then((isScored) => ended.push(isScored));
-  // They are there first: what comes after them on their connection is answered.
+  // The sleeping calls have arrived by then: the server answers a later call on their connection.
   await server.client.reset({ environment: "countdown", seed: 1n });
   const other = createClient(server.address);
   try {

@@ -1,4 +1,7 @@
-/** What operators decide while a trainer trains holds: whatever the trainer imports, and whoever it asks how. */
+/**
+ * Tests that operators' decisions hold while a trainer trains, whatever the trainer imports and whichever server it
+ * asks.
+ */
 import { createClient as clientOf, ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { writeFileSync } from "node:fs";

@@ -203,7 +203,7 @@ test("a collector that is away costs one warning and no call, and comes back una
     expect(back.spans()).not.toEqual([]);
   });
   await back[Symbol.asyncDispose]();
-  // What is not sent by now is given up soon.
+  // The server soon gives up spans that it has not sent by now.
   await server.stop();
   expect(lines.some((line) => line.includes('"traceId"'))).toBe(true);
 });
@@ -215,7 +215,8 @@ test("without an endpoint, and where the variables say so, nothing of it is load
   expect(await openTraces({ ...endpoint, OTEL_SDK_DISABLED: "true" }, silent, "a")).toBeUndefined();
   expect(await openTraces({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }, silent, "a")).toBeUndefined();
   using folder = temporaryFolder();
-  // What a server without traces loads of them; its metrics load the API, which does nothing by itself.
+  // Lists the OpenTelemetry modules that a server without traces loads; its metrics load only the API, which does
+  // nothing.
   const script = `
     const { registerHooks } = await import("node:module");
     registerHooks({ load(url, context, next) { if (/opentelemetry.(?!api.)/.test(url)) console.log(url); return next(url, context); } });

@@ -1,4 +1,7 @@
-/** What trainers ask of a run: reserves, groups, shapes, templates; over gRPC with the client, and over Connect JSON. */
+/**
+ * Tests trainers' requests to a run: reserves, groups, shapes, templates; over gRPC with the client, and over Connect
+ * JSON.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
 import { countdown } from "../../envs/countdown/index.ts";

@@ -1,4 +1,4 @@
-/** What callers see of the workers: others are served while all of them are busy. */
+/** Tests that callers are served while all workers are busy. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GradusClient, createClient } from "../../clients/ts/src/index.ts";
 import { checkHealth } from "../server/transport/grpc/health-client.ts";

@@ -22,7 +22,7 @@ const rows: readonly Conversation[] = readFileSync(writing.rows!.defaultPool!.fi
     return read.answer;
   });
 
-/** What a good writer, a bad one and a lazy one hand in: for a fair judge better and worse than the reference. */
+/** Returns the texts of a good, a bad and a lazy writer: for a fair judge better, worse and no text at all. */
 function textsFor({ prompt }: Task): { readonly better: string; readonly worse: string; readonly none: string } {
   const asked = prompt.at(-1)?.content ?? "";
   const row = rows.find(({ request }) => asked.startsWith(`${request}\n`));

@@ -18,9 +18,9 @@ import type { SubsetSumInstance } from "../../envs/np/subset-sum/generate.ts";
 import { distanceBetween, type TspInstance } from "../../envs/np/tsp/generate.ts";
 
 export interface Relations {
-  /** What each node is. */
+  /** The kind of each node. Only nodes of one kind can correspond. */
   readonly kinds: readonly string[];
-  /** What lies between two different nodes; the same both ways. */
+  /** Returns the relation between two different nodes; it is symmetric. */
   readonly between: (a: number, b: number) => string;
 }
 

@@ -1,4 +1,4 @@
-/** What an environment gets that its author did not write, and which mistakes of an author throw. */
+/** Tests the defaults that defineEnvironment adds, and the author's mistakes for which it throws. */
 import { describe, expect, test } from "vitest";
 import { defineEnvironment, defineGenerator } from "../../envs/define.ts";
 import type { SyncDefinition } from "../../envs/environment.ts";

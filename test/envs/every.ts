@@ -19,7 +19,7 @@ export interface Case<E extends Environment = SyncEnvironment> {
   readonly level: Level;
 }
 
-/** Those whose answers are verified at once. */
+/** Environments that verify their answers without a judge, a sandbox or another outside resource. */
 export const synchronous: readonly SyncEnvironment[] = environments.filter((each) => each.resource === undefined);
 
 /** An environment at each of its levels. */
@@ -39,13 +39,13 @@ export function poolsOf(all: readonly Environment[]): ReadonlyMap<string, Pool> 
   return pools;
 }
 
-/** Of the registered environments. */
+/** Every registered synchronous environment at each of its levels. */
 export const cases: readonly Case[] = synchronous.flatMap((environment) => casesOf(environment));
 export const pools: ReadonlyMap<string, Pool> = poolsOf(environments);
 
 export const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
-/** Those whose facts are not graded: objectives, or answers that are right or not, of generators and solvers. */
+/** Environments without graded facts: their answers have an objective, or are right or wrong. */
 export const ungraded: readonly SyncEnvironment[] = synchronous.filter(({ grading }) => grading === undefined);
 
 /** A generated task; or a row of the pool that ships, of another split where the pool has none of this one. */
@@ -78,7 +78,7 @@ export function tasksOf(given: Case<Environment>, pool: Pool | undefined, count:
   });
 }
 
-/** What scores a task's completions. */
+/** Returns the task in the form in which the scorer takes it. */
 export function scoreTask(
   environment: SyncEnvironment,
   { instance, baseline }: Issued,

@@ -1,9 +1,9 @@
 /**
- * What a version of an environment gives, kept in files: tasks that were issued once must mean the same for ever. A
- * change that this suite finds needs a new version. One that changes verdicts alone, of other samples than those here, names
- * the version before it as earlier and goes by its file: the tasks of both are the same. UPDATE_GOLDEN=1 writes the files of
- * versions that have none yet, and adds the tasks of a new level, which comes last, to a file that holds all others
- * unchanged; delete a file first to write it anew, which only a version never released may do.
+ * Compares the tasks and verdicts of each environment's version with a golden file, so that issued tasks keep their
+ * meaning. A change that this suite finds needs a new version. A version that changes only verdicts, of other samples
+ * than those here, names the version before it as earlier and uses its file: the tasks of both are equal.
+ * UPDATE_GOLDEN=1 writes the files of versions that have none yet. It also adds the tasks of a new last level to a file
+ * whose other tasks are unchanged. Delete a file to write it anew; only a version that was never released may do so.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ function scored(environment: SyncEnvironment, issued: Issued, { format, completi
   return { format, completion, ...facts, spans: spans.map(({ start, end }) => `${start}-${end}`), rewards };
 }
 
-/** Of each key of what is alike, a digest of what all have there. */
+/** Returns, for each key of the records, a digest of the values that all records have there. */
 function byKey<T extends object>(all: readonly T[]): Readonly<Record<string, string>> {
   const keys = Object.keys(all[0] ?? {}) as (keyof T & string)[];
   return Object.fromEntries(keys.map((key) => [key, shortDigest(all.map((each) => each[key] ?? null))]));
@@ -107,7 +107,7 @@ function poolRecord(pool: Pool) {
   }));
 }
 
-/** Of an environment whose answers only the outside can judge: what is asked, and of which rows. */
+/** Returns the golden record of an environment that only an outside resource can judge: its prompts and its rows. */
 function recordAsked(environment: Environment) {
   const own = [...pools.values()].filter((pool) => pool.definition === environment);
   const tasks = casesOf(environment).flatMap((given) =>
@@ -140,7 +140,7 @@ interface Golden {
   readonly tasks: readonly { readonly answer: string }[];
 }
 
-/** As JSON has it. */
+/** A golden record after a round trip through JSON. */
 type Recorded = ReturnType<typeof recordOf>;
 
 function written(golden: Golden | undefined, environment: Environment): Recorded {
@@ -170,7 +170,10 @@ function recordOf(environment: Environment, golden: Golden | undefined) {
   return environment.resource === undefined ? record(environment, golden) : recordAsked(environment);
 }
 
-/** What the judge is asked about is kept too, by a suite beside its tests: test/envs/writing/golden.test.ts. */
+/**
+ * Environments with a golden suite of their own, which also keeps the judge's questions:
+ * test/envs/writing/golden.test.ts.
+ */
 const ELSEWHERE = ["writing"];
 
 describe.each(

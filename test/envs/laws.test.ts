@@ -1,4 +1,4 @@
-/** What holds for every environment at every level: Gradus's own, and those that the tests bring along. */
+/** Checks the laws that every environment obeys at every level: Gradus's own environments and those of the tests. */
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Environment } from "../../envs/environment.ts";
@@ -17,13 +17,13 @@ import { taskLaws } from "./laws/task-laws.ts";
 const all = [...environments, ...(await fixtures())];
 
 for (const environment of all) {
-  // Those who ask the outside are asked by the tests of scoring.
+  // The tests of scoring check the answers of environments that need an outside resource.
   if (environment.resource === undefined) holdTo(subjectsOf(environment), [...taskLaws, ...answerLaws, ...hostileLaws]);
   else holdTo(subjectsOf(environment), taskLaws);
 }
 
 function holdTo<E extends Environment>(subjects: readonly Subject<E>[], all: readonly Law<E>[]): void {
-  // Of fewer than a thousand answers one is soon right by chance.
+  // With fewer than a thousand possible answers, a random one is soon right by chance.
   const first = subjects.find(({ level }) => level.small !== true);
   for (const subject of subjects) {
     const { environment } = subject;

@@ -1,4 +1,4 @@
-/** What is kept of a pool's rows, and what is said of those that hold no task. */
+/** Tests which rows a pool keeps, and the report on rows that hold no task. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defineEnvironment } from "../../envs/define.ts";

@@ -9,7 +9,7 @@ import type { Told, Unit, Work } from "./work.ts";
 const repository = join(import.meta.dirname, "../../..");
 
 export interface FlightOptions {
-  /** Of the server itself, for the run; and where the streams go, which may be a proxy. */
+  /** Client of the server itself, for the calls on the run; the streams use `addresses`. */
   readonly client: GradusClient;
   /** One for each stream, or for all. */
   readonly addresses: readonly string[];
@@ -34,11 +34,13 @@ export interface FlightOptions {
 export interface Flight {
   readonly completions: number;
   readonly seconds: number;
-  /** What the clients were told. */
+  /** Messages that failed, as the clients report them. */
   readonly failed: number;
   readonly reasons: readonly string[];
   readonly statuses: Readonly<Record<string, number>>;
-  /** What the run has: samples recorded, and samples of its groups that are there once, missing, or there twice. */
+  /**
+   * Samples that the run recorded. The next three count samples of its groups that are there once, missing, or twice.
+   */
   readonly recorded: number;
   readonly once: number;
   readonly missing: number;
@@ -102,7 +104,7 @@ async function clientsOf(options: FlightOptions, streams: readonly (readonly Uni
   return processes;
 }
 
-/** What the run recorded, sample for sample. */
+/** Returns the run's record, sample for sample. */
 async function recordOf(run: RunHandle) {
   const { state } = await run.get();
   const groups = await run.groups({ which: 0n });

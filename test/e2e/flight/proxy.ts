@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 /** A refusal with a delay, and how long its port was then asked for nothing. */
 export interface Waited {
   readonly delayMs: number;
-  /** Of the client. */
+  /** User agent of the client. */
   readonly agent: string;
   /** Undefined: it never asked again. */
   readonly waitedMs: number | undefined;

@@ -1,4 +1,4 @@
-/** What the clients of a flight are told to send, and what they say of it. */
+/** Messages between a flight and its client processes: the work to send, and the report on it. */
 
 /** One message of a stream. */
 export interface Unit {
@@ -13,7 +13,7 @@ export interface Work {
   readonly streams: readonly { readonly address: string; readonly units: readonly Unit[] }[];
 }
 
-/** What became of a process's completions. */
+/** Report of a process on its completions. */
 export interface Told {
   /** Messages that failed, and why, each reason once. */
   readonly failed: number;

@@ -164,7 +164,7 @@ describe("Pause and Resume", () => {
       retryDelayMs: 1000,
       reason: "PAUSED",
     });
-    // What was issued can be asked for again, and scored.
+    // An issued task can be asked for again, and scored.
     expect(await run.next(0, 10)).toEqual(issued);
     await run.answer(issued);
     expect((await stateOf("pause"))?.paused).toBe(true);

@@ -137,7 +137,7 @@ describe("the scores of an evaluation arm's tasks", () => {
   });
 });
 
-/** What training came to: its tasks, and how each update batch was drawn and went. */
+/** Returns the tasks of a training, and how each update batch was drawn and went. */
 async function trace(run: TestRun, between: (batch: number) => Promise<void>) {
   const tasks: unknown[] = [];
   for (let batch = 0; batch < 5; batch++) {

@@ -19,7 +19,7 @@ const everyId = np.flatMap(({ id, levels }) =>
   levels.filter((l) => l.evaluationOnly !== true && l.byName !== true).map((l) => `${id}/${l.name}`),
 );
 
-/** What would be made of these arms. */
+/** Returns the server's report on a configuration with these arms. */
 async function checked(arms: readonly object[]): Promise<readonly string[]> {
   const config = configOf({ arms: [...arms], policy: MIXTURE });
   const { problems, created } = await wire.curriculum.checkRun({ source: { case: "config", value: config } });

@@ -1,4 +1,6 @@
-/** What scores do to a run; ReportAdvantages and CloseGroups. Point by point from the contract's comments. */
+/**
+ * Tests the effect of scores on a run, ReportAdvantages and CloseGroups, point by point from the contract's comments.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Feedback, FeedbackStatus, NoRewardReason } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";

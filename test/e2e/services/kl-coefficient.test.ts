@@ -18,7 +18,7 @@ const armOf = (id: string, klCoefficient?: number) => ({
 });
 const arms = [armOf("math", 0.04), armOf("writing", 0), armOf("other")];
 
-/** What tasks of each arm carry. */
+/** Returns the KL coefficient of each arm's tasks, by arm id. */
 const coefficients = (tasks: readonly Task[]): Readonly<Record<string, number | undefined>> =>
   Object.fromEntries(tasks.map(({ armId, hints }) => [armId, hints?.klCoefficient]));
 

@@ -1,4 +1,7 @@
-/** The same calls in the protocols of the HTTP port, and services that nothing answers yet. */
+/**
+ * Tests that calls give equal replies in every protocol of the HTTP port, and the error of services that nothing
+ * answers yet.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createClient } from "@connectrpc/connect";
@@ -16,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => wire[Symbol.asyncDispose]());
 
-/** As curl would. */
+/** Posts a request as JSON, as curl would. */
 async function post(path: string, request: unknown) {
   const response = await fetch(`${wire.http}/gradus.v1.${path}`, {
     method: "POST",

@@ -46,7 +46,7 @@ describe("ExportRun and ImportRun", () => {
     expect(back).toMatchObject({ runId: "place", state: { epoch: 1, cursor: 4n, groupsOutstanding: 2 } });
     // The outstanding tasks are as they were, and what is recorded for them counts again.
     expect(outstanding.map(seen)).toEqual(second.map(seen));
-    // They have new ids, and those of before count no more.
+    // The tasks have new ids, and the former ids no longer count.
     expect(await statusOf(run, second[0] as Task)).toBe(FeedbackStatus.STALE_EPOCH);
     expect(await statusOf(run, later[0] as Task)).toBe(FeedbackStatus.STALE_EPOCH);
     await run.answer(outstanding);

@@ -30,9 +30,9 @@ export interface Failure {
   /** E.g. "INVALID_ARGUMENT". */
   readonly code: string;
   readonly message: string;
-  /** Of google.rpc.BadRequest, if it came. */
+  /** Field that google.rpc.BadRequest names, if the reply has one. */
   readonly field?: string;
-  /** Of the trailer that clients read, if it came. */
+  /** Retry delay in milliseconds from the trailer that clients read, if the reply has one. */
   readonly retryDelayMs?: number;
   /** Why the caller is to wait, of the trailer that clients read, if it came. */
   readonly reason?: string;

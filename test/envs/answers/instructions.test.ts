@@ -15,7 +15,7 @@ const PROBLEM: Readonly<Record<ProblemKind, string>> = {
   code: "Given an array of integers, print the sum of its elements.\n\nInput:\n\nThe first line holds n.\n\nOutput:\n\nPrint the sum.",
 };
 
-/** What no prompt of ours may hold beside its own instruction. */
+/** Matches text that would contradict the answer instruction; no prompt may hold it beside that instruction. */
 const CONTRADICTION =
   /boxed|####|<\/?(?:answer|think|reasoning)|["']answer|answer:|letter|```|delimiter|\|>|\[\/?INST|assistant:|human:|### |｜/i;
 

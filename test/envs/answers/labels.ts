@@ -1,4 +1,4 @@
-/** What introduces an answer, inside its marks, as models write it in the languages that they answer in. */
+/** Labels that introduce an answer inside its marks, in the languages in which models answer. */
 
 /** In one line. Those that end in a space could be a sentence's beginning; some have an end, behind "…". */
 export const LABEL_TEXTS: readonly string[] = [
@@ -116,7 +116,7 @@ export const LABEL_LINES: readonly string[] = [
   ...["**Ответ**\n", "**答え**\n\n", "### 최종 답\n", "**Resposta**\n"],
 ];
 
-/** What an environment calls its answers, before one of them. */
+/** Names that an environment's answers are introduced with, by environment id. */
 export const NAMED: Readonly<Record<string, readonly string[]>> = {
   "np/clique": ["clique = ", "**Clique:** ", "The largest clique is ", "Maximum clique: ", "S = "],
   "np/independent-set": ["independent set = ", "The maximum independent set is ", "Vertices: "],

@@ -11,7 +11,7 @@ const FORMATS: readonly AnswerFormat[] = ["think_answer", "answer_line", "answer
 
 const THINKINGS: readonly Thinking[] = ["required", "prefilled", "stripped"];
 
-/** What is found: the answers, whether the format is valid, whether the text looks cut. */
+/** Returns the answers found, whether the format is valid, and whether the text looks cut. */
 function found(
   text: string,
   format: AnswerFormat,
@@ -190,7 +190,7 @@ describe("thinking, as the trainer declares it", () => {
     ["<think>a</think>ANSWER", [true, true, true], [true, true, true]],
     ["a</think>ANSWER", [false, true, true], [true, true, true]],
     ["ANSWER", [false, false, true], [true, false, true]],
-    // It mentions the tags, or opens its thoughts though the prompt did.
+    // The text mentions the tags, or opens its thoughts although the prompt already did.
     ["<think>the <think> tag</think>ANSWER", [true, true, true], [true, true, true]],
     ["the <think> tag</think>ANSWER", [true, true, true], [true, true, true]],
     ["the </think> tag</think>ANSWER", [false, true, true], [true, true, true]],

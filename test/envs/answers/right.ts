@@ -52,7 +52,7 @@ function rightOf(environment: Environment, issued: Issued): Right {
   return { text, problem };
 }
 
-/** Of environments that ask a judge or a sandbox: whether these are asked about the same text. */
+/** Returns a check for environments with a judge or sandbox: the text read must equal the plain answer's. */
 function problemOfReading(environment: Environment, instance: unknown, text: string): Right["problem"] {
   const read = (format: AnswerFormat, completion: string): unknown => {
     const { answer, problem } = trusting(locateAnswers(completion, format));
@@ -66,7 +66,7 @@ function problemOfReading(environment: Environment, instance: unknown, text: str
   };
 }
 
-/** What an environment does not take, and why. */
+/** Ways of writing an answer that some environments refuse, and the reason. */
 interface Exception {
   readonly environments: readonly string[];
   readonly ways: ReadonlySet<Way>;
@@ -110,7 +110,7 @@ export function* single(environment: Environment, { text }: Right, format: Answe
 export function composed(environment: Environment, { text }: Right, format: AnswerFormat, rng: Rng): Trial {
   const wrappingsTaken = WRAPPINGS.filter((way) => isTaken(environment, way));
   const labelsTaken = LABELS.filter((way) => isTaken(environment, way));
-  // Of two bold labels, one in the other, and bold around them, the stars can be paired in more ways than one.
+  // The stars of two nested bold labels with bold around them can be paired in more ways than one.
   const spellings = spellingsOf(environment.id).filter(({ name }) => !name.startsWith("**"));
   const spelling = rng.pick([...spellings, ...WRAPPINGS.slice(0, 1)]);
   const wrappings = Array.from({ length: rng.int(1, 3) }, () => rng.pick(wrappingsTaken));
@@ -118,7 +118,7 @@ export function composed(environment: Environment, { text }: Right, format: Answ
   if (rng.int(0, 3) === 0 && labelsTaken.length > 0)
     wrappings.splice(format === "answer_line" ? wrappings.length : rng.int(0, 3), 0, rng.pick(labelsTaken));
   const marking = rng.pick(MARKINGS[format]);
-  // Of marks of bold around a label and behind it, without a space between, none tells which it belongs to.
+  // When bold marks stand around a label and behind it without a space, nothing tells which mark belongs to the label.
   const isRiddle = wrappings.some(({ name }) => /[は是为為、](?:…|$)/.test(name));
   const ways = [spelling, ...wrappings.filter(({ name }) => !(isRiddle && /^[*_]/.test(name))), marking];
   return { format, completion: written(text, ...ways), what: ways.map(({ name }) => name).join(" + ") };

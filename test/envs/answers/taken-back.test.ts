@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readMath } from "../../../envs/math/value.ts";
 
-/** What the answers of `math`, which may be sentences, are read as; undefined: they are refused. */
+/** Returns the text that `math` reads as the answer, which may be a sentence; undefined if `math` refuses it. */
 function read(text: string): string | undefined {
   const parsed = readMath(text);
   return parsed.kind === "answer" ? parsed.answer.text : undefined;

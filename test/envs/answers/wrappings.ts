@@ -18,7 +18,7 @@ function halves(marks: string): Way {
   return around(open, close);
 }
 
-/** What stands around the whole of an answer, inside its marks. */
+/** Wrappings that surround a whole answer inside its marks. */
 export const WRAPPINGS: readonly Way[] = [
   around(""),
   ...["  ", "\n\n", "\r\n", "\t", "\u00a0", "\u2003", "\u202f", "\u3000", "\u200b", "\u2060", "\ufeff", "\u2028"].map(
@@ -89,7 +89,7 @@ function hasPeriod(text: string): boolean {
   return /(?<!\\)[.。,;](?:[\s\u200b\u2060]|\\[ ,])*$/.test(text);
 }
 
-/** What introduces an answer, inside its marks. */
+/** Labels that introduce an answer inside its marks. */
 export const LABELS: readonly Way[] = [...LABEL_TEXTS, ...LABEL_LINES].map(toLabel);
 
 export function toLabel(label: string): Way {

@@ -11,8 +11,8 @@ import { isRoute, SPACES } from "./spellings.ts";
 import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts";
 
 /**
- * Of a text's wrappings and compositions one in so many is tried, another for each text and environment: what one lets
- * through it lets through of many texts. HOSTILE_SHARE=1 tries all.
+ * One in SHARE of a text's wrappings and compositions is tried, another one for each text and environment. A fault in
+ * one wrapping shows in many texts, so a share suffices. HOSTILE_SHARE=1 tries all.
  */
 const SHARE = Number(process.env["HOSTILE_SHARE"] ?? 3);
 /** Compositions of each text and format. */
@@ -122,7 +122,7 @@ export function neverAnswers({ right, wrong }: Subject): readonly string[] {
     ],
     // Thoughts within the answer.
     ...[`<think>${right}</think>`, `<think></think>${right}<think>`, `${wrong}<think></think>`],
-    // What is read elsewhere and not here.
+    // Spellings that other environments read and this one does not.
     ...[
       first(right, (digits) => `+${digits}`),
       first(right, (digits) => `${digits}.0`),
@@ -205,7 +205,7 @@ export function ownTexts(id: string, { right, instance }: Subject): readonly str
   ].filter((text) => text !== right && text !== `[${inner}]`);
 }
 
-/** What says that a right answer is not the answer, in the languages of the labels; and two answers in one. */
+/** Returns texts that deny the right answer, in the languages of the labels, and texts that give two answers. */
 export function contradictions({ right, wrong }: Subject): readonly string[] {
   return [
     ...[`not ${right}`, `The answer is not ${right}`, `The answer isn't ${right}`, `The answer is not: ${right}`],

@@ -118,7 +118,7 @@ test("a fence in a docstring closes nothing", () => {
   const indented = 'def f(x):\n    """For example:\n\n    ```\n    f(1)\n    ```\n    """\n    return x';
   const flush = "'''\n```python\nf(1)\n```\n'''\ndef f(x):\n    return x";
   for (const program of [indented, flush]) expect(programOf(`\`\`\`python\n${program}\n\`\`\`\nSo.`)).toBe(program);
-  // What only looks like one, for want of any other.
+  // Text that only looks like a closing fence counts as one if there is no other.
   expect(programOf("```python\nx = 1\n      ```\nSo.")).toBe("x = 1");
   expect(programOf('```python\nx = """\n```\nSo.')).toBe('x = """');
 });

@@ -158,7 +158,7 @@ describe("LiveCodeBench's private tests, which are packed", () => {
     public_test_cases: JSON.stringify([{ input: "1", output: "1", testtype: "stdin" }]),
     private_test_cases: packed,
   });
-  /** As Python packs it: an expression. */
+  /** Returns the expression's value as Python's pickle packs it. */
   const packedBy = (expression: string, protocol = 4): string =>
     execFileSync("python3", ["-c", PACK, expression, String(protocol)], { encoding: "utf8" });
   const PACK = `

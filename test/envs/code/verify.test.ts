@@ -1,4 +1,6 @@
-/** What a sandbox's replies come to. It stands in here for one that does what no real one can be made to do. */
+/**
+ * Tests the verdicts on a sandbox's replies. A stand-in gives the replies that no real sandbox can be made to give.
+ */
 import { describe, expect, test } from "vitest";
 import type { CodeInstance } from "../../../envs/code/instance.ts";
 import { readRow } from "../../../envs/code/rows.ts";
@@ -29,7 +31,7 @@ function instanceOf(row: object): CodeInstance {
   return read.answer;
 }
 
-/** As a sandbox reads "assert f(1) == 2" and its like. */
+/** Returns the test that a sandbox makes of "assert f(1) == 2" and similar asserts. */
 const equalTo = (arg: number, value: number) => ({
   name: "f",
   args: [arg],

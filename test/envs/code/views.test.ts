@@ -1,4 +1,7 @@
-/** What tests make of a result, Python makes of it: in the sandbox, so that whatever a right program returns passes. */
+/**
+ * Tests that Python in the sandbox computes each view of a result, so that every value that a right program returns
+ * passes.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verify } from "../../../envs/code/verify.ts";
 import type { Sandbox } from "../../../envs/ports.ts";
@@ -96,7 +99,7 @@ describe("a wrong one fails", () => {
     ["abs(f() - 0.5) < 1e-3", "'0.5'"],
     ["abs(f() - 0.5) < 1e-3", "0.5024"],
     ["f() > 2", "type('Big', (), {'__gt__': lambda *_: True})()"],
-    // What a view gives must be of a builtin type itself.
+    // The value of a view must itself be of a builtin type.
     ["str(f()) == 'x'", "type('A', (), {'__str__': lambda _: type('S', (str,), {'__eq__': lambda *_: True})()})()"],
     ["list(f()) == [1]", "[type('I', (int,), {'__eq__': lambda *_: True})(1)]"],
     ["sorted(f()) == [1]", "[type('I', (int,), {'__eq__': lambda *_: True, '__lt__': lambda *_: True})(1)]"],

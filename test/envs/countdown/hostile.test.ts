@@ -90,7 +90,7 @@ test.each(MALFORMED)("%j is malformed: %s", (text, fragment) => {
   if (parsed.kind === "malformed") expect(parsed.reason).toContain(fragment);
 });
 
-/** They parse, so they are wrong answers and not malformed ones. The task is [1, 2] -> 3. */
+/** Answers that parse and are therefore wrong, not malformed. The task is [1, 2] -> 3. */
 const INFEASIBLE: readonly (readonly [text: string, violation: string])[] = [
   ["3", "uses 3, which is not given"],
   ["3 = 3", "uses 3, which is not given"],

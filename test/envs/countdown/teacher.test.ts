@@ -1,4 +1,6 @@
-/** What a teacher is asked, and what its replies are read as: lists of JSON, whatever stands around them. */
+/**
+ * Tests the question to a teacher, and the lists of JSON that are read from its replies whatever text surrounds them.
+ */
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
 import { teacher } from "../../../envs/countdown/teacher.ts";

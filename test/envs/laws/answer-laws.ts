@@ -133,7 +133,7 @@ export const answerLaws: readonly Law[] = [
     // A letter is right by chance, and so is "5".
     appliesTo: ({ id }) => !CHOICES.includes(id),
     check({ environment, level, tasks }) {
-      // Of fewer than a thousand answers one is soon right by chance.
+      // With fewer than a thousand possible answers, a random one is soon right by chance.
       if (level.small === true) return;
       const issued = tasks[0] as Issued;
       // A short answer, such as an independent set of two, is hit by chance now and then: texts are the same ones each time.

@@ -46,7 +46,7 @@ const WRONG = "no answer made to be wrong is taken";
 const SPLIT = "an instance lies in the split asked for, and in the others exactly if its level is small";
 const ORDER = "the order of the answer counts where the environment says so, and only there";
 
-/** Those whose answers are one list. */
+/** Environments whose answers are one list. */
 const listed = [...synchronous, vertexCover].filter(({ id, shape }) => shape !== undefined && id !== "np/bisection");
 const named = listed.filter(({ shape }) => shape?.kind !== "labels");
 
@@ -152,7 +152,7 @@ describe("a verifier that ignores", () => {
   test("the order of a route", () => {
     const hamiltonian = registered("np/hamiltonian");
     const [subject] = subjectsOf(hamiltonian) as [Subject];
-    // As long as the answer is no longer than the longest cycle, any set of vertices is a cycle to it.
+    // The planted fault accepts any set of vertices as a cycle while it is no longer than the longest cycle.
     const longest = new Map(subject.tasks.map(({ instance, baseline }) => [instance, baseline?.value ?? 0]));
     const lax = withVerify(hamiltonian, (instance, answer) => {
       const list = answer as List;

@@ -53,7 +53,7 @@ export const hostileLaws: readonly Law[] = [
   },
 ];
 
-/** What is wrong with how an answer is judged that was changed; undefined: nothing. */
+/** Returns the fault in the verdict on a changed answer; undefined if there is none. */
 function problemOf(environment: SyncEnvironment, issued: Issued, text: string, isWrong: boolean): string | undefined {
   const { shape } = environment;
   // Better than the proven optimum throws.
@@ -66,7 +66,7 @@ function problemOf(environment: SyncEnvironment, issued: Issued, text: string, i
   return shapeProblem(shape.kind, shape.count(issued.instance), numbersIn(parsed.answer));
 }
 
-/** What is wrong with the items of an answer that was taken; undefined: nothing. */
+/** Returns the fault in the items of an accepted answer; undefined if there is none. */
 function itemsProblem(given: readonly string[], used: readonly string[]): string | undefined {
   const left = [...given];
   for (const item of used) {
@@ -77,7 +77,7 @@ function itemsProblem(given: readonly string[], used: readonly string[]): string
   return undefined;
 }
 
-/** What is wrong with the numbers of an answer that was taken; undefined: nothing. */
+/** Returns the fault in the numbers of an accepted answer; undefined if there is none. */
 function shapeProblem(kind: Numbered, count: number, numbers: readonly number[]): string | undefined {
   const isThere = (number: number): boolean => Number.isInteger(number) && number >= 0 && number < count;
   switch (kind) {

@@ -1,4 +1,4 @@
-/** What a law is, and what it is held against. */
+/** Types of the laws that environments obey, and of the subjects on which the tests check them. */
 import type { Environment, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
 import type { Facts } from "../../../envs/facts.ts";
 import type { Issued } from "../every.ts";
@@ -84,7 +84,7 @@ export function verdictOf({ grading }: Environment): Score["verdict"] {
   return grading === undefined ? "feasible" : "graded";
 }
 
-/** Whose prompts show every answer that counts, the right one among them. */
+/** Environments whose prompts show every answer that counts, the right one among them. */
 export const CHOICES: readonly string[] = ["qa", "qa/letter"];
 
 /** Whether a text earns no more than an answer that takes no thought, such as one vertex as a clique. */

@@ -27,7 +27,7 @@ test("a number is what is written, or stays it", () => {
       const [value] = parseExact(`[${text}]`) as readonly unknown[];
       expect(meaning(numberText(value) ?? "")).toBe(meaning(text));
       expect(value).toEqual(exactNumber(text));
-      // It is read again as it was kept.
+      // Reading the written value gives the same value.
       expect(parseExact(JSON.stringify({ a: value }))).toEqual({ a: value === 0 ? 0 : value });
       if (!isRawNumber(value)) expect(meaning(numberText(value) ?? "")).toBe(meaning(`${value as number}`));
     }),

@@ -1,4 +1,4 @@
-/** What counts as a judge's verdict, and what does not. */
+/** Tests which replies count as a judge's verdict. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readVerdict, REASON_MAX } from "../../../envs/lib/judge-reply.ts";

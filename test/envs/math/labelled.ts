@@ -1,16 +1,16 @@
-/** What a pair of the labelled suite is: pairs/ holds them by class, and labelled.test.ts asks for the verdict on each. */
+/** Types of the labelled suite: pairs/ holds the pairs by class, and labelled.test.ts checks the verdict on each. */
 
 export type Label = "equal" | "different" | "unread" | "undecided";
 
 export interface LabelledPair {
   readonly gold: string;
   readonly answer: string;
-  /** What is right. */
+  /** The right verdict. */
   readonly verdict: Label;
   readonly why: string;
   /** The problem, where it decides. */
   readonly problem?: string;
-  /** What is found today where that is something else; never "equal" for what is not. */
+  /** The verdict that math gives today, if it differs from the right one; never "equal" for a different pair. */
   readonly found?: Label;
 }
 

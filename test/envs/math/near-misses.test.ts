@@ -7,7 +7,7 @@ import { arithmetic } from "../../../envs/math/arithmetic/index.ts";
 import { linear } from "../../../envs/math/linear/index.ts";
 import { type Fraction, fraction, fractionOf, plus, shown } from "./reference.ts";
 
-/** Of each level. */
+/** Tasks of each level. */
 const TASKS = 40;
 
 interface Asked {

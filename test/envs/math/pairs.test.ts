@@ -53,7 +53,7 @@ describe.each(SEEDS)("from seed %s", (seed) => {
   });
 });
 
-// What no text may cost.
+// The tests below bound the time that any text may take.
 
 function answerOf(text: string): MathAnswer {
   const read = readMath(text);

@@ -14,7 +14,7 @@ export interface Corner {
 }
 
 type End = number | "max";
-/** What stands for a parameter's `_min` and `_max`, the same for both or not; "max": the largest that is declared. */
+/** Value of a parameter's `_min` and `_max`: one for both, or a pair. "max" is the largest declared value. */
 type Value = End | readonly [min: End, max: End];
 /** By parameter, `x` for `x_min` and `x_max`: each combination of the values is a corner. */
 type Grid = Readonly<Record<string, readonly Value[]>>;

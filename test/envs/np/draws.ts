@@ -41,7 +41,8 @@ export function randomOrder(size: number, seed: number): readonly number[] {
 const TASK = "Your task:\n";
 
 /**
- * What the prompt of another task says of its worked example; the example must be this instance, whose own prompt has none.
+ * Returns the words with which another task's prompt introduces its worked example. The example must be this instance,
+ * whose own prompt has none.
  */
 export function toldOfExample<Instance>(
   environment: Environment<Instance>,

@@ -10,9 +10,11 @@ export interface HostileCase<Instance> {
   /** A feasible answer, and its objective. */
   readonly good: string;
   readonly objective: number;
-  /** What can be read but is wrong, and the words that say why; the first stands for all in second answers. */
+  /**
+   * Texts that can be read but are wrong, with the reason; the first one serves as the wrong one in second answers.
+   */
   readonly infeasible: readonly (readonly [text: string, violation: string])[];
-  /** What looks odd but is an answer, and its objective. */
+  /** Odd texts that are valid answers, each with its objective. */
   readonly feasible: readonly (readonly [text: string, objective: number])[];
   /** Whether the numbers are labels, of any size. */
   readonly labels?: boolean;

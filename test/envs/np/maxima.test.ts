@@ -3,7 +3,7 @@ import { cornersOf } from "./corners.ts";
 import { gapOf, instancesOf, solverOf } from "../../../bench/solvers/timed.ts";
 import { synchronous } from "../every.ts";
 
-/** What each solver stops at by default. Its other work is bounded too, but not counted in nodes. */
+/** Node limit at which each solver stops by default. Its other work is bounded too, but not counted in nodes. */
 const NODES_MAX: Readonly<Record<string, number>> = {
   "np/bisection": 20_000,
   "np/clique": 150_000,

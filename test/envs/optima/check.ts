@@ -12,7 +12,7 @@ export interface Plan {
   readonly answers: number;
   /** At each level. */
   readonly instances: number;
-  /** Of the first instance at each level; the others' follow. */
+  /** Seed of the first instance at each level; the seeds of the others follow it. */
   readonly seed: number;
   /** Called after each answer. */
   readonly step?: () => void;
@@ -20,7 +20,7 @@ export interface Plan {
 
 export interface Counterexample {
   readonly level: string;
-  /** Of the instance, in the train split. */
+  /** Seed of the instance, in the train split. */
   readonly seed: number;
   readonly kind: Kind;
   readonly completion: string;
@@ -33,7 +33,7 @@ interface Tally {
   /** Different texts, counted apart for each instance. */
   distinct: number;
   feasible: number;
-  /** Those that reach the baseline. */
+  /** Answers that reach the baseline. */
   optimal: number;
   /** The largest ratio but 1; 0 if there is none. */
   ratioBelowOne: number;
@@ -84,7 +84,7 @@ function checkInstance(environment: SyncEnvironment, level: Level, plan: Plan, t
   tally.distinct += texts.size;
 }
 
-/** What is wrong with the score of an answer; undefined: nothing. */
+/** Returns the fault in the score of an answer; undefined if there is none. */
 function check(subject: Subject, kind: Kind, text: string, format: AnswerFormat, tally: Tally): string | undefined {
   try {
     const scored = scoreOf(subject, text, format);

@@ -1,6 +1,6 @@
 /**
- * What an answer is worth by the definitions in the environments' READMEs (FORGE A.5), written down a second time and as
- * plainly as they are said there: whatever is feasible has an objective.
+ * Computes objectives by the definitions in the environments' READMEs (FORGE A.5), independently of the code that
+ * scores and as plainly as the READMEs state them. Every feasible answer has an objective.
  */
 import { hasBit } from "../../../envs/lib/bit-matrix.ts";
 import { adjacent, type Graph, pairs } from "../../../envs/lib/graph.ts";
@@ -45,7 +45,7 @@ function bisection({ vertices, edges }: BisectionInstance, [one, other]: Sides):
   return sum(edges.filter(({ a, b }) => one.includes(a) !== one.includes(b)).map(({ weight }) => weight));
 }
 
-/** Of vertices that are all joined, or of which no two are. */
+/** Returns the definition of a clique (`joined`) or of an independent set: its objective is the number of vertices. */
 function vertexSet(joined: boolean): Definition {
   return (graph: Graph, list: List) => {
     if (list.length === 0 || !areDistinct(list, graph.vertices)) return undefined;

@@ -1,4 +1,4 @@
-/** What holds for every score (FORGE 3.1), said apart from the code that scores. */
+/** Laws that hold for every score (FORGE 3.1), written independently of the code that scores. */
 import { stripAnswer } from "../../../envs/answers/strip.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import type { Score } from "../../../envs/score.ts";
@@ -6,7 +6,7 @@ import { definitions } from "./definitions.ts";
 import { scoreOf } from "./subject.ts";
 import type { Subject } from "./subject.ts";
 
-/** What is wrong with a score; undefined: nothing. */
+/** Returns the fault in a score; undefined if there is none. */
 export function problemOf({ environment: { goal }, baseline }: Subject, scored: Score): string | undefined {
   const { verdict, solved, objective, ratio, violation } = scored;
   if (!baseline.proven) return "the baseline is not proven";
@@ -24,7 +24,7 @@ export function problemOf({ environment: { goal }, baseline }: Subject, scored: 
   return `${solved ? "solved" : "not solved"} at a ratio of ${ratio}: ${compared}`;
 }
 
-/** What is wrong with the verdict and the objective of an answer, by the definition; undefined: nothing. */
+/** Returns the fault in an answer's verdict and objective by the definition; undefined if there is none. */
 export function problemByDefinition(subject: Subject, text: string, scored: Score): string | undefined {
   const { environment, instance } = subject;
   const parsed = environment.parse(stripAnswer(text), instance);
@@ -36,7 +36,7 @@ export function problemByDefinition(subject: Subject, text: string, scored: Scor
   return `${scored.verdict} of objective ${scored.objective}, but by definition ${verdict} of ${expected}`;
 }
 
-/** What is wrong with the rewards of an answer by all schemes; undefined: nothing. */
+/** Returns the fault in an answer's rewards under all schemes; undefined if there is none. */
 export function problemOfSchemes(
   subject: Subject,
   text: string,

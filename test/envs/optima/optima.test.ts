@@ -15,7 +15,7 @@ const PLAN = { answers: ANSWERS, instances: Math.ceil(ANSWERS / 500), seed: 10_0
 /** Enough to find what is wrong with every answer or with one in many. */
 const FEWER = { ...PLAN, answers: 400, instances: 1 };
 
-/** The same solver, which solves each instance once. */
+/** Wraps a solver so that it solves each instance once. */
 function remembering(solver: Solver<unknown, unknown> | undefined): Solver<unknown, unknown> {
   if (solver === undefined) throw new Error("an environment has no solver");
   const solved = new Map<string, ReturnType<typeof solver.solve>>();

@@ -97,7 +97,7 @@ function tsp(old: TspInstance, rng: Rng): TspInstance {
   return { cities, distances };
 }
 
-/** What may be exchanged is, or not. */
+/** Exchanges the operands of each commutative operation, or leaves them, at random. */
 function arithmetic({ expression }: ArithmeticInstance, rng: Rng): ArithmeticInstance {
   return { expression: exchanged(expression, rng) };
 }

@@ -1,6 +1,7 @@
 /**
- * What versions 1 and 2 give, kept in a file, as for all environments (../golden.test.ts): also what the judge is asked, which
- * decides the rewards. A change needs a new version; UPDATE_GOLDEN=1 writes the file where there is none.
+ * Compares tasks of versions 1 and 2 with a golden file, as test/envs/golden.test.ts does for other environments. The
+ * file also keeps the judge's questions, which decide the rewards. A change needs a new version; UPDATE_GOLDEN=1 writes
+ * the file if it is missing.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

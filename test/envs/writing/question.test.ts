@@ -1,4 +1,6 @@
-/** What the judge is shown: no text can end its block, look like a message, or put words into the judge's mouth. */
+/**
+ * Tests the question to the judge: no text can end its block, look like a message, or put words into the judge's mouth.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readVerdict } from "../../../envs/lib/judge-reply.ts";

@@ -1,4 +1,4 @@
-/** Which conversations are tasks, and what is wrong with those that are not. */
+/** Tests which conversations are tasks, and the reasons for refusing the others. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { LETTERS_MIN, TEXT_BYTES_MAX } from "../../../envs/writing/conversation.ts";

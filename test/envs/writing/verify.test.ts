@@ -1,4 +1,4 @@
-/** What two verdicts are worth, and which texts no judge sees. */
+/** Tests the reward for two verdicts, and which texts no judge sees. */
 import { describe, expect, test } from "vitest";
 import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";

@@ -1,4 +1,4 @@
-/** What stands before a box names what is in it, where that counts. */
+/** Pairs in which the words before a box name its content, where that name counts. */
 import { labelled, ofProblem } from "../labelled.ts";
 
 const r = String.raw;

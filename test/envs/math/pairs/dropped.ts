@@ -1,4 +1,7 @@
-/** What stands in an answer counts, or the answer is not read: nothing is passed over that makes another value of it. */
+/**
+ * Pairs that check that math drops no part of an answer that changes its value: it reads the part or refuses the
+ * answer.
+ */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

@@ -1,4 +1,4 @@
-/** What stands between digits and letters and is not seen joins nothing. */
+/** Pairs with invisible characters between digits and letters; these characters join nothing. */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

@@ -1,4 +1,6 @@
-/** What conditions are about, what ± stands for, and what is no set: found by a second examination. */
+/**
+ * Pairs on the letters of conditions, the meaning of ±, and texts that are no set; a second examination found them.
+ */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

@@ -1,4 +1,4 @@
-/** What stands behind ≈ is a rounding of what stands before it; a colon between digits is a time or a ratio. */
+/** Pairs on roundings behind ≈, and on colons between digits, which write a time or a ratio. */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

@@ -1,4 +1,4 @@
-/** What differs at single places, in how it is joined, or in what it is counted over. */
+/** Pairs that differ in one place, in a connective, or in the range that they count over. */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

@@ -1,4 +1,6 @@
-/** What looks alike and is not: lists and groups of digits, days and fractions, hats and arrows, both and either. */
+/**
+ * Pairs that look alike and differ: lists and groups of digits, days and fractions, hats and arrows, both and either.
+ */
 import { labelled, ofProblem } from "../labelled.ts";
 
 const r = String.raw;

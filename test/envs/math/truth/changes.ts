@@ -96,7 +96,7 @@ export const IDENTITIES: readonly Change[] = [
   },
 ];
 
-/** As large as what only a few points reach. */
+/** Numbers large enough that only a few sample points reach them. */
 const LARGE = [50, 1_000, 12_345, 1_000_000, 100_000_000];
 
 export const MISTAKES: readonly Change[] = [

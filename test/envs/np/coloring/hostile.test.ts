@@ -23,7 +23,7 @@ testHostileAnswers({
     ["[1, 2, 01, 2]", "vertices 0 and 2 are joined, and both have color 1"],
     ["[3, 1, 2, 2]", "vertices 2 and 3 are joined, and both have color 2"],
     ["[1234567890, 1, 01234567890, 2]", "vertices 0 and 2 are joined, and both have color 1234567890"],
-    // What stands for a label that no double holds was in no answer.
+    // No violation names the stand-in for a label that is too large for a double, because the answer never held it.
     [`[${"9".repeat(26)}, 1, 0${"9".repeat(26)}, 2]`, "vertices 0 and 2 are joined, and both have the same color"],
     [`[${"9".repeat(100_000)}]`, "the list has 1 colors, and the graph 4 vertices"],
   ],

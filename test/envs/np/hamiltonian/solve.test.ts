@@ -55,7 +55,7 @@ describe.each(Object.entries(kinds))("%s", (name, draw) => {
   });
 });
 
-/** What a search of its own finds from the start, if it looks only for cycles of more than so many vertices. */
+/** Returns the cycle that a search from the start finds if it looks only for cycles of more than `least` vertices. */
 function searchAbove(graph: Graph, least: number): readonly number[] | undefined {
   const none = new Array<number>(least).fill(-1);
   const search = { incumbent: { cycle: none as readonly number[] }, nodesMax: 5000, nodes: 0, open: false };

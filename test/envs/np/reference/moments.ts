@@ -1,4 +1,4 @@
-/** What 500 instances of the level `reference` show, set against what the papers' public code would give on average. */
+/** Compares the means of 500 instances of the level `reference` with those that the papers' public code gives. */
 import { expect } from "vitest";
 import type { Environment } from "../../../../envs/environment.ts";
 import { draw, levelOf } from "../draws.ts";
@@ -7,7 +7,7 @@ export const COUNT = 500;
 /** Deviations that chance hardly ever reaches: one time in 16,000. */
 const DEVIATIONS_MAX = 4;
 
-/** The same every time. */
+/** Returns the 500 instances, equal at every call. */
 export function drawReference<Instance>(environment: Environment<Instance>): readonly Instance[] {
   const parameters = levelOf(environment, "reference");
   return Array.from({ length: COUNT }, (_, seed) => draw(environment, parameters, seed));

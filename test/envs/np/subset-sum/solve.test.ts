@@ -77,7 +77,7 @@ test("where states run out, swaps find as many of 500 numbers as any sum allows"
       const instance = draw(subsetSum, { ...levelOf(subsetSum, "benchmark"), ...sizes }, seed);
       const cut = solver.solve(instance, 1000);
       expectSound(subsetSum, instance, cut, cut.value);
-      // As many of the smallest as stay within the target: no choice has more.
+      // Counts the smallest numbers that stay within the target together: no choice has more.
       let [count, sum] = [0, 0];
       for (const number of instance.numbers.toSorted()) if ((sum += number) <= instance.target) count++;
       expect(cut).toMatchObject({ value: count, bound: count });

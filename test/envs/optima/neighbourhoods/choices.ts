@@ -3,7 +3,10 @@ import { type Rng, sample } from "../../../../envs/lib/rng.ts";
 import { anyPosition, type List, missing, repeated, without } from "./lists.ts";
 import { anyOf, type Change, type Neighbourhood } from "./neighbourhood.ts";
 
-/** Of a lot of so many, from a first choice; with changes beside those that any choice has. */
+/**
+ * Returns the neighbourhood of choices from `countOf` numbered things, beginning at `start`; `more` adds changes of its
+ * own.
+ */
 export function choices<Instance>(
   countOf: (instance: Instance) => number,
   start: (instance: Instance, rng: Rng) => List,

@@ -34,7 +34,7 @@ export function repeated(list: List, rng: Rng): List {
   return rng.int(0, 1) === 0 ? replaced(list, anyPosition(list, rng), value) : [...list, value];
 }
 
-/** Those of the numbers 0 … count − 1 that the list lacks, ascending. */
+/** Returns the numbers from 0 to count − 1 that the list lacks, ascending. */
 export function missing(list: List, count: number): List {
   const held = new Set(list);
   return [...Array(count).keys()].filter((value) => !held.has(value));

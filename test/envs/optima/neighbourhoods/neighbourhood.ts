@@ -1,4 +1,7 @@
-/** What local search needs to know of an environment's answers. Nothing here looks at how they are verified. */
+/**
+ * Types of the changes with which local search explores an environment's answers. No code here reads how they are
+ * verified.
+ */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 
 /** Methods, so that those of one environment pass for those of any. */

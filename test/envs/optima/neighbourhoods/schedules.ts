@@ -11,7 +11,10 @@ import { anyOf, type Neighbourhood } from "./neighbourhood.ts";
 
 const DAY = 24 * 60;
 
-/** As soon or as late as its attendees can be met, when another meeting ends, a minute off that, or at any time. */
+/**
+ * Returns a start for a meeting: the first or last one possible, the end of another meeting, a minute off it, or any
+ * time.
+ */
 function anyStart(instance: MeetingsInstance, schedule: Schedule, meeting: number, rng: Rng): number {
   const { attendees, minutes } = instance.meetings[meeting] as Meeting;
   const common = commonIntervals(instance.availability, attendees).filter(({ start, end }) => start + minutes <= end);
