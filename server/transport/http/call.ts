@@ -260,9 +260,8 @@ export function bodyReader(input: DescMessage): (call: HttpCall, headers: Incomi
       yield emptyMessage(format as BodyFormat);
     }
     return (request, keep) => {
-      const header = new Headers(request.header);
-      for (const ofBody of ["content-encoding", "content-length"]) header.delete(ofBody);
-      return { ...request, header, body: body(keep) };
+      for (const ofBody of ["content-encoding", "content-length"]) request.header.delete(ofBody);
+      return { ...request, body: body(keep) };
     };
   };
 }

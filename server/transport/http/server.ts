@@ -4,18 +4,15 @@
  */
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
+  Code,
+  ConnectError,
   cors,
   createConnectRouter,
   createContextKey,
   createContextValues,
   type ServiceImpl,
 } from "@connectrpc/connect";
-import {
-  compressionBrotli,
-  compressionGzip,
-  universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
-} from "@connectrpc/connect-node";
+import { compressionBrotli, compressionGzip, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createSecureServer } from "node:http2";
@@ -261,6 +258,26 @@ function listener(
   };
 }
 
+/** Aborts the work for a caller that left. One error for all: to make one, with its stack, takes as long as a short call. */
+const left = new ConnectError("the caller left before the answer", Code.Canceled);
+
+/** A request as Connect takes it. Connect's own function for this aborts, with a new error, at the end of each call. */
+function connectRequestOf(request: IncomingMessage, response: ServerResponse): Omit<ByteRequest, "contextValues"> {
+  const { host } = request.headers;
+  if (host === undefined) throw new Error("the request names no host");
+  const leaving = new AbortController();
+  response.once("close", () => {
+    if (!response.writableEnded) leaving.abort(left);
+  });
+  const header = new Headers();
+  for (const [name, value] of Object.entries(request.headers))
+    if (!name.startsWith(":")) header.set(name, String(value));
+  // Connect refuses bidirectional calls over HTTP/1.1 without an explanation; naming version 2.0 lets our handler
+  // refuse them with one.
+  const [httpVersion, url] = ["2.0", new URL(request.url ?? "", `http://${host}`).href];
+  return { httpVersion, method: request.method ?? "", url, header, body: request, signal: leaving.signal };
+}
+
 async function answerCall(
   { method, read, handler }: Route,
   request: IncomingMessage,
@@ -285,10 +302,7 @@ async function answerCall(
     // The caller has left.
     if (isClosed(response)) return;
     const values = createContextValues().set(callKey, call).set(refusalKey, refused);
-    const universal = universalRequestFromNodeRequest(request, response, undefined, values);
-    // Connect refuses bidirectional calls over HTTP/1.1 without an explanation; naming version 2.0 lets our handler
-    // refuse them with one.
-    const asked: ByteRequest = { ...universal, httpVersion: "2.0", body: request };
+    const asked = { ...connectRequestOf(request, response), contextValues: values };
     const filled = fill(asked, (message) => values.set(messageKey, message));
     await universalResponseToNodeResponse(await handler(filled), response);
   } catch (error) {

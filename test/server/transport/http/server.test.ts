@@ -29,6 +29,47 @@ test("curl can call with JSON and nothing else", async () => {
   expect([response.status, await response.json()]).toEqual([200, { outcome: { sampleIndex: 4 } }]);
 });
 
+test("a call that was answered is not also called off as if its caller had left", async () => {
+  const { httpPort } = await start({ step });
+  const url = `http://127.0.0.1:${httpPort}/gradus.v1.EnvironmentService/Step`;
+  const original = Object.getOwnPropertyDescriptor(AbortController.prototype, "abort") as {
+    readonly value: () => void;
+  };
+  let aborts = 0;
+  function abort(this: AbortController, ...reason: []): void {
+    aborts++;
+    original.value.apply(this, reason);
+  }
+  Object.defineProperty(AbortController.prototype, "abort", { ...original, value: abort });
+  try {
+    for (let i = 0; i < 10; i++) await (await fetch(url, { ...json, body: "{}" })).json();
+  } finally {
+    Object.defineProperty(AbortController.prototype, "abort", original);
+  }
+  // Connect itself ends each call so, once.
+  expect(aborts).toBeGreaterThan(0);
+  expect(aborts).toBeLessThanOrEqual(10);
+});
+
+test("a caller that leaves before the answer ends the work for it", async () => {
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { httpPort } = await start({
+    step: async (request, { signal }) => {
+      signal.addEventListener("abort", () => ended.resolve());
+      begun.resolve();
+      await ended.promise;
+      return echo(request);
+    },
+  });
+  const socket = connect(httpPort, "127.0.0.1");
+  const head =
+    "POST /gradus.v1.EnvironmentService/Step HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+  socket.write(`${head}content-length: 2\r\n\r\n{}`);
+  await begun.promise;
+  socket.destroy();
+  await ended.promise;
+});
+
 test("JSON that is none is the caller's fault", async () => {
   const { httpPort } = await start({ step });
   const url = `http://127.0.0.1:${httpPort}/gradus.v1.EnvironmentService/Step`;
