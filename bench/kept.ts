@@ -1,8 +1,8 @@
-/** What parts of a long run came to, kept line by line in a file: one that was broken off goes on where it was. */
+/** Results of a long run's parts, appended line by line to a file. A run that was broken off resumes from them. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 export interface Kept<Value> {
-  /** What a part came to before; undefined: it was not played. */
+  /** Returns the kept result of a part, or undefined if the part has not been played. */
   of(part: unknown): Value | undefined;
   keep(part: unknown, value: Value): void;
 }

@@ -6,7 +6,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** Of so many steps; the label says of what. */
+/** Shows the progress of `total` steps under the label. */
 export function createProgress(label: string, total: number): Progress {
   if (!process.stderr.isTTY) return { step: () => undefined, stop: () => undefined };
   const format = `${label} {bar} {value}/{total}  {eta_formatted} left`;

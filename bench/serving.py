@@ -24,7 +24,7 @@ def serving(checkout: Path = ROOT) -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def serving_ports(checkout: Path = ROOT, *options: str) -> Iterator[tuple[int, dict[str, int]]]:
-    """The same with more options: process and `grpcPort` and `httpPort`."""
+    """Yields the process, and `grpcPort` and `httpPort`, of a server that was started with more options."""
     with tempfile.TemporaryDirectory() as data:
         program = json.loads((checkout / "package.json").read_text())["bin"]["gradus"]
         command = [str(checkout / program), "serve", "--port", "0", "--http-port", "0"]

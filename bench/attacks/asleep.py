@@ -16,7 +16,7 @@ class Asleep(Environment):
         return rng.randrange(1000)
 
     def prompt(self, instance):
-        """What to say."""
+        """Returns the prompt."""
         return f"Say {instance}"
 
     def reference(self, instance):

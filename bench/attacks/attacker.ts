@@ -41,7 +41,7 @@ async function carryOut({ attack: name, target }: Order): Promise<void> {
   const again = async (): Promise<never> => {
     const unary = unaryOf(target.port);
     for (;;) {
-      // What is refused is asked for again, as by one who does not care; but not in a loop that waits for nothing.
+      // A refused call is repeated at once, as a careless attacker does; the pause keeps the loop from spinning.
       await call({ unary, target }, next++).catch(() => sleep(1));
       ended++;
     }

@@ -1,4 +1,4 @@
-/** What is done to a server while others use it. */
+/** Attacks on a server while other callers use it. */
 import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { connect, constants } from "node:http2";
@@ -158,7 +158,7 @@ const objects = (bytes: number): string => `[${"{},".repeat(bytes / 3)}{}]`;
 const keys = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"${i}":1`).join()}}`;
 
 const reflectionPath = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-/** Which file has a service of ours (field 4), in gRPC's five bytes. */
+/** A reflection request for the file that defines one of our services (field 4), after gRPC's five bytes. */
 const symbol = Buffer.from("gradus.v1.CurriculumService");
 const reflectionRequest = Buffer.concat([
   Buffer.of(0),
@@ -272,7 +272,7 @@ export const attacks = {
 export type AttackName = keyof typeof attacks;
 export const attackNames = Object.keys(attacks) as readonly AttackName[];
 
-/** What stands for the token in an attack, and for its file in the server's arguments. */
+/** Placeholder for the token in an attack, and for the token's file in the server's arguments. */
 export const TOKEN = "an-attacker-who-knows-the-token";
 
 export function serverArgs(attack: AttackName, tokenFile: string): readonly string[] {

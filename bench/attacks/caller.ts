@@ -1,4 +1,4 @@
-/** Who calls a server, in peace or not: a connection of its own, and calls by their contract. */
+/** Callers of a server, peaceful and attacking: each has a connection of its own and calls by its own contract. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { credentials, makeGenericClientConstructor, Metadata } from "@grpc/grpc-js";
@@ -14,14 +14,14 @@ export type Unary = <I extends DescMessage, O extends DescMessage>(
   request: MessageInitShape<I>,
 ) => Promise<MessageShape<O>>;
 
-/** What one attacker does. */
+/** One attack: how many callers there are, and the call that they repeat. */
 export interface Attack {
   /** Connections; each calls again as soon as it was answered or refused. */
   readonly callers: number;
   /** Before the attack begins. */
   readonly prepare?: (unary: Unary) => Promise<void>;
   readonly call: (caller: { readonly unary: Unary; readonly target: Target }, i: number) => Promise<unknown>;
-  /** Of the server. */
+  /** Arguments of the attacked server. */
   readonly args?: readonly string[];
 }
 

@@ -51,7 +51,10 @@ function remembered(path: string): Buffer {
   );
 }
 
-/** The same, once they are remembered: the table's own entries are the first 61, and the newest comes first. */
+/**
+ * Returns the headers as indices, once the peer has them in its table. HPACK's own entries are the first 61, and the
+ * newest comes first.
+ */
 function again(path: string): Buffer {
   return Buffer.from(headersOf(path).map((_, i, { length }) => 0x80 | (62 + length - 1 - i)));
 }
@@ -60,7 +63,7 @@ export const listPath = "/gradus.v1.EnvironmentService/ListEnvironments";
 export const stepPath = "/gradus.v1.EnvironmentService/Step";
 const emptyMessage = Buffer.alloc(5);
 
-/** What comes for the i-th stream of a connection. */
+/** Returns the frames of the i-th stream of a connection. */
 type StreamFrames = (stream: number, block: Buffer, i: number) => readonly Buffer[];
 
 const reset = (stream: number): Buffer => frameOf("rstStream", 0, stream, uint32(8));

@@ -37,7 +37,7 @@ export function messaging(value: string): Attack["call"] {
   };
 }
 
-/** As many sessions as there are, in which nothing is asked. */
+/** Opens as many sessions as the server allows, and asks nothing in them. */
 export const sitting: Attack["call"] = async ({ target }) => {
   const sockets: WebSocket[] = [];
   for (let i = 0; i < SESSIONS; i += 64)

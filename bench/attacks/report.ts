@@ -1,4 +1,4 @@
-/** What came of attacks, and whether others were spared. */
+/** Results of the attacks, and the check that other callers were spared. */
 import type { AttackName } from "./attacks.ts";
 
 export interface Latencies {
@@ -8,7 +8,7 @@ export interface Latencies {
   readonly maxMs: number;
 }
 
-/** What one caller saw of a server. */
+/** Latencies that one caller saw of a server. */
 export interface Seen {
   readonly step: Latencies;
   readonly health: Latencies;
@@ -19,7 +19,7 @@ export interface Seen {
 export interface Result {
   readonly attack: AttackName;
   readonly attacked: Seen;
-  /** Of a second server that has nothing to do, asked at the same moments: what the machine itself adds. */
+  /** Latencies of a second, idle server, measured at the same moments: the share that the machine itself adds. */
   readonly idle: Seen;
   /** The most memory that the attacked server had, over what it had before. */
   readonly memoryOverIdleMiB: number;
@@ -45,7 +45,7 @@ function isSpared(attacked: Latencies, idle: Latencies): boolean {
 
 function isMet({ attacked, idle, memoryOverIdleMiB }: Result): boolean {
   const calls = isSpared(attacked.step, idle.step) && isSpared(attacked.health, idle.health);
-  // What takes a few milliseconds alone is not felt at three times that.
+  // A call that takes a few milliseconds on an idle server may take three times as long: nobody notices that.
   const batches = attacked.nextBatch.p50Ms <= Math.max(bars.p99Ms, BATCH_RATIO * idle.nextBatch.p50Ms);
   return calls && batches && memoryOverIdleMiB <= MEMORY_MIB;
 }

@@ -1,6 +1,8 @@
 /**
- * What others notice while a server is attacked: their steps, health checks and update batches, beside what they notice of
- * a server that nobody attacks and that is asked at the same moments. README.md says how, docs/evidence.md what came out.
+ * Measures what other callers notice while a server is attacked: latencies of their steps, health checks and update
+ * batches.
+ * An idle server that nobody attacks is measured at the same moments. README.md says how, docs/evidence.md has the
+ * figures.
  *
  *   node bench/attacks/run.ts [--json] [--rounds 1] [--seconds 10] [--attack "rapid resets"] [--nice 19]
  */
@@ -53,7 +55,7 @@ async function timed(call: Timed, everyMs: number, durationMs: number): Promise<
   return summary(await Promise.all(taken));
 }
 
-/** The same, one after the other. */
+/** Measures calls that follow each other: the next one begins when the last one has ended. */
 async function inTurn(call: Timed, everyMs: number, durationMs: number): Promise<Latencies> {
   const taken: number[] = [];
   for (const end = performance.now() + durationMs; performance.now() < end; await sleep(everyMs)) {

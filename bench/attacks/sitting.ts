@@ -28,7 +28,7 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - startedAtMs) / 1000;
 }
 
-/** What comes of it, and how long it takes. */
+/** Returns the outcome of one step of the program, and the seconds that it took. */
 async function timed(client: GradusClient, task: Task, program: string): Promise<string> {
   let what = "";
   const took = await seconds(async () => {
@@ -47,7 +47,7 @@ for (let round = 0; round < Number(options.rounds); round++) {
   const sleeping = Array.from({ length: Number(options.sleepers) }, () =>
     server.client.step(task, answer(programs.asleep), { signal: left.signal }).catch(() => undefined),
   );
-  // They are there first: what comes after them on their connection is answered.
+  // Once a later call on the same connection is answered, the sleepers' steps have reached the server.
   await server.client.reset({ environment: "countdown", seed: 1n });
   const other = createClient(server.address);
   console.log(

@@ -1,14 +1,17 @@
 /**
- * What a server's processor time goes to, for sizing: a scored completion of each environment, a task that is made, and
- * the memory of a run. Times are processor time of the server and all its processes, so that a busy machine changes them
- * little; the table of docs/guides/capacity.md is this program's.
+ * Measures where a server's processor time goes, for sizing: a scored completion of each environment, a made task, a
+ * run's memory.
+ * Times are processor time of the server and all its processes, so that a busy machine changes them little.
+ * The table of docs/guides/capacity.md is this program's output.
  *
  *   node bench/capacity/run.ts [--seconds 3] [--environment np/tsp] [--runs 200] [--json]
  *   node bench/capacity/run.ts --environment none --store postgres://… --database-pid PID
  *
- * Groups are of 16 completions of 4 KB, half of them right where there is a solver or a solution, in BatchSteps of four
- * groups with eight in flight (of one group, one after the other, where a sandbox or a judge is asked), at the hardest
- * level that may be trained on. The judge answers at once.
+ * Groups have 16 completions of 4 KB, half of them right if there is a solver or a solution, at the hardest trainable
+ * level.
+ * A BatchSteps request has four groups, and eight requests are in flight.
+ * If the environment asks a sandbox or a judge, a request has one group, and one is in flight. The judge answers at
+ * once.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -35,13 +38,13 @@ const { values: options } = parseArgs({
 
 const { "database-pid": databasePid } = options;
 const [TASKS, GROUPS, COMPLETIONS, CHARACTERS, IN_FLIGHT] = [64, 4, 16, 4096, 8];
-/** Of environments that ask a sandbox or a judge: a message of one group, one after the other. */
+/** Load for environments that ask a sandbox or a judge: one group a message, one message at a time. */
 const SLOW = { groups: 1, inFlight: 1 };
 const PROMPTS = 64;
-/** Of Linux's clock ticks, in which /proc counts. */
+/** Linux's clock ticks a second; /proc counts in them. */
 const TICKS = 100;
 
-/** Of a process and all that it started, those that have ended among them. */
+/** Returns the processor seconds of a process and of all its descendants, including those that have ended. */
 function cpuSeconds(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -58,7 +61,7 @@ function cpuSeconds(pid: number): number {
       children.reduce((sum, child) => sum + cpuSeconds(Number(child)), 0)
     );
   } catch {
-    // It ended meanwhile, and its time is its parent's.
+    // The process ended meanwhile, and its parent's figures include its time.
     return 0;
   }
 }

@@ -1,4 +1,4 @@
-"""What a command costs: CPU of its process and all that it starts, user and system, the median of 20.
+"""Measures what a command costs: CPU of its process and its children, user and system, the median of 20.
 
     python3 bench/cli/run.py [--gradus cli/gradus] [--other FOLDER/cli/gradus] [--count 20] [--json]
 
@@ -21,7 +21,7 @@ COMMANDS = ("--help", "envs", "reset np/tsp", "reset countdown --level T0 --seed
 
 
 def cpu_seconds(command: list[str], env: dict[str, str]) -> float:
-    """Of a command, which must end well, and of all that it waited for."""
+    """Returns the CPU seconds of a command and of the children that it waited for. Exits if the command fails."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=env)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -23,7 +23,9 @@ export interface Judgement {
   readonly students: number;
   /** Students of whom not even equal shares arrived in the time there was: they say nothing of the ratio. */
   readonly unreached: number;
-  /** Of the others: those that did not arrive in twice the time of equal shares. */
+  /**
+   * Students that equal shares brought to the target and this policy did not, within twice the time of equal shares.
+   */
   readonly lost: number;
   /** The median over the students of its rollouts to the target over those of equal shares. Infinity: most are lost. */
   readonly ratio: Figure;
@@ -69,11 +71,11 @@ export function judged({ kind, set, policy, pairs }: Played): Judgement {
   };
 }
 
-/** What the bar is about: a policy over all kinds of a set. */
+/** Figures that the bar is about: one policy over all kinds of a set. */
 export interface Overall {
   readonly policy: string;
   readonly set: KindSet;
-  /** Of the kinds' ratios. */
+  /** Median of the kinds' ratios. */
   readonly median: number;
   readonly worst: number;
   /** The greatest upper end of an interval, and of which kind it is. */

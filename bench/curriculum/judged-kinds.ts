@@ -5,7 +5,7 @@ import { kinds } from "./kinds/kinds.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { places, setting } from "./setting.ts";
 
-/** Which kinds a figure is over. */
+/** Sets of kinds that a figure is taken over. */
 export const sets = ["tuned on", "set apart", "others'"] as const;
 
 export type KindSet = (typeof sets)[number];

@@ -1,4 +1,4 @@
-/** What every policy is judged in: arms, the run's shape, and which students. Frozen with the students. */
+/** Setting in which every policy is judged: arms, the run's shape, and students. Frozen together with the students. */
 import type { Place } from "../../server/simulation/student.ts";
 
 const FAMILIES = ["a", "b"];

@@ -1,9 +1,9 @@
 /**
- * What the default was chosen from, on the kinds that were not set apart:
+ * Candidates from which the default was chosen, on the kinds that were not set apart:
  *
  *   node bench/curriculum/run.ts --policies bench/curriculum/tuning.ts --set tuning --kinds tuned --seeds 10
  *
- * Settings are one for all students. `--policy` names some of them.
+ * Settings are the same for all students. `--policy` names some of them.
  */
 import { bandit, type Candidate, competence, levels, tiers } from "./policies.ts";
 

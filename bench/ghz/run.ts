@@ -21,7 +21,7 @@ const repository = join(import.meta.dirname, "../..");
 const binaries = join(repository, ".cache", `ghz-${version}`);
 const binary = join(binaries, "ghz");
 
-/** What ghz is asked for. A stream sends each message of its data once. */
+/** One test of ghz. A stream sends each message of its data once. */
 interface Test {
   readonly scenario: Scenario;
   readonly method: "step" | "batchStep" | "streamSteps";

@@ -1,12 +1,14 @@
 /**
- * What the dearest answers cost: each of the shapes at the length that is taken at most and at shorter ones, where less
- * may be refused, read and compared through the environment's front door with a gold of its own shape and length, and with
- * some short ones; the median of five each. What is over the limit is measured once more at the end, for the clock of a
- * thread's time moves in steps of up to 4 ms and a machine that is shared has its hiccups: it counts where it is over again.
+ * Measures the most expensive answers: each shape at the maximum length and at shorter ones, since less may be refused.
+ * Each answer is read and compared through the environment's front door, with a gold of its own shape and length and
+ * with some short ones.
+ * The figure is the median of five. A result over the limit is measured once more at the end, and counts if it is over
+ * again.
+ * A thread's clock moves in steps of up to 4 ms, and a shared machine has hiccups.
  *
  *   node bench/math/worst.ts [--length 8192 --length 300 …] [--limit-ms 20] [--top 15] [--json]
  *
- * Exits with 1 where a shape takes longer than the limit, twice.
+ * Exits with 1 if a shape is over the limit twice.
  */
 import { parseArgs } from "node:util";
 import { math } from "../../envs/math/index.ts";
@@ -26,7 +28,7 @@ const { values: options } = parseArgs({
 
 const ROUNDS = 5;
 
-/** What became of one answer: one of the verdicts, or that it or its gold is not taken. */
+/** Returns the verdict on one answer, or "unread" if the answer is malformed. */
 function verify(instance: MathInstance, text: string): string {
   const read = math.parse(text, instance);
   if (read.kind === "malformed") return "unread";
@@ -44,7 +46,7 @@ interface Row {
   readonly gold: string;
   readonly length: number;
   readonly verdict: string;
-  /** Of the processor: other work on the machine lengthens the time by the clock. */
+  /** Processor time. Other work on the machine lengthens the wall time only. */
   readonly ms: number;
   readonly wallMs: number;
   /** Measures it once more. */

@@ -1,12 +1,13 @@
 /**
- * What mounting costs: CPU a completion of a mounted environment, Node and its worker together, beside verification alone in
- * the same Python. A group of 256 answers to one instance is verified as a Step's is, through the gate of the environment's
- * resource; the two are measured by turns.
+ * Measures the cost of mounting: CPU a completion of a mounted environment, Node and its worker together.
+ * Verification alone in the same Python stands beside it. A group of 256 answers to one instance is verified as a
+ * Step's is,
+ * through the gate of the environment's resource. The two are measured by turns.
  *
  *   node bench/mounted/run.ts [--python .venv/bin/python] [--pairs 15] [--levels 1,20,50,200] [--json]
  *
- * The bar: at most 1.3 times verification alone where that takes 50 µs or more, at most 20 µs more below. Ends with 1 where
- * it is missed.
+ * The bar is 1.3 times verification alone if that takes 50 µs or more, and 20 µs more if it takes less.
+ * Exits with 1 if the bar is missed.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -31,9 +32,9 @@ const { values: options } = parseArgs({
 
 const FILE = join(import.meta.dirname, "verifiers.py");
 const GROUP = 256;
-/** What a mount of one worker has at once (server/outside/mounted/open.ts). */
+/** Answers that a mount of one worker verifies at once (server/outside/mounted/open.ts). */
 const ANSWERS_AT_ONCE = 128;
-/** Of verification alone in a turn: the longest, and the most groups. */
+/** Limits of one turn of verification alone: the duration, in microseconds, and the number of groups. */
 const TURN_US = 200_000;
 const GROUPS_MAX = 80;
 const BAR = { fromUs: 50, times: 1.3, moreUs: 20 } as const;
@@ -66,7 +67,7 @@ function startAlone(): Alone {
   };
 }
 
-/** Of the host's workers together, by the scheduler's own count. */
+/** Returns the CPU time, in microseconds, of all the host's workers together, as the scheduler counts it. */
 function workersUs(hostPid: number): number {
   const tasks = readdirSync(`/proc/${hostPid}/task`);
   const children = tasks.flatMap((task) =>

@@ -60,7 +60,7 @@ const opened = await openMounts(
 );
 if (opened.kind === "invalid") throw new Error(opened.message);
 
-/** What hostile answers to one of its tasks came to, by kind. */
+/** Returns the kind of result of each hostile answer to one task of the environment. */
 async function attacked(environment: Environment, level: number): Promise<readonly string[]> {
   const { asked } = environment;
   if (asked === undefined) throw new Error(`${environment.id} is not mounted`);
@@ -72,7 +72,8 @@ async function attacked(environment: Environment, level: number): Promise<readon
     const facts = await environment.verify(instance, answer, context);
     if (facts.kind === "failed") return "no reward";
     const isRight = facts.kind === "feasible" || (facts.kind === "graded" && facts.solved);
-    // What was beaten by an answer is found infeasible: more than that would be a reward for it.
+    // An answer that broke the verifier is judged infeasible; a component above 0 beside the violation would be a
+    // reward.
     const isRewarded =
       facts.kind === "graded" &&
       facts.violation !== undefined &&

@@ -89,7 +89,7 @@ class _Reader:
 
 
 def reward_of(numbers: list[int], target: int, completion: str) -> float:
-    """What the completion's last answer block is worth."""
+    """Returns the reward of the completion's last answer block."""
     answers = [each for each in ANSWER.findall(completion) if each.strip()]
     if not answers:
         return 0.0
@@ -111,13 +111,13 @@ def reward_of(numbers: list[int], target: int, completion: str) -> float:
 
 
 class Completion(Action):
-    """What a model wrote."""
+    """A model's completion."""
 
     text: str
 
 
 class Graded(Observation):
-    """What it is worth; the reward is the observation's own field."""
+    """The observation after a completion. Its reward is in the observation's own field."""
 
 
 class Countdown(Environment[Completion, Graded, State]):
@@ -138,7 +138,7 @@ class Countdown(Environment[Completion, Graded, State]):
         return Graded()
 
     async def reset_async(self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any) -> Graded:
-        """The same on the event loop, so that no thread is woken for it."""
+        """Resets on the event loop, so that no thread is woken."""
         return self.reset(seed, episode_id, **kwargs)
 
     def step(self, action: Completion, timeout_s: float | None = None, **kwargs: Any) -> Graded:
@@ -146,12 +146,12 @@ class Countdown(Environment[Completion, Graded, State]):
         return Graded(reward=reward_of(self._numbers, self._target, action.text))
 
     async def step_async(self, action: Completion, timeout_s: float | None = None, **kwargs: Any) -> Graded:
-        """The same on the event loop."""
+        """Steps on the event loop."""
         return self.step(action, timeout_s, **kwargs)
 
     @property
     def state(self) -> State:
-        """What OpenEnv asks for: nothing is counted."""
+        """Returns the state that OpenEnv requires. Nothing is counted in it."""
         return self._state
 
 

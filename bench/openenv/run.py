@@ -127,7 +127,7 @@ def by_gradus(client: Client, groups: Sequence[Group]) -> list[list[float | None
 
 
 async def by_openenv(sessions: Sequence[websockets.ClientConnection], groups: Sequence[Group]) -> list[list[float]]:
-    """The same by sessions that stand at their tasks: group i by session i modulo their number."""
+    """Returns the rewards from sessions that keep their tasks: group i goes to session i modulo their number."""
     rewards: list[list[float]] = [[] for _ in groups]
 
     async def session(number: int) -> None:

@@ -14,7 +14,7 @@ import { AnswerFormat, type Task } from "../../proto/gen/gradus/v1/task_pb.js";
 export const scenarios = ["batch", "unary", "stream"] as const;
 export type Scenario = (typeof scenarios)[number];
 
-/** What one request of a scenario holds. */
+/** Sizes of one request of a scenario. */
 export const shapes = {
   batch: { groups: 16, completions: 16 },
   unary: { groups: 1, completions: 1 },

@@ -88,7 +88,7 @@ function callLoad(wire: Wire, next: () => Template, window: number, until: numbe
   });
 }
 
-/** The same with the messages of one stream. */
+/** Sends the load as messages of one stream. */
 function streamLoad(wire: Wire, next: () => Template, window: number, until: number): Promise<number> {
   return new Promise((resolve) => {
     let onTheWay = 0;

@@ -14,7 +14,7 @@ export interface Pair {
   readonly minimal: Measurement;
 }
 
-/** Of paired values: the median with what lies around it. */
+/** Distribution of paired values: the median, the quartiles and the extremes. */
 export interface Spread {
   readonly min: number;
   readonly lowerQuartile: number;
@@ -41,7 +41,7 @@ export interface Servers {
 
 export interface Plan {
   readonly repetitions: number;
-  /** Of one measurement. */
+  /** Duration of one measurement, in milliseconds. */
   readonly durationMs: number;
   /** Load on each server before the first pair. */
   readonly warmUpMs: number;

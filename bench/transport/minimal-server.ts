@@ -1,6 +1,6 @@
 /**
- * What gRPC in Node costs by itself: grpc-js and protobuf-es with the transport settings of our server, and a handler
- * that answers each completion with one constant outcome. Prints its port, and runs until it is killed.
+ * Serves gRPC with grpc-js, protobuf-es and our server's transport settings, to show what gRPC in Node costs by itself.
+ * The handler answers each completion with one constant outcome. Prints the port, and runs until it is killed.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMessage, DescMethod, Message, MessageShape } from "@bufbuild/protobuf";

@@ -14,7 +14,7 @@ const serve = ["cli/main.ts", "serve", "--port", "0", "--http-port", "0", "--log
 
 export interface ServerProcess {
   readonly port: number;
-  /** Of the minimal server: 0. */
+  /** HTTP port; 0 for the minimal server, which has none. */
   readonly httpPort: number;
   /** Memory that it has now. */
   rssBytes(): number;

@@ -43,7 +43,7 @@ export interface Template {
   readonly bytes: Buffer;
   /** Where the stream's number goes. */
   readonly streamAt: readonly number[];
-  /** What counts against the windows. */
+  /** Bytes that count against the flow-control windows. */
   readonly dataBytes: number;
 }
 

@@ -10,7 +10,7 @@ import { type Nature, studentOf } from "./nature.ts";
 export interface Kind extends Family {
   /** Policies were tuned without it, and are judged by it. */
   readonly apart: boolean;
-  /** What a user sees of the arms. */
+  /** The arms, as a user sees them. */
   readonly places: readonly Place[];
   /** `batches` is how long equal shares may take, and as long again. */
   readonly shape: Shape;

@@ -10,7 +10,7 @@ import { type Described, type Kind, kindOf } from "./kind.ts";
 import * as rewards from "./rewards.ts";
 import * as shapes from "./shapes.ts";
 
-/** Those of `gradus simulate`, which policies were tuned on before there were others. */
+/** The kinds of `gradus simulate`. Policies were tuned on them before there were others. */
 const known: readonly Kind[] = students.map((family) => ({ ...family, apart: false, places, shape: setting }));
 
 const tuned: readonly Described[] = [

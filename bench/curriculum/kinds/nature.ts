@@ -1,9 +1,9 @@
 /**
- * What the students of the bench share: the law of server/simulation/law.ts, with what real runs have beside it.
+ * The law that the bench's students share: the law of server/simulation/law.ts, with four effects that real runs have.
  *
- * - A completion is right with chance floor + (cap − floor) · p: answers are guessed, labels wrong, verifiers fail. Of the
- *   variance of its rewards only the share teaches that is the student's own: (cap − floor)² p (1 − p) over the whole.
- * - An arm that opens after so many teaching groups of it hardly moves before, and afterwards faster than others.
+ * - A completion is right with chance floor + (cap − floor) · p: answers are guessed, labels wrong, verifiers fail. Only
+ *   the student's own share of the variance of its rewards teaches: (cap − floor)² p (1 − p) over the whole.
+ * - An arm that opens after a number of its teaching groups hardly moves before, and moves faster than others afterwards.
  * - Abilities drift down with each update batch, and fall at once where tasks change.
  * - Graded answers: a completion's quality is top · 1 / (1 + exp(−(a − w ln(u / (1 − u)) + noise))), noise logistic; it
  *   counts as solved from .95 on. A group is worth 4 times the variance of its qualities.
@@ -33,7 +33,7 @@ interface Mind {
   readonly batch: number;
 }
 
-/** What a group of an arm teaches before it opens, and after, of what it would else. */
+/** Factors on what a group of an arm teaches, before the arm opens and after. */
 const CLOSED = 0.02;
 const OPENED = 2;
 const SOLVED = 0.95;

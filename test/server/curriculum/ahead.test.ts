@@ -93,7 +93,7 @@ describe("tasks made ahead", () => {
   });
 });
 
-/** What a batch has, as the source is asked for it. */
+/** Returns the tasks of a batch by arm and ordinal, in the form in which the source is asked for them. */
 const drawnIn = ({ tasks }: { readonly tasks: readonly Task[] }): readonly string[] =>
   tasks.map(({ key }) => key.name.split(":").slice(0, 2).join(":"));
 

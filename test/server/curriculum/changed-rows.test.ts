@@ -1,4 +1,8 @@
-/** What was changed in the file of runs, by hand or by a flipped bit, is told with the run's name, or does no harm: never another run. */
+/**
+ * Tests of changes to the file of runs, by hand or by a flipped bit: a change is reported with the run's name or does
+ * no harm.
+ * No change touches another run.
+ */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,14 +33,14 @@ const where = mkdtempSync(join(tmpdir(), "gradus-"));
 const ids = ["alpha", "beta"];
 afterAll(() => rmSync(where, { recursive: true }));
 
-/** What a list says of each run while nothing is changed. */
+/** The list's entry of each run while nothing is changed. */
 const lists: Record<string, unknown> = {};
 
 /** The store without its thread, which takes ten times as long to start as the file to open; for what is done hundreds of times. */
 function threadless(directory: string): Store & { readonly loss: string | undefined } {
   const { db, loss } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const methods = Object.entries(runsIn(db, folderChain(db, directory)).methods).map(([name, method]) => {
-    // As commit-queue.ts does.
+    // Damage becomes StoreDamaged, as in commit-queue.ts.
     const called = (...args: readonly unknown[]): unknown => {
       try {
         return (method as (...args: readonly unknown[]) => unknown)(...args);
@@ -49,7 +53,10 @@ function threadless(directory: string): Store & { readonly loss: string | undefi
   return { ...(Object.fromEntries(methods) as unknown as Store), close: () => Promise.try(() => db.close()), loss };
 }
 
-/** What is known of each run, by itself and in a list: a text, and "refused" before it where it is a refusal that names the run. */
+/**
+ * Returns a text for each run, from the run by itself and from a list. It begins with "refused" if the server refuses
+ * the run by name.
+ */
 async function seen(
   directory: string,
   open: (directory: string) => Store | Promise<Store> = () => sqliteStore({ directory }),
@@ -248,7 +255,7 @@ test("of 200 rows that are changed, taken away, doubled or moved each is told, o
       try {
         db.exec(sql);
       } catch {
-        // What a table's own constraints refuse is not changed.
+        // The table's own constraints refused the change, so nothing was changed.
       }
       db.close();
     });
@@ -261,7 +268,7 @@ test("of 200 rows that are changed, taken away, doubled or moved each is told, o
   expect(refused).toBeGreaterThan(100);
 });
 
-/** What the history and an export of alpha say. */
+/** Returns the error messages of alpha's history and export; undefined for each that succeeds. */
 async function told(directory: string): Promise<readonly (string | undefined)[]> {
   const store = await sqliteStore({ directory });
   const { runs } = bench({ store });
@@ -375,7 +382,7 @@ describe("single bits", () => {
       }
       rmSync(directory, { recursive: true });
     }
-    // Which bytes a run of the test has depends on its times and ids: some 60 are told.
+    // The bytes of a run depend on its times and ids: about 60 changes are reported.
     expect(told).toBeGreaterThan(50);
   });
 });

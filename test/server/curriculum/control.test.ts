@@ -177,7 +177,7 @@ describe("control changes apply from the first batch not yet issued", () => {
     await answer(runs, "run", tasks);
     value(await ask(runs, "run", 24, 6));
     const { state: back } = value(await runs.get("run"));
-    // What it had learned of the arm is what it goes on with: no batch in between had tasks of it.
+    // The arm goes on with what the policy had learned of it: no batch in between had tasks of the arm.
     expect(back.arms[1]?.value).toBe(after.arms[1]?.value);
     expect(back.arms[1]?.probability).toBeGreaterThan(0);
   });

@@ -22,7 +22,7 @@ const config: RunConfig = runConfig({
   dynamicSampling: { oversampleMax: 2.5, alike: "rewards" },
 });
 
-/** Of five groups two are solved by all samples, one by none, and two come out mixed. */
+/** Returns rewards that solve two of five groups in all samples and one in none; the other two are mixed. */
 function rewardsOf({ key }: Task): readonly number[] {
   const kind = Number.parseInt(hashKey(key.hash).slice(0, 6), 16) % 5;
   if (kind < 2) return [1, 1, 1, 1];
@@ -88,7 +88,7 @@ describe("an update batch with a reserve", () => {
       expect(record).toMatchObject({ prompts: 4, released: tasks.length, useful: useful.length, closed: true });
       expect(record?.counts.reduce((sum, count) => sum + count, 0)).toBe(10);
       cursor = next;
-      // What was passed over has no task: the next one is the next batch's.
+      // Prompts that were passed over have no tasks, so the next task belongs to the next batch.
       cursor = 10 * (batch + 1);
     }
     expect(Math.min(seen.enough, seen.short)).toBeGreaterThan(2);

@@ -47,7 +47,7 @@ async function checkpointed(more: Parameters<typeof runConfig>[0] = {}) {
 
 const stateOf = async (runs: Runs) => value(await runs.get("run")).state;
 
-/** What a run draws next, whatever it is called. */
+/** Trains the run, and returns its draws without the run's id. */
 async function drawsOf(runs: Runs, batches: number, from: number) {
   const { tasks } = await train(runs, "run", batches, from);
   return tasks.map(({ arm: of, ordinal, key, probability, numGenerations }) => [

@@ -225,7 +225,7 @@ describe("a source that is not available", () => {
       { arms: [arm("a"), arm("b")] },
     );
     expect(value(await ask(calm, "run", 0, 6)).tasks).toEqual(tasks);
-    // What is drawn is given, although the next batch cannot be drawn.
+    // Tasks that were drawn already are given, although the next batch cannot be drawn.
     left = 0;
     expect(value(await ask(runs, "run", 0, 12)).tasks).toEqual(tasks);
     expect(await ask(runs, "run", 6, 6)).toEqual(refusal);

@@ -154,7 +154,7 @@ describe("a state", () => {
       const read = decodeState(saved, freshTasks);
       expect(savedState(read, freshTasks)).toEqual(saved);
       expect({ ...read, issued: null }).toEqual({ ...state, issued: null });
-      // What follows leads both to the same.
+      // The remaining events lead both states to the same state.
       const rest = events.slice(count);
       const [one, other] = [follow(state, rest, freshTasks), follow(read, rest, freshTasks)];
       if (one === undefined || other === undefined) throw new Error("no state");

@@ -80,7 +80,7 @@ test("samples without a reward are left out", async () => {
   });
   value(await runs.recordFeedback("run", items));
   await trainOn(runs, 10, all);
-  // Of the first update batch five samples had no reward, so that the 200th comes with the next.
+  // In the first update batch five samples had no reward, so that the 200th comes with the next.
   expect(await warningOf(runs)).toBeUndefined();
   await trainOn(runs, 1, all, 10);
   expect(await warningOf(runs)).toMatchObject({ samples: 200, malformed: 200 });

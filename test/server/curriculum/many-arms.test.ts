@@ -107,7 +107,7 @@ test("pages of a history that go on where the one before ended are what they are
     const bare = { probabilities: [], values: [], counts: [] };
     expect(items).toEqual(isByArm ? all : all.map((item) => (item.kind === "batch" ? { ...item, ...bare } : item)));
   }
-  // Of a place elsewhere nothing is taken over.
+  // A place from elsewhere in the history changes nothing.
   const { place } = value(await runs.history("run", 0, 50, { isSentWhole }));
   expect(value(await runs.history("run", 70, 1, { place })).items).toEqual(all.slice(70, 71));
 });

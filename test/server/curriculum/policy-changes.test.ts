@@ -1,4 +1,4 @@
-/** What a new configuration of a policy keeps, what arms that are added begin with, and what is refused. */
+/** Tests of changed policies: the state that a new configuration keeps, the start of added arms, and refusals. */
 import { describe, expect, test } from "vitest";
 import { bandit } from "../../../server/curriculum/policies/bandit/bandit.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
@@ -212,7 +212,7 @@ test.each(["EMA_SOFTMAX", "THOMPSON", "UCB"] as const)(
       value(await runs.create("run", runConfig({ arms, policy, promptsPerUpdate: 16, lag })));
       for (let i = 0; i < 30; i++) {
         const { tasks } = value(await ask(runs, "run", 16 * i, 16));
-        // Of the first arm one sample in two has 0.3, of the second one in two 0.1.
+        // One sample in two of the first arm has 0.3, and one in two of the second arm has 0.1.
         const rewardOf = (task: Task, sample: number): number => (sample % 2) * (task.arm === 0 ? 0.3 : 0.1);
         const items = tasks.flatMap((task) => [0, 1, 2, 3].map((n) => feedbackFor(task, n, rewardOf(task, n))));
         value(await runs.recordFeedback("run", items));

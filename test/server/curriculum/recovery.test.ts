@@ -158,7 +158,7 @@ test("a long run is read back from a snapshot and a short journal, to the same s
   const { runs, clock } = bench({ store });
   value(await runs.create("run", runConfig({ promptsPerUpdate: 64, numGenerations: 8 })));
   await train(runs, "run", 40);
-  // Who made the change after which it is due is answered first.
+  // The caller whose change makes a snapshot due is answered before the snapshot is written.
   await clock.advance(100);
   const row = await store.find("run");
   const snapshot = await store.snapshot(row?.key ?? 0);

@@ -92,7 +92,7 @@ describe("a change of shape", () => {
     const statuses = value(await runs.recordFeedback("run", [feedbackFor(next.tasks[0] as (typeof tasks)[0], 2)]));
     expect(statuses).toEqual([{ kind: "not_recorded", detail: "sample_index must be below num_generations, 2" }]);
     expect(await shapes(runs, { length: 9 })).toMatchObject({ kind: "invalid", field: "length" });
-    // What the run was created with is what its creator asks for again.
+    // The creator asks again with the configuration that the run was created with, and finds the run.
     expect(value(await runs.create("run", runConfig({ length: 30 }))).created).toBe(false);
   });
 

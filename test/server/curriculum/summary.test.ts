@@ -1,4 +1,4 @@
-/** What a list tells of a run is what its journal comes to, after every change and on every store. */
+/** Tests that a list says of a run what its journal says, after every change and on every store. */
 import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -83,7 +83,7 @@ function asListed({ runId, config, state, createdAtMs }: ListedView): ListedView
   return { runId, config: { given: config.given }, state, createdAtMs };
 }
 
-/** What the store's summaries say, where they hold, and what a server lists that has no run in memory, is what journals come to. */
+/** Compares the store's valid summaries, and the list of a server that has no run in memory, with the journals. */
 async function compare(store: Store): Promise<void> {
   const { runs: rows } = await store.list("", 100);
   const { runs } = bench({ store });
@@ -95,7 +95,7 @@ async function compare(store: Store): Promise<void> {
     expect(asListed(listed[i] as ListedView), row.id).toEqual(is);
     expect(decodeSummary(row) ?? is, row.id).toEqual(is);
   }
-  // What did not hold is mended.
+  // Listing the runs has renewed the summaries that were not valid.
   for (const row of (await store.list("", 100)).runs) expect(decodeSummary(row), row.id).toBeDefined();
   runs.close();
 }

@@ -1,4 +1,4 @@
-/** What the curriculum's tests share: a clock that stands still, a source of tasks, configurations, and trainers. */
+/** Shared by the curriculum's tests: a clock that stands still, a source of tasks, configurations, and trainers. */
 import type { Log } from "../../../server/base/log.ts";
 import type { Clock } from "../../../server/base/clock.ts";
 import { hashKey } from "../../../envs/lib/rng.ts";
@@ -28,7 +28,7 @@ import type { Store } from "../../../server/stores/store.ts";
 
 export const { noConstraints } = types;
 
-/** What the tests' arms and tasks are: names. */
+/** The tests' arms and tasks are names. */
 export interface Spec {
   readonly id: string;
 }
@@ -295,7 +295,7 @@ export function savedState(state: RunState<Spec, Key>, by: Pick<TaskSource, "spe
   return Buffer.concat([...encodeState(state, by)]);
 }
 
-/** What an event of a journal says. */
+/** Returns the kind of a journal's event. */
 export function kindOf(event: Uint8Array): Message["kind"]["case"] {
   return readEvent(event).kind.case;
 }
@@ -340,7 +340,7 @@ export function feedbackFor(task: Task, sample: number, reward = rewardOf(task, 
   return { incarnation, cursor, sample, digest: `completion ${sample}`, result };
 }
 
-/** What a group of samples reports, in order. */
+/** Returns the feedback of all samples of the tasks, in order. */
 export function feedbackOf(tasks: readonly Task[], numGenerations: number): FeedbackItem[] {
   return tasks.flatMap((task) => Array.from({ length: numGenerations }, (_, sample) => feedbackFor(task, sample)));
 }
@@ -351,7 +351,9 @@ export async function answer(runs: Runs, runId: string, tasks: readonly Task[]):
   value(await runs.recordFeedback(runId, feedbackOf(tasks, config.numGenerations)));
 }
 
-/** What must not depend on scheduling: tasks, and for each batch its probabilities, values and means. */
+/**
+ * The part of a training that must not depend on scheduling: tasks, and each batch's probabilities, values and means.
+ */
 export interface Trace {
   readonly tasks: readonly Task[];
   readonly batches: readonly BatchRecord[];

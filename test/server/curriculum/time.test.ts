@@ -1,4 +1,4 @@
-/** What depends on the clock: waiting, time-outs and expiry. */
+/** Tests of what depends on the clock: waiting, timeouts and expiry. */
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../server/base/system-clock.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
@@ -171,7 +171,7 @@ describe("the machine's clock", () => {
   const DAY_MS = 86_400_000;
   const config = runConfig({ timeToLiveMs: 7 * DAY_MS });
 
-  /** What was logged: the message, and the runs that it names. */
+  /** Returns a log, and its lines: each message with the runs that it names. */
   function logged() {
     const lines: (readonly [string, unknown])[] = [];
     const write = (details: object, message: string): void => {

@@ -33,7 +33,7 @@ async function underWay(from: Bench = bench()) {
   return { ...from, tasks };
 }
 
-/** What a task is, whatever run it was issued by. */
+/** Returns the tasks without the fields that depend on the run that issued them. */
 function instances(tasks: readonly Task[]) {
   return tasks.map(({ incarnation: _named, epoch: _counted, ...task }) => task);
 }
@@ -113,7 +113,7 @@ describe("import in place", () => {
     value(await runs.import(state, undefined));
     const twice = ["0: 0", "0: 1", "0: 2 open", "0: 3 undone", "1: import undone", "1: 3 undone", "1: 4 undone"];
     expect(await told(runs)).toEqual([...twice, "2: import"]);
-    // What the first import brought is in force again, and batch 2 closed with it.
+    // The first import is in force again, and batch 2 closed with it.
     value(await runs.import(later, undefined));
     const back = ["0: 0", "0: 1", "0: 2", "0: 3 undone", "1: import", "1: 3 undone", "1: 4 undone"];
     expect(await told(runs)).toEqual([...back, "2: import undone", "3: import"]);
@@ -257,7 +257,7 @@ test("what a run may hold is bounded, and a large one is exported and imported, 
   expect(state.length).toBeLessThan(8 * 2 ** 20);
   const before = turns();
   const { run, outstanding } = value(await runs.import(state, "copy"));
-  // It is read twice: as the caller's, and as it stands in the journal.
+  // The server reads the state twice: as the caller sent it, and as it stands in the journal.
   expect(turns() - before).toBeGreaterThanOrEqual((2 * gunzipSync(state).length) / 2 ** 17);
   expect([run.state.samplesRecorded, outstanding.length]).toEqual([512 * 511, 512]);
 });

@@ -10,7 +10,7 @@ test("a run is found by who created it, though another call began to look for it
   let looks = 0;
   const store: Store = {
     ...kept,
-    // As over several connections: the first answer comes last.
+    // The first answer comes last, as may happen over several connections.
     find: async (id) => {
       const found = await kept.find(id);
       if (looks++ === 0) await looking.promise;

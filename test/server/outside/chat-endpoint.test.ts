@@ -1,4 +1,4 @@
-/** What becomes of a question to an endpoint that takes its time. */
+/** Tests of requests to an endpoint that is slow to answer. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -182,7 +182,7 @@ describe("what is no verdict is a failure of the judge's, after so many requests
       ...(detail && { detail: expect.stringMatching(detail) as string }),
     });
     expect(of.asked()).toHaveLength(2 * requests);
-    // What failed is not remembered.
+    // Failures are not cached.
     await of.judge.ask(about(LONG), patient());
     expect(of.asked()).toHaveLength(4 * requests);
   });

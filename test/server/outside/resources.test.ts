@@ -1,4 +1,4 @@
-/** What asynchronous environments ask: limits, attempts, deadlines, and a resource that is down. */
+/** Tests of requests by asynchronous environments: limits, attempts, deadlines, and a resource that is down. */
 import { describe, expect, test } from "vitest";
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
@@ -335,7 +335,7 @@ describe("who asks shares the resource with others", () => {
     await settled();
     const other = run({ party: party("b", "b") });
     expect(await many[3]).toMatchObject({ reason: "overloaded", retryable: true });
-    // Those who have as much as others, and one more, make none.
+    // A party that would then hold more than its share makes no place for itself: its own request is refused.
     const second = run({ party: party("b", "b") });
     expect(await second).toMatchObject({ reason: "overloaded" });
     for (let i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/** What the servers of one store agree on: its time, what can be asked, and who may serve. */
+/** Tests of what the servers of one store agree on: its time, what can be asked, and who may serve. */
 import { expect, test } from "vitest";
 import { type Fleet, joinFleet } from "../../../server/replicas/fleet.ts";
 import { differences, type Identity } from "../../../server/replicas/identity.ts";
@@ -163,7 +163,7 @@ test("of replicas whose keys come to differ the odd one says why, and is ready a
   c.turnKeys("k3");
   await clock.advance(5_000);
   expect(troubles()).toEqual([false, true, true]);
-  // Of two it is the older one that goes on, whoever changed.
+  // If only two are left, the older one goes on, whichever has changed.
   c.kill();
   await clock.advance(20_000);
   a.turnKeys("k4");

@@ -1,4 +1,7 @@
-/** The same rows in every format, in units of any size; and files that are none, or are cut off, refused in words. */
+/**
+ * Tests that the same rows are read from every format, in units of any size.
+ * Files of no known format, and files that are cut off, are refused in words.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,7 +54,7 @@ const table = (delimiter: string, end: string): string =>
   rows.map(({ problem, answer }) => [quoted(problem), answer].join(delimiter)).join(end);
 const lines = (end: string): string => rows.map((row) => JSON.stringify(row)).join(end);
 
-/** What a unit of each row is, in the file's order. */
+/** Returns the values of all units' rows, in the file's order. */
 async function valuesOf(path: string, unitBytes?: number): Promise<readonly unknown[]> {
   const { units } = await layOut(path, unitBytes);
   const values: unknown[] = [];

@@ -48,7 +48,7 @@ function write(path: string, columns: Columns, rows: readonly Readonly<Record<st
   void writer.finish();
 }
 
-/** As DAPO-Math-17k has them. */
+/** Columns of DAPO-Math-17k. */
 const dapo: Columns = {
   data_source: [text("data_source")],
   prompt: list("prompt", ...struct("element", text("content"), text("role"))),
@@ -64,7 +64,7 @@ const dapoRows = [0, 1, 2].map((i) => ({
   extra_info: { index: `${i}` },
 }));
 
-/** As ShareGPT has them. */
+/** Columns of ShareGPT. */
 const shareGpt: Columns = {
   id: [text("id")],
   conversations: list("conversations", ...struct("element", text("from"), text("value"))),
@@ -81,7 +81,7 @@ const shareGptRows = [
   { id: "c", conversations: [{ from: "human", value: null }] },
 ];
 
-/** As code-r1-12k has them: the tests are JSON in a text. */
+/** Columns of code-r1-12k: the tests are JSON in a text. */
 const codeR1: Columns = {
   prompt: list("prompt", ...struct("element", text("content"), text("role"))),
   reward_model: struct("reward_model", text("ground_truth"), text("style")),

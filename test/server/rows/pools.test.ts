@@ -44,7 +44,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As the public set is written: 64-bit integers, the numbers as a list. */
+/** Writes the rows as the public set has them: 64-bit integers, the numbers as a list. */
 function writeParquet(path: string, all: readonly Row[], rowGroupSize: number): void {
   const writer = new ParquetWriter({
     writer: fileWriter(path),

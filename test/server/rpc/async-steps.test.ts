@@ -34,7 +34,7 @@ import { arm, fakeClock, made, mixturePolicy, runConfig, settled, sourceOf } fro
 
 const keyring = [signingKey(Buffer.alloc(32, 1))] as const;
 const sum: Sum = { a: 3, b: 4 };
-/** Of the instance, in the run and in its tasks' ids. */
+/** Hash of the instance, in the run and in its tasks' ids. */
 const HASH = "0123456789abcdef";
 const GENERATIONS = 4;
 

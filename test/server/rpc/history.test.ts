@@ -68,7 +68,11 @@ async function started(store?: Store) {
   return { runs, changes };
 }
 
-/** As a client that draws a run: what was settled it keeps, the rest it asks for again, until an import. */
+/**
+ * Returns a function that follows a run's history as a drawing client does: it keeps settled records and asks for the
+ * rest again.
+ * After an import it asks for all of them.
+ */
 function follower(runs: Runs) {
   let records: readonly HistoryRecord[] = [];
   let from = 0;

@@ -1,4 +1,4 @@
-/** What people ask of a server, by the JSON that its page speaks. */
+/** Tests of what people ask of a server, in the JSON that its page speaks. */
 import {
   type DescMessage,
   type DescMethod,
@@ -36,7 +36,7 @@ async function call(
   return { status: response.status, json: (await response.json()) as JsonObject };
 }
 
-/** What a server answers: as it stands on the wire, and as the contract reads it. */
+/** A server's answer, as it stands on the wire and as the contract reads it. */
 interface Answer<O extends DescMessage> {
   readonly json: JsonObject;
   readonly read: MessageShape<O>;

@@ -1,4 +1,4 @@
-/** What a task's spec that leaves out its source or its pool gets, and what is told of pools. */
+/** Tests of a task's spec that leaves out its source or its pool, and of what the server says of pools. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";

@@ -1,4 +1,4 @@
-/** What several processes of one server say of themselves, put together as `gradus serve --processes` does. */
+/** Tests of the metrics of several processes of one server, joined as `gradus serve --processes` does. */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { AggregatorRegistry } from "prom-client";

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { openTraces } from "../../../server/runtime/traces.ts";
 
-/** What the log says of where they are sent; undefined: nowhere. */
+/** Returns the endpoint that the log names for traces; undefined: traces are not sent. */
 async function told(variables: Readonly<Record<string, string>>): Promise<unknown> {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });

@@ -1,4 +1,4 @@
-/** What /metrics says of training: outcomes of completions, and runs as they stand. */
+/** Tests of what /metrics says of training: outcomes of completions, and the state of runs. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { createOutcomeMeter } from "../../../server/runtime/outcomes.ts";

@@ -45,7 +45,7 @@ test("a store that stands still is given no more than may wait, and the rest is 
   });
   for (let at = 0; at < 100; at++) {
     samples.keep("run", [sampleOf(at)]);
-    // What is gathered is handed to the store each time.
+    // The samples gathered so far go to the store each time.
     gathered();
   }
   standing.resolve();

@@ -39,7 +39,7 @@ test("what it draws is what a run with a store, a clock and tasks draws", async 
     item.kind === "batch" ? [{ counts: item.counts, probabilities: item.probabilities }] : [],
   );
   expect(simulated).toEqual(real);
-  // It went through its tiers.
+  // The simulated policy went through its tiers.
   expect(new Set(simulated.map(({ probabilities }) => JSON.stringify(probabilities))).size).toBeGreaterThan(2);
 });
 
@@ -81,7 +81,7 @@ test("under dynamic sampling the reserve is let out as groups prove useless, and
   for (const { counts, useful } of steps) {
     const sampled = counts.reduce((sum, count) => sum + count, 0);
     expect(useful).toBeLessThanOrEqual(shape.promptsPerUpdate);
-    // As many as it takes, or all there are.
+    // A batch samples until it has enough useful groups, or until all there are have been sampled.
     expect(useful === shape.promptsPerUpdate || sampled === 2 * shape.promptsPerUpdate).toBe(true);
   }
 });

@@ -1,4 +1,7 @@
-/** What every student must be: pure, the same for the same seed, with chances, and without gain from what teaches nothing. */
+/**
+ * Tests that every student must pass: it is pure, repeats by its seed, has valid chances, and gains nothing from groups
+ * that teach nothing.
+ */
 import { describe, expect, test } from "vitest";
 import { places } from "../../../bench/curriculum/setting.ts";
 import { hashKey, rngFor } from "../../../envs/lib/rng.ts";

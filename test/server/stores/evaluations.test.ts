@@ -1,4 +1,4 @@
-/** What every store of evaluations must do. */
+/** Tests that every store of evaluations must pass. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, describe, expect, test } from "vitest";

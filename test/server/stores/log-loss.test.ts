@@ -14,7 +14,7 @@ const root = mkdtempSync(join(tmpdir(), "gradus-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const summary = { state: "" };
-/** What a server leaves behind that is killed. */
+/** Files that a killed server leaves behind. */
 const files = ["runs.key", "runs.sqlite", "runs.sqlite-wal"];
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;

@@ -1,4 +1,6 @@
-/** What a store says when its file is deleted, moved, locked or full under it: never that something was kept that is not. */
+/**
+ * Tests of a store whose file is deleted, moved, locked or full under it: it never claims to have kept what it has not.
+ */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -242,7 +244,7 @@ test("what is left of a deleted run at a start is deleted then", async () => {
     db.close();
     return result;
   };
-  // As a store leaves it that is killed while it deletes.
+  // The rows are as a store leaves them that is killed while it deletes.
   apart((db) =>
     db.exec(`INSERT OR IGNORE INTO removals VALUES (${key});
       WITH RECURSIVE versions(version) AS (SELECT 10 UNION ALL SELECT version + 1 FROM versions LIMIT 2000)

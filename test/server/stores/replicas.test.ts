@@ -1,4 +1,4 @@
-/** What every store of replicas must do. */
+/** Tests that every store of replicas must pass. */
 import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -71,7 +71,7 @@ test("nobody else can read the file of replicas, whoever made it, nor what SQLit
   using folder = temporaryFolder();
   const modes = (): readonly number[] =>
     readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).mode & 0o077);
-  // As servers of earlier versions made it, with a folder that the operator had made.
+  // Servers of earlier versions made the file with these modes, in a folder that the operator had made.
   chmodSync(folder.path, 0o755);
   for (const name of ["replicas.sqlite", "replicas.sqlite-wal"])
     writeFileSync(join(folder.path, name), "", { mode: 0o644 });

@@ -1,4 +1,4 @@
-/** What every store of runs' completions must do. */
+/** Tests that every store of runs' completions must pass. */
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { memorySampleStore } from "../../../server/stores/memory.ts";
 import type { SampleStore } from "../../../server/stores/sample-store.ts";

@@ -1,4 +1,4 @@
-/** What every store must do. */
+/** Tests that every store must pass. */
 import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -174,7 +174,7 @@ describe.each(stores)("the store: $name", ({ open, inOrder = true }) => {
       store.create(newRun("run")),
     ]);
     expect(await removed).toBe(true);
-    // What was asked in one go may be answered in another order, writes first.
+    // Requests that are made in one go may be answered in another order, writes first.
     const [found, events, history, snapshot, , appended, created] = await later;
     expect([found?.key === key, events, history, snapshot, appended]).toEqual([
       false,

@@ -23,7 +23,7 @@ test("the first start makes a key that only its owner can read, and the next sta
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(second.keyring[0].secret).toEqual(first.keyring[0].secret);
   expect(first.keyring[0].secret).toHaveLength(32);
-  // What is secret never stands in the id.
+  // The secret never stands in the id.
   expect(readFileSync(file, "utf8")).not.toContain(first.keyring[0].id.toString("hex"));
   expect(readdirSync(join(folder, "data"))).toEqual(["task-keys"]);
 });

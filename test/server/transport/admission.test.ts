@@ -1,4 +1,4 @@
-/** Those that hold most are refused, and no more of them than needed. */
+/** Tests that the callers that hold most are refused, and no more of them than needed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { nobody, watchOpenCalls } from "../../../server/transport/admission.ts";

@@ -1,4 +1,4 @@
-/** What a handler learns of its call, and what a call leaves behind. */
+/** Tests of what a handler learns of its call, and of what a call leaves behind. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import type { CallContext } from "../../../server/base/rpc.ts";

@@ -12,7 +12,7 @@ afterEach(stopAll);
 
 const ports = ["grpc", "json"] as const;
 
-/** What a call of Step fails with. */
+/** Returns the error with which a call of Step fails. */
 async function failure(server: Fixture, port: (typeof ports)[number], completion = ""): Promise<ConnectError> {
   const outcome = await server[port]().step({ completion }).catch(failureOf);
   if (!(outcome instanceof ConnectError)) throw new Error("the call succeeded");

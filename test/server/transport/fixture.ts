@@ -20,7 +20,7 @@ export interface ClientOptions {
 }
 
 export interface Fixture extends Transports {
-  /** What was logged, one object for each line. */
+  /** Returns the log, one object for each line. */
   lines(): readonly Readonly<Record<string, unknown>>[];
   /** Speaks gRPC by another implementation than the server's. */
   grpc(options?: ClientOptions): Client<typeof EnvironmentService>;

@@ -1,4 +1,7 @@
-/** What the callers of each role may do, tokens that come and go while the server runs, and limits of one token. */
+/**
+ * Tests of what the callers of each role may do, of tokens that change while the server runs, and of limits of one
+ * token.
+ */
 import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { createHash } from "node:crypto";
@@ -42,7 +45,8 @@ test.each([EnvironmentService, CurriculumService, EvaluationService])(
   (service) => {
     const every = service.methods.map((method) => [method.name, roleOf(method)] as const);
     expect(every.filter(([, role]) => !roles.includes(role))).toEqual([]);
-    // What only reads is a viewer's, and no name that says it reads is of what changes something.
+    // A viewer may call the methods that only read; the name of such a method begins with one of these verbs, and no
+    // other's does.
     const reads = /^(List|Get|Watch|Draw)/;
     for (const [name, role] of every) expect([name, role === "viewer"]).toEqual([name, reads.test(name)]);
   },

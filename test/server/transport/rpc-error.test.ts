@@ -6,7 +6,7 @@ test("a message that quotes half a surrogate pair can be sent", () => {
   const { message, field } = new RpcError("INVALID_ARGUMENT", `no such name '${cut}'`, { field: `names["${cut}"]` });
   expect(message).toBe("no such name '\\u{d83d}'");
   expect(field).toBe('names["\\u{d83d}"]');
-  // What grpc-js does with it.
+  // grpc-js calls encodeURI on the message.
   expect(() => encodeURI(message)).not.toThrow();
 });
 

@@ -1,4 +1,4 @@
-/** Who may call: the token, TLS and mutual TLS, on both ports. */
+/** Tests of who may call: the token, TLS and mutual TLS, on both ports. */
 import { Code } from "@connectrpc/connect";
 import type { SecureContextOptions } from "node:tls";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What those cost who bring no token, or who send little and make us hold much. */
+/** Tests of the cost of callers without a token, and of callers that send little and make the server hold much. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { connect } from "node:net";
@@ -173,7 +173,7 @@ describe("those who may call", () => {
       const posts = await Promise.all(Array.from({ length: 12 }, () => post(server.httpPort, headers, small)));
       expect(posts.filter(({ body }) => body.includes("--max-held-bytes")).length).toBeGreaterThan(5);
     });
-    // What is held is in rooms of up to four times its bytes (ByteGatherer).
+    // Buffers that hold the messages may be four times as large as their bytes (ByteGatherer).
     expect(growth).toBeLessThan(12 * 30 * MiB * 0.75);
   });
 

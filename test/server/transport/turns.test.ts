@@ -1,4 +1,4 @@
-/** Whose turn it is: counted in rounds of the event loop and in what was begun, not in time. */
+/** Tests of turns, counted in rounds of the event loop and in calls that began, not in time. */
 import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
 import { StepResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
@@ -11,7 +11,7 @@ afterEach(stopAll);
 
 const round = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** As much work as a round has time for. */
+/** Works for as long as one round allows. */
 function dear(): void {
   for (const end = performance.now() + 3; performance.now() < end;);
 }

@@ -75,7 +75,7 @@ test("what needs a fresh worker has one of several ended, and not all that are f
   const opened = await openLocal({ ...options, onFault: () => undefined, onWorkerEnd: (why) => void gone.push(why) });
   if (opened.kind === "failed") throw new Error(opened.why);
   const several = opened.provider;
-  // Of three instances, so that each of the three serves one.
+  // Three instances, so that each of the three workers serves one.
   const all = [1, 2, 3].map((instance) => ({ instance: Buffer.from(String(instance)), answer: "said" }));
   for (let round = 0; round < 5; round++)
     expect((await Promise.all(all.map((each) => several.verify(asked, each, { signal })))).map(saidOf)).toEqual(
@@ -167,7 +167,7 @@ test("who leaves is waited for no longer: neither what is begun nor what follows
   const judging = { provider, described, resource: "echo", canary: () => Promise.reject(new Error("it asks on")) };
   rmSync(join(folder.path, "go"), { force: true });
   const judged = judge(judging, Buffer.from("7"), "wait", { signal: leaving.signal });
-  // It is with the worker.
+  // The answer has reached the worker.
   await new Promise((resolve) => setImmediate(resolve));
   leaving.abort();
   writeFileSync(join(folder.path, "go"), "");

@@ -28,13 +28,13 @@ class Echo(Environment):
 `;
 const helperFile = (words: string): string => `WORDS = "${words}"\n`;
 
-/** As editors and git write: another file, which then takes the name. */
+/** Writes another file, which then takes the name, as editors and git do. */
 function writeAtomically(path: string, text: string): void {
   writeFileSync(`${path}.tmp`, text);
   renameSync(`${path}.tmp`, path);
 }
 
-/** What this process watches by inotify. */
+/** Returns the number of this process's inotify watches. */
 function inotifyWatches(): number {
   const infos = readdirSync("/proc/self/fdinfo").flatMap((descriptor) => {
     try {

@@ -1,4 +1,4 @@
-/** What may be mounted, by the options of `gradus serve`. */
+/** Tests of the mounts that the options of `gradus serve` allow. */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -87,7 +87,7 @@ test("a level that is not tried in time is tried later, and gives no task before
 });
 
 test("of a provider that cannot be asked nothing is found, and it is asked again", async () => {
-  // As many as are tried at once come before it.
+  // Eight levels, as many as are tried at once, come before "away".
   const mounted = environmentWith([...Array.from({ length: 8 }, (_, i) => `held ${i}`), "away"]);
   const { provider, asked, letGo, comeBack } = providerOf(mounted);
   const trials = createTrials({ provider, environments: [mounted], onLate: () => undefined });

@@ -1,4 +1,7 @@
-/** What fails in a program's process before the program begins (python/child.py), as where the kernel has no memory for it. */
+/**
+ * Tests of failures in a program's process before the program begins (python/child.py), as when the kernel has no
+ * memory.
+ */
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";

@@ -107,7 +107,7 @@ describe.each(Object.entries(made))("on %s", (_name, filter) => {
     const asks = (call: number | null | undefined, ...args: readonly bigint[]) =>
       verdict({ code: filter.asking }, architecture, call ?? NaN, args);
     for (const flags of [0x3d0f00n, 0x7d0f00n]) expect(asks(some["CLONE"], flags)).toBe(ASKED);
-    // As processes are forked.
+    // These are the flags of a fork.
     for (const flags of [17n, 0x1200011n, 0n]) expect(asks(some["CLONE"], flags)).toBe(ALLOW);
     for (let call = 0; call < 600; call++) if (call !== some["CLONE"]) expect(asks(call, 0x3d0f00n)).toBe(ALLOW);
   });
@@ -150,7 +150,7 @@ describe.each(Object.entries(made))("on %s", (_name, filter) => {
     const does = (call: number | null | undefined, ...args: readonly bigint[]) =>
       verdict({ code: filter.host }, architecture, call ?? NaN, args);
     for (const [name, call] of Object.entries(others)) expect([EPERM, ENOSYS], name).toContain(does(call));
-    // It forks, and starts no process that shares its memory or its parent.
+    // The process may fork, and may start no process that shares its memory or its parent.
     expect(does(some["CLONE"], 0x1200011n)).toBe(ALLOW);
     for (const flags of [0x4111n, 0x8011n, 0x20000011n, 0x10000011n]) expect(does(some["CLONE"], flags)).toBe(EPERM);
     // Its own limits, and the end with its parent, which it cannot take back.

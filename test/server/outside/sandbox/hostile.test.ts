@@ -58,7 +58,7 @@ test("with no wall at all no program is run, and it says why", async () => {
 });
 
 test.each(withTheirNames(programs))("where nothing held %s, the check would say so", async (_name, program) => {
-  // What it would come to: a program that forges is right, one that reaches out lists what it did, the rest just goes on.
+  // Results without the walls: a forging program is right, one that reaches out lists what it did, the others go on.
   const right = { kind: "returned", value: { int: rightAnswer(3) } } as const;
   const listed = { kind: "returned", value: ["read /etc/passwd"] } as const;
   const ended = { kind: "printed", stdout: "" } as const;

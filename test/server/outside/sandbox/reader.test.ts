@@ -329,7 +329,7 @@ assert f(4) == 4
       text.includes("breaks")
         ? ({ kind: "died", how: "signal 11" } as const)
         : ({ kind: "returned", value: text } as const);
-    // As a room does it: after three that broke the rest has come to the same.
+    // This sandbox behaves as a room does: after three results that broke the reader, the rest count as broken too.
     const room: Sandbox = {
       ask: async ({ cases }) => {
         let broken = 0;

@@ -77,7 +77,7 @@ describe.each([
   ["calls", calls, call("f")],
   ["scripts", scripts, script()],
 ] as const)("%s", (_kind, programs, one) => {
-  // They sit beside each other, each in a sandbox of its own, whose zygote says what a program has left behind.
+  // The programs run side by side, each in a sandbox of its own, whose zygote reports what a program has left behind.
   test.concurrent.each(Object.entries(programs))("%s", async (_name, [program, ends]) => {
     const sandbox = await openTestSandbox({ concurrency: 1 });
     if (sandbox === undefined) return;
@@ -103,7 +103,7 @@ describe("threads", () => {
   /** Tries two thousand of them, with stacks so small that memory does not end it: how many there were at once. */
   const MANY =
     "import threading\ndef f():\n  threading.stack_size(32768)\n  event, started = threading.Event(), 0\n  try:\n    for started in range(2000): threading.Thread(target=event.wait, daemon=True).start()\n  except RuntimeError: pass\n  return started";
-  /** The same past Python's own threads, where a failure has no words. */
+  /** Starts two thousand threads without Python's own module, where a failure has no message. */
   const RAW = `
 import ctypes, mmap
 libc = ctypes.CDLL(None, use_errno=True)

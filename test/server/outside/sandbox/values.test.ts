@@ -1,4 +1,4 @@
-/** What a program may write as its reply: anything. */
+/** Tests of replies: a program may write anything as its reply. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { resultOfReply } from "../../../../server/outside/sandbox/results.ts";

@@ -1,4 +1,4 @@
-/** What becomes of a program's time (python/watch.py), with a clock and a kernel's account that are made up. */
+/** Tests of how a program's time is counted (python/watch.py), with a made-up clock and a made-up kernel's account. */
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -47,7 +47,7 @@ test.each<readonly [string, Partial<typeof USUAL>, string, number]>([
   ["one that works half of the time", { works: 25 }, "more than 1,000 ms of processor time", 2050],
   ["one that works all the time", { works: 50 }, "more than 1,000 ms of processor time", 1050],
   ["one that works on two processors", { works: 100 }, "more than 1,000 ms of processor time", 550],
-  // It is slowed down by as much, and no more: it comes to the same limit.
+  // A slow processor delays the program only as much as it slows it down: the limit is the same.
   [
     "one that has a tenth of a processor, and waits for the rest",
     { works: 5, waits: 45 },

@@ -59,7 +59,7 @@ test("one that is as it was written is looked through from anywhere to anywhere"
   ] as const)
     expect(await lookThrough(store, key, from, to)).toBe(to);
   await store.remove(key);
-  // What is left of it is deleted meanwhile.
+  // The check skips the events of a run that is deleted meanwhile.
   expect(await lookThrough(store, key, 0, EVENTS)).toBe(EVENTS);
 });
 

@@ -1,4 +1,4 @@
-/** What goes wrong between a server and its database: nothing that was answered is lost, and nothing is there twice. */
+/** Tests of faults between a server and its database: nothing that was answered is lost, and nothing is there twice. */
 import pg from "pg";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { PostgresStores } from "../../../../server/stores/postgres/postgres.ts";

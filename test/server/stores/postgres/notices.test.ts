@@ -35,7 +35,7 @@ const begin = async (store: Store, id: string): Promise<number> => {
 const append = (store: Store, key: number, expectedVersion: number) =>
   store.append(key, { expectedVersion, events: [bytes("e")], records: [] });
 
-/** What a store hears of some runs. */
+/** Collects the notices that a store hears of some runs. */
 function hearing(store: Store, keys: readonly number[]) {
   const heard: number[] = [];
   const ends = keys.map((key) => store.listen?.(key, () => heard.push(key)));
@@ -145,7 +145,7 @@ test("a database that delivers no notices is written to and read every so often 
   const client = await connect(url);
   const user = `plain_${new URL(url).pathname.slice(1)}`;
   const [database] = (await client.query<{ name: string }>("SELECT current_database() AS name")).rows;
-  // As CockroachDB, which has no NOTIFY.
+  // The role may not call pg_notify, as on CockroachDB, which has no NOTIFY.
   await client.query("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC");
   await client.query(`CREATE ROLE ${user} LOGIN`);
   await client.query(`GRANT ALL ON DATABASE ${database?.name} TO ${user}`);

@@ -117,7 +117,7 @@ test("bodies that are larger than a statement may be are written in parts, and r
   );
 });
 
-/** What values take on the wire: bytes in a list are sent in hex. */
+/** Returns the bytes of values on the wire. Bytes in a list are sent in hex. */
 function sizeOf(values: readonly unknown[]): number {
   return values.reduce((sum: number, value) => {
     if (Array.isArray(value)) return sum + value.reduce((all: number, each) => all + 2 * sizeOf([each]) + 6, 0);
@@ -134,10 +134,10 @@ test("a name is held by one server at a time, which is told when it has lost it"
   expect(release).toBeDefined();
   expect(await other.holds.hold("e")).toBeUndefined();
   expect(await holds.hold("e")).toBeUndefined();
-  // It is renewed.
+  // The holder renews the hold.
   await new Promise((resolve) => setTimeout(resolve, 900));
   expect(await other.holds.hold("e")).toBeUndefined();
-  // As it is when the holder was paused for longer than it lasts.
+  // The hold has expired, as when the holder was paused for longer than the hold lasts.
   await query(url, "UPDATE holds SET until = now() - interval '1 second' WHERE name = 'e'");
   let taken: Awaited<ReturnType<typeof other.holds.hold>>;
   await eventually(async () => {
@@ -146,7 +146,7 @@ test("a name is held by one server at a time, which is told when it has lost it"
     expect(taken).toBeDefined();
   });
   await eventually(() => expect(lost).toHaveBeenCalledTimes(1));
-  // What was lost is not let go of.
+  // A holder that lost its hold does not release the new one.
   release?.();
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(await holds.hold("e")).toBeUndefined();

@@ -1,6 +1,7 @@
 /**
- * What is sent to a database is within a subset that other engines document as well; docs/decisions/0028-postgres.md says which.
- * Neither of them runs here, so that no more than that is shown.
+ * Tests that statements stay within a subset of SQL that other engines document as well:
+ * docs/decisions/0028-postgres.md names the engines.
+ * None of those engines runs here, so the tests show no more than that.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +27,7 @@ const wordsOf = (sql: string): readonly string[] =>
     .toLowerCase()
     .match(/[a-z_][a-z0-9_]*/g) ?? [];
 
-/** What a statement begins with. */
+/** First words that a statement may have. */
 const KINDS = new Set(["select", "insert", "update", "delete", "with", "begin", "commit", "rollback", "set", "create"]);
 
 const FUNCTIONS = new Set([
@@ -43,7 +44,7 @@ const FUNCTIONS = new Set([
   "current_schema",
 ]);
 
-/** What stands before a parenthesis and is no function. */
+/** Words that stand before a parenthesis and are no functions. */
 const SYNTAX = new Set(
   "select turns runs events records heads summaries snapshots removals evaluations tasks samples run_samples run_samples_of_run run_samples_by_time holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
     " ",

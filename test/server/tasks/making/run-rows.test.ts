@@ -69,7 +69,7 @@ interface Server {
   readonly runs: Runs<TaskSpec, TaskKey>;
   readonly pools: ReadonlyMap<string, Pool>;
   readonly stale: readonly string[];
-  /** What a row of a task is: its number n, whatever its place in the file. */
+  /** Returns the number n of a task's row, whatever the row's place in the file. */
   readonly n: (key: TaskKey) => number;
   shows(tasks: readonly IssuedTask<TaskKey>[]): Promise<readonly string[]>;
 }
@@ -77,7 +77,7 @@ interface Server {
 /** Each store that a server was started with, and how its runs are read back. */
 const stores = new Map<Store, () => Promise<readonly string[]>>();
 
-/** What servers have of runs must be what the independent reader makes of their journals. */
+/** Checks that the servers' runs equal what the independent reader makes of their journals. */
 async function checkJournals(): Promise<void> {
   const all = [...stores.values()];
   stores.clear();
@@ -181,7 +181,9 @@ const asked = (cursor: number | undefined, count = 6) => ({
   signal: new AbortController().signal,
 });
 
-/** As a server would change a list that lets all rows go, and takes them in again in the order of the file. */
+/**
+ * Returns a change as a server writes it: it drops all rows of a list, and adds them again in the order of the file.
+ */
 function moved({ lists: [list] }: RowsSeen): RowsChanged {
   const places = Array.from({ length: N }, (_, n) => n);
   const pool = poolOf(reversed);
@@ -406,7 +408,7 @@ test("a round of evaluation has its tasks by content, and leaves those out whose
   );
   value(await second.runs.recordFeedback("run", items as never));
   expect(await evaluationOf(second)).toMatchObject({ samples: 6, closed: true });
-  // The same is read back.
+  // Reading back gives the same evaluation.
   expect(await evaluationOf(start(store, file, [1003, 1002, 1000, 1009]))).toEqual(await evaluationOf(second));
 });
 

@@ -1,4 +1,4 @@
-/** Who is served when, with threads of the test's own: a slice ends when the test says so. */
+/** Tests of the order in which callers are served, with the test's own threads: a slice ends when the test says so. */
 import { expect, test } from "vitest";
 import type { Slice } from "../../../../server/tasks/making/jobs.ts";
 import { createScheduler, type Running } from "../../../../server/tasks/making/scheduler.ts";
@@ -7,7 +7,7 @@ import type { MadeResult } from "../../../../server/tasks/task.ts";
 
 interface Begun {
   readonly slice: Slice;
-  /** Who waits for it, by the name of its parameters. */
+  /** The caller that waits for the slice, by the name of its parameters. */
   readonly name: string;
   end(outcome?: Partial<Extract<SliceOutcome, { kind: "done" }>>): Promise<void>;
   fail(outcome: SliceOutcome): Promise<void>;

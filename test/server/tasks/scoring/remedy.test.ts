@@ -47,7 +47,7 @@ test("an answer in each other form names the format that reads it, and settings 
       const completion = wrapAnswer("1 + 2 + 3", written, "I add.");
       const task = { environment, instance: { numbers: [1, 2, 3], target: 6 }, format, scheme };
       const { verdict, violation: said } = score(task, completion);
-      // What think_answer asks for holds what answer_tag asks for.
+      // An answer in the form of think_answer also has the form of answer_tag.
       if (verdict !== "malformed") continue;
       const named = [...said.matchAll(/(answer_format|thinking): (\w+)/g)];
       expect(named.length, `${written} under ${format}: ${said}`).toBeGreaterThan(0);

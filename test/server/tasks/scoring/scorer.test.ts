@@ -1,4 +1,4 @@
-/** Which tasks a scorer keeps, so that their ids need not be read nor their instances made again. */
+/** Tests of which tasks a scorer keeps, so that it need not read their ids nor make their instances again. */
 import { expect, test } from "vitest";
 import { signingKey } from "../../../../server/tasks/keyring.ts";
 import { createScorer, type Scorer } from "../../../../server/tasks/scoring/scorer.ts";

@@ -50,7 +50,7 @@ async function open(password = TOKEN) {
   };
 }
 
-/** What a Step of the seed's task comes to. */
+/** Returns the reward of a Step of the seed's task. */
 async function scored(completion: string): Promise<number> {
   const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7 });
   const outcome = await host.client.step(task, completion);

@@ -107,7 +107,7 @@ test("1,500 calls that are cancelled as they come do not close the connection, a
   stranger.socket.write(cancelled(20_000));
   await closed;
   expect(stranger.received.map(({ type }) => type)).toContain(frameTypes.goaway);
-  // What was reset before its turn came was never made a call of.
+  // A stream that was reset before its turn never became a call.
   expect(calls() - before).toBeLessThan(400);
   trainer.socket.destroy();
 });

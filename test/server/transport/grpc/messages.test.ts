@@ -1,4 +1,4 @@
-/** What calls hold is bounded, and every call leaves its line, also one that no handler saw. */
+/** Tests that the memory of calls is bounded, and that every call leaves a log line, even if no handler saw it. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { ClientHttp2Session } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,7 +41,7 @@ afterEach(async () => {
   await stopAll();
 });
 
-/** Of the calls that have ended: method and code. */
+/** Returns the method and code of each call that has ended. */
 const ended = () =>
   server
     .lines()

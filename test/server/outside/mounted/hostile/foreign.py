@@ -14,7 +14,7 @@ AS_ANSWERS_ONLY = ("a09", "a31", "a37", "a47", "a50", "a51")
 
 
 def excerpt(name):
-    """What an attack has read of the server's or of others', or the beginning of what it says."""
+    """Returns what the attack has read of the server or of others, else the beginning of its output."""
     said = attacks.attempt(attacks.ATTACKS[name])
     leak = LEAK.search(said)
     return f"LEAK {leak.group()}" if leak else said[:120]
