@@ -1,4 +1,4 @@
-/** One question to a model behind an OpenAI-compatible chat endpoint: a teacher, or a judge. */
+/** Asks a model behind an OpenAI-compatible chat endpoint one question. The teacher and the judge use it. */
 import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
@@ -10,19 +10,19 @@ export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
   readonly url: string;
   readonly model: string;
-  /** Undefined: no Authorization header. */
+  /** API key. If undefined, requests have no Authorization header. */
   readonly key: string | undefined;
-  /** Milliseconds that a reply may take. */
+  /** Maximum time of a reply, in milliseconds. */
   readonly timeoutMs: number;
-  /** Left out: the endpoint's own. */
+  /** Sampling temperature. Defaults to the endpoint's own. */
   readonly temperature?: number;
-  /** What else each request bears; left out: nothing. */
+  /** Returns further headers for each request. Defaults to none. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** What one reply may cost, thoughts included; left out: OUTPUT_TOKENS_MAX. */
+  /** Maximum output tokens of a reply, reasoning included. Defaults to OUTPUT_TOKENS_MAX. */
   readonly outputTokensMax?: number;
 }
 
-/** Of a request, by the endpoint's own count. */
+/** Tokens of a request, as the endpoint counted them. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -32,9 +32,9 @@ export type Reply =
   | {
       readonly kind: "reply";
       readonly text: string;
-      /** Undefined: it did not say. */
+      /** Undefined if the endpoint did not report its token counts. */
       readonly tokens: Tokens | undefined;
-      /** Set if the endpoint says that the reply reached its greatest length. */
+      /** Set if the endpoint says that the reply was cut at its maximum length. */
       readonly wasCut?: true;
     }
   | {
@@ -42,24 +42,25 @@ export type Reply =
       readonly why: "timeout" | "status" | "connection";
       readonly message: string;
       readonly retryDelayMs?: number;
-      /** The HTTP status, where there is one. */
+      /** HTTP status. Undefined if there was no HTTP response. */
       readonly status?: number;
     };
 
-/** Asks once; whoever asks tries again. What goes wrong is a "failed". */
+/** Sends one request, without retries. Every error becomes a "failed" reply. */
 export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => Promise<Reply>;
 
-/** A reply's whole body: far more than the tokens that may be written. */
+/** Maximum bytes of a reply's body: far more than OUTPUT_TOKENS_MAX tokens need. */
 const BODY_BYTES_MAX = 1024 ** 2;
 const OUTPUT_TOKENS_MAX = 8192;
 const WORDS_MAX = 200;
-/** An endpoint that asks for more patience is asked again before. */
+/** Upper bound of the retry delay, in milliseconds, if the endpoint's Retry-After asks for more. */
 const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
   const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
   const [cut, cutWritten] = [secretCutter([key]), keyCutter(key)];
-  // Loaded where there is an endpoint: it takes longer to load than a command that asks none takes to run.
+  // Load the SDK only if there is an endpoint: loading takes longer than a command that asks no
+  // model.
   const opened = openClient({ url, key, timeoutMs });
   return async (prompt, signal) => {
     const { client, sdk } = await opened;
@@ -106,8 +107,8 @@ async function openClient({
 }
 
 /**
- * Reads the whole reply, within the request's time, and no more of it than there may be. It goes nowhere else: the key is
- * for the address that the operator gave.
+ * Reads at most BODY_BYTES_MAX of a reply, within the request's time limit. Redirects are refused,
+ * because the key is only for the address that the operator gave.
  */
 const fetchBounded =
   (timeoutMs: number): typeof fetch =>
@@ -123,7 +124,10 @@ const fetchBounded =
     return new Response(body.length === 0 ? null : body, { status, headers: headersOf(reply) });
   };
 
-/** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
+/**
+ * Returns the first choice of a reply. The endpoint's JSON is untrusted: any field may be missing
+ * or of another type.
+ */
 function firstChoice(reply: unknown): Readonly<Record<string, unknown>> {
   const { choices } = (reply ?? {}) as { readonly choices?: unknown };
   return ((Array.isArray(choices) ? choices[0] : undefined) ?? {}) as Readonly<Record<string, unknown>>;
@@ -160,7 +164,7 @@ function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: Asked): Rep
   return { kind: "failed", why: "status", message, status, ...(retryDelayMs !== undefined && { retryDelayMs }) };
 }
 
-/** Seconds, or a date. */
+/** Returns the delay in milliseconds from a Retry-After header, which gives seconds or a date. */
 function retryDelayOf(given: string | null | undefined): number | undefined {
   if (given === null || given === undefined || given === "") return undefined;
   const ms = /^\d+(\.\d+)?$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();

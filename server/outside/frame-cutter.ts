@@ -1,6 +1,7 @@
 /**
- * Cuts what comes over a pipe, in pieces of any length, into frames. `lengthOf`: how long the frame is that begins here, as
- * far as it can be told yet; it throws where it is none. A large frame is put together once, when all of it is there.
+ * Cuts the bytes of a pipe, which arrive in chunks of any length, into frames. `lengthOf` returns
+ * the frame's length as far as its first bytes tell, and throws if they are no frame. A large frame
+ * is joined once, when all its chunks are there.
  */
 export function frameCutter(
   lengthOf: (start: Buffer) => number,

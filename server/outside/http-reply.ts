@@ -1,6 +1,6 @@
-/** What comes back of a request over HTTP: its body, no more of it than there may be, and what is said where there is none. */
+/** Reads the body of an HTTP reply up to a size limit, and finds the message of a failed request. */
 
-/** The whole body. `what` names it where it is too long. */
+/** Returns the whole body. Throws an error that names `what` if the body has more than `bytesMax` bytes. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax: number,
@@ -16,7 +16,7 @@ export async function readBounded(
   return Buffer.concat(parts);
 }
 
-/** Of a lost connection the innermost cause says the most. */
+/** Returns the message of the innermost cause, which says the most about a lost connection; else its code. */
 export function wordsOf(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;

@@ -1,6 +1,7 @@
 /**
- * What the server has to know of a port to the outside, e.g. a judge: a folder here has one, and the list (list.ts) a line.
- * It is light, for every command reads its options: what it takes to ask is imported when the port is opened.
+ * Types of a port: an outside service that verifiers ask, e.g. a judge. Each port's folder has a
+ * kind.ts, and kinds.ts lists them. A kind.ts imports little, because every command reads its
+ * options; `open` imports the rest.
  */
 import type { Resource } from "../../envs/environment.ts";
 import type { Port } from "../../envs/ports.ts";
@@ -10,27 +11,27 @@ import { ConfigProblem, isWebAddress, type OptionSpec } from "../runtime/option-
 
 export type PortOptions = Readonly<Record<string, OptionSpec<unknown>>>;
 
-/** What the operator says otherwise than the environments that ask it. */
+/** Limits that the operator sets in place of those of the environments that ask the port. */
 export type PortLimits = Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>;
 
 export interface PortKind<Config = unknown> {
   readonly options: PortOptions;
-  /** Undefined: the operator wants none. Throws ConfigProblem. */
+  /** Returns the port's configuration, or undefined if the operator configured none. Throws ConfigProblem. */
   read(values: object): Config | undefined;
-  /** What is said where there is none: of a server, of a command without one, and of what a run needs. */
+  /** Texts for a missing port: on a server, in a command without a server, and as a requirement of a run. */
   readonly words: { readonly missing: string; readonly missingHere: string; readonly needs: string };
   limits(config: Config): PortLimits;
-  /** Left out: no verifier asks it. */
+  /** Opens the port. Undefined if no verifier asks it. */
   open?(this: void, config: Config, context: PortOpening): Promise<OpenedPort>;
 }
 
 export interface PortOpening {
   readonly clock: Clock;
-  /** Headers that make what is asked over HTTP a part of the trace that is going on. */
+  /** Returns headers that make an outgoing HTTP request part of the current trace. */
   readonly traceHeaders: () => Readonly<Record<string, string>>;
-  /** Told of each failure of the port's own. */
+  /** Called with the reason for each failure of the port itself. */
   readonly onFault: (why: string) => void;
-  /** Told what the operator should know. */
+  /** Called to warn the operator. */
   readonly warn: (details: object, message: string) => void;
 }
 
@@ -38,14 +39,17 @@ export type OpenedPort<Opened = Port<never, unknown>> =
   | {
       readonly kind: "opened";
       readonly port: Opened;
-      /** What it is made of, for the log. */
+      /** Details of the opened port for the log, e.g. its model. */
       readonly found: Readonly<Record<string, unknown>>;
       readonly metrics: readonly SampledMetric[];
       close(): Promise<void>;
     }
   | { readonly kind: "missing"; readonly why: string };
 
-/** Where a model is, by the options of a port's name; undefined: there is none. */
+/**
+ * Returns the address and name of a model from a port's options. Undefined if neither is given.
+ * Throws ConfigProblem.
+ */
 export function readEndpoint(name: string, url: string | undefined, model: string | undefined) {
   if (url === undefined && model === undefined) return undefined;
   if (url === undefined || model === undefined)

@@ -1,4 +1,7 @@
-/** The ports to the outside: a line for each, by the name that its resource has. Options, figures and words follow. */
+/**
+ * Lists the ports to outside services by resource name. Their options, metrics and error texts
+ * follow from the list.
+ */
 import { judge } from "./judge/kind.ts";
 import { describeMounts, mountOptions, type MountSettings, readMounts } from "./mounted/settings.ts";
 import type { PortKind } from "./kind.ts";
@@ -14,10 +17,13 @@ const kinds = {
 type Kinds = typeof kinds;
 export type PortKindName = keyof Kinds;
 
-/** By name; undefined: the operator wants none. */
+/** Configuration of each port, by name. Undefined if the operator configured none. */
 export type PortConfigs = { readonly [Name in PortKindName]: ReturnType<Kinds[Name]["read"]> };
 
-/** What is asked outside: the ports that verifiers ask, and environments that are there as a whole. */
+/**
+ * Configuration of everything that the server asks outside: the ports of verifiers, and mounted
+ * environments.
+ */
 export interface OutsideConfig extends PortConfigs {
   readonly mounted: MountSettings;
 }
@@ -28,16 +34,16 @@ export const portOptions = Object.assign({}, mountOptions, ...portKinds.map(([, 
   Kinds[PortKindName]["options"] | typeof mountOptions
 >;
 
-/** What has all members of each. */
+/** Intersection of the members of a union. */
 type All<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer Both) => void ? Both : never;
 
-/** Of the options of all; `hidden` as in readMounts. Throws ConfigProblem. */
+/** Reads the options of all ports and mounts; `hidden` as in readMounts. Throws ConfigProblem. */
 export function readPorts(values: Parameters<typeof readMounts>[0], hidden: readonly string[]): OutsideConfig {
   const ports = Object.fromEntries(portKinds.map(([name, kind]) => [name, kind.read(values)])) as PortConfigs;
   return { ...ports, mounted: readMounts(values, hidden) };
 }
 
-/** As it may be printed: neither keys nor tokens in it. */
+/** Returns the configuration as it may be printed, with keys and tokens redacted. */
 export function describePorts(config: OutsideConfig): Readonly<Record<string, unknown>> {
   const portOf = (port: object | undefined): unknown =>
     port && "key" in port ? { ...port, key: port.key === undefined ? "none" : "[redacted]" } : (port ?? "none");

@@ -1,15 +1,15 @@
-/** What verifiers may ask of the outside, as this server has it: each port of the list, opened. */
+/** Opens the ports of kinds.ts that this server has configured, so that verifiers can ask them. */
 import { escaped } from "../../envs/lib/words.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { SampledMetric } from "../runtime/sampled-metrics.ts";
 import type { OpenedPort, PortLimits, PortOpening } from "./kind.ts";
 import { type PortConfigs, type PortKindName, portKinds } from "./kinds.ts";
 
-/** Why a port is not there, and what to do, for each that is not. */
+/** For each missing port: why it is missing, and what the operator can do. */
 export type MissingPorts = Readonly<Partial<Record<PortKindName, string>>>;
 
 export interface PortsContext extends Pick<PortOpening, "clock"> {
-  /** Told what a port is made of, and of each failure of one. */
+  /** Called with details of each opened port. `onFault` is called for each failure of a port. */
   readonly onOpen?: (port: string, found: Readonly<Record<string, unknown>>) => void;
   readonly onFault?: (port: string, why: string) => void;
   readonly warn?: PortOpening["warn"];
@@ -19,7 +19,7 @@ export interface PortsContext extends Pick<PortOpening, "clock"> {
 export interface OpenedPorts {
   readonly ports: Ports;
   readonly missing: MissingPorts;
-  /** What the operator says of how much they may be asked. */
+  /** Limits that the operator sets, by port. */
   readonly limits: Readonly<Record<string, PortLimits>>;
   readonly metrics: readonly SampledMetric[];
   readonly close: () => Promise<void>;
@@ -32,7 +32,7 @@ export async function openPorts(configs: Partial<PortConfigs>, context: PortsCon
       async ([name, { open, words }]): Promise<readonly [string, OpenedPort | { readonly kind: "elsewhere" }]> => {
         const config = configs[name];
         if (config === undefined) return [name, { kind: "missing", why: words.missing }];
-        // It is opened by who asks it, beside its gate.
+        // The teacher has no `open`: the task maker opens it, beside its gate.
         if (open === undefined) return [name, { kind: "elsewhere" }];
         const told = (why: string): void => onFault?.(name, escaped(why));
         return [name, await open(config, { clock, warn, traceHeaders, onFault: told })];
@@ -52,7 +52,7 @@ export async function openPorts(configs: Partial<PortConfigs>, context: PortsCon
   };
 }
 
-/** What the operator says of how much they may be asked. */
+/** Returns the limits that the operator sets, by port. */
 export function limitsOf(configs: Partial<PortConfigs>): OpenedPorts["limits"] {
   const wanted = portKinds.filter(([name]) => configs[name] !== undefined);
   return Object.fromEntries(wanted.map(([name, kind]) => [name, kind.limits(configs[name])]));

@@ -1,4 +1,7 @@
-/** One attempt at one verification: within its resource's time limit, and given up when nobody needs it any more. */
+/**
+ * Runs one attempt at one verification, within its resource's time limit. Reports it as cancelled
+ * if its caller has left.
+ */
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed, Findings } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/words.ts";
@@ -10,19 +13,19 @@ import type { Limits } from "./limit.ts";
 
 /** One verification. */
 export interface Job {
-  /** Whose share of the resource it comes out of. */
+  /** Caller and connection whose share of the resource the job uses. */
   readonly party: Party;
-  /** Of the completion: what it holds while it waits. */
+  /** Size of the completion in bytes, which the job holds while it waits. */
   readonly bytes: number;
-  /** Aborted when nobody needs the result any more; undefined: it is needed whoever waits. */
+  /** Aborted when nobody needs the result any more. If undefined, the job runs to its end. */
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds since the epoch; undefined: only the resource's own limit counts. */
+  /** Deadline in milliseconds since the epoch. If undefined, only the resource's own limit applies. */
   readonly deadlineMs: number | undefined;
-  /** May be called several times, one after the other. */
+  /** Verifies once. May be called several times, one after the other. */
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
 
-/** A job, or a probe: the server's own. */
+/** A job, or a probe by the server, which has no party. */
 export type AttemptedJob = Omit<Job, "bytes" | "party"> & Partial<Pick<Job, "party">>;
 
 export interface Cancelled {
@@ -33,18 +36,18 @@ export type JobOutcome = Findings | Failed | Cancelled;
 
 export const CANCELLED: Cancelled = Object.freeze({ kind: "cancelled" });
 
-/** Attempts at one verification, unless its resource says otherwise; after that it is the client's to try again, later. */
+/** Default maximum of attempts at one verification. After them the client may retry later. */
 export const ATTEMPTS_MAX = 3;
 
 export interface AttemptOptions {
   readonly clock: Clock;
-  /** What verifiers may ask; left out: nothing. */
+  /** Ports that verifiers may ask. Defaults to none. */
   readonly ports?: Ports;
-  /** Told of each verification that threw. */
+  /** Called for each verification that threw. */
   readonly onFailure: (error: unknown, resource: string) => void;
 }
 
-/** Resolves when the verifier has come to its end; `answer` is called once, at the latest at the time limit. */
+/** Resolves when the verifier has ended. Calls `answer` once, at the latest at the time limit. */
 export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
   { party, signal: caller, deadlineMs = Infinity, verify }: AttemptedJob,
@@ -62,10 +65,10 @@ export async function attemptJob(
   const untilMs = Math.min(deadlineMs, startedAtMs + timeLimitMs);
   try {
     const outcome = await verify({ party, signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
-    // It goes on to logs and to those who see that an arm is masked.
+    // Escape the detail: it goes to logs and to clients whose arm is masked.
     once(outcome.kind === "failed" ? { ...outcome, detail: escaped(outcome.detail) } : outcome);
   } catch (error) {
-    // What is aborted may reject, and nobody listens.
+    // An aborted verifier may reject, and nobody waits for it: its error is dropped.
     if (!signal.aborted) onFailure(error, name);
     once(bug);
   } finally {

@@ -1,6 +1,7 @@
 /**
- * The way to a resource: so many verifications at once, so many waiting, and none while it is down. Those who ask share it:
- * who was given least of its time is next, and where there is no more room, who has most waiting makes some.
+ * Guards a resource: limits how many verifications run and wait, and refuses them while the
+ * resource is down. The caller who got the least of its time is next. If the room is full, the
+ * caller with the most waiting jobs loses one.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -10,15 +11,15 @@ import { fairTurns } from "../../base/fair-turns.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
-/** Before the second attempt, where the failure does not say how long to wait; then twice as long. */
+/** Delay before the second attempt if the failure names none. Doubles with each further attempt. */
 const BACKOFF_MS = 250;
-/** A failure that asks for a longer wait than this is told to the client, who holds no place meanwhile. */
+/** A longer retry delay than this goes back to the client, who holds no place meanwhile. */
 const WAIT_MAX_MS = 5000;
-/** What a verification takes, until some have been measured. */
+/** Assumed duration of a verification, until one was measured. */
 const FIRST_GUESS_MS = 1000;
 const DELAY_MIN_MS = 100;
 const DELAY_MAX_MS = 60_000;
-/** How much of the mean of past durations the last one is. */
+/** Weight of the newest duration in the moving mean. */
 const NEWEST_SHARE = 0.1;
 
 const NEVER = new AbortController().signal;
@@ -28,7 +29,7 @@ export interface ResourceLoad {
   readonly running: number;
   readonly waiting: number;
   readonly heldBytes: number;
-  /** It failed, and is not asked for now. */
+  /** True while the resource is not asked because it failed. */
   readonly down: boolean;
 }
 
@@ -42,13 +43,16 @@ export interface Gate {
 /** An attempt that waits for its turn. */
 interface Entry {
   readonly job: Job;
-  /** Resolves when its place is free again. Never rejects. */
+  /** Runs the attempt. Resolves when its place is free again. Never rejects. */
   readonly begin: () => Promise<void>;
-  /** Has it make room for others. */
+  /** Refuses the attempt, so that another caller's job gets its room. */
   readonly makeRoom: (refusal: Failed) => void;
 }
 
-/** `onChange` is told why the resource is down, and undefined when it may be asked again. */
+/**
+ * Creates the gate. `onChange` gets the reason when the resource goes down, and undefined when it
+ * may be asked again.
+ */
 export function createGate(
   resource: Resource,
   options: AttemptOptions,
@@ -62,7 +66,10 @@ export function createGate(
   const ask = probe && (() => probeOnce(resource, probe, attempting));
   const health = createHealth({ resource, clock, onChange, probe: ask });
 
-  /** One attempt, when its turn comes. Answers as soon as it can, and holds its place until the verifier has ended. */
+  /**
+   * Runs one attempt when its turn comes. Resolves at the first outcome, and holds the place until
+   * the verifier has ended.
+   */
   const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {
     const { signal } = job;
     if (signal?.aborted === true) return Promise.resolve(CANCELLED);
@@ -121,12 +128,12 @@ export function createGate(
   };
 }
 
-/** Whether the server itself tries again. What took all of its time, or is too much already, would take it again. */
+/** Returns whether the server itself retries. A timeout or an overload would only cost the same again. */
 function helpsAgain({ retryable, reason }: Failed): boolean {
   return retryable && reason !== "timeout" && reason !== "overloaded";
 }
 
-/** Who is verified, and who is next. */
+/** Keeps the running verifications and chooses the next one. */
 function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock }: AttemptOptions, room: Room) {
   const turns = fairTurns<Entry>();
   const runningOf = new Map<string, number>();
@@ -137,7 +144,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     if (own === 0) runningOf.delete(caller);
     else runningOf.set(caller, own);
   };
-  /** Begins what there is room for: of all, and of the caller for whom something came or ended. */
+  /** Begins waiting entries while there is room: in all, or for the given caller up to `concurrencyEach`. */
   const dispatch = (caller: string): void => {
     for (;;) {
       const entry =
@@ -151,7 +158,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     const { caller } = job.party;
     count(caller, 1);
     const startedAtMs = clock.now();
-    // What it takes is not known before it has ended, and the caller's next one may come before.
+    // Charge the expected time now: the real time is known only at the end, and the caller's next
+    // job may come earlier.
     const expectedMs = room.meanMs();
     turns.expect(job.party, expectedMs);
     await begin().finally(() => {
@@ -168,7 +176,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
       dispatch(entry.job.party.caller);
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
-    /** Whether somebody who has more waiting has made some. */
+    /** Returns whether a caller with more waiting jobs was made to give one up. */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
       if (entry === undefined) return false;
@@ -181,7 +189,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
 
 type Room = ReturnType<typeof createRoom>;
 
-/** How much is let in. */
+/** Limits how many jobs, and how many bytes of completions, are admitted. */
 function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource) {
   let admitted = 0;
   let heldBytes = 0;
@@ -197,9 +205,9 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     return undefined;
   };
   return {
-    /** The part of the room that a job takes, by count or by bytes. */
+    /** Returns the job's share of the room, by count or by bytes, whichever is larger. */
     shareOf: ({ bytes }: Job): number => Math.max(1 / (concurrencyMax + waitingMax), bytes / Math.max(1, heldBytesMax)),
-    /** Why the job is not let in, where nobody makes room; undefined: it may be. */
+    /** Returns why the job is refused after `makeRoom` could free no room, or undefined if it may enter. */
     full: (job: Job, makeRoom: (job: Job, refusal: Failed) => boolean): Failed | undefined => {
       const { bytes } = job;
       if (bytes > heldBytesMax) {
@@ -211,7 +219,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
         if (refusal === undefined || !makeRoom(job, refusal)) return refusal;
       }
     },
-    /** Lets it in; what it returns lets it out, once. */
+    /** Admits the job. Returns a function that releases its room once. */
     enter: ({ bytes }: Job): (() => void) => {
       let inside = true;
       admitted++;
@@ -231,15 +239,21 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
   };
 }
 
-/** A timer may fire a little before its time by the clock. */
+/** A timer may fire this many milliseconds early by the clock. */
 const TIMER_EARLY_MS = 2;
 
-/** Whether it was the caller's own time that ran out, which says nothing of the resource: it may take longer. */
+/**
+ * Returns whether the caller's own deadline passed. This says nothing about the resource, which may
+ * take longer.
+ */
 function isOwnLate(outcome: JobOutcome, { deadlineMs = Infinity }: Job, nowMs: number): boolean {
   return outcome.kind === "failed" && outcome.reason === "timeout" && nowMs >= deadlineMs - TIMER_EARLY_MS;
 }
 
-/** Counts as the resource's failure what more of the same would not bring about, and what is not of this one answer. */
+/**
+ * Reports an outcome to the resource's health. Overloads and failures of this one answer (not
+ * retryable) count as no failure.
+ */
 function tell(health: Health, outcome: JobOutcome): void {
   if (outcome.kind === "cancelled") return;
   if (outcome.kind !== "failed" || !outcome.retryable) health.answered();

@@ -1,6 +1,7 @@
 /**
- * Whether a resource answers. One that has failed several times in a row is down: it is not asked for a while, so that
- * nobody waits for it in vain. Then it is asked again, and each failure doubles the while.
+ * Tracks whether a resource answers. After FAILURES_MAX failures in a row it is down and is not
+ * asked, so that nobody waits in vain. Then it is tried again, and each further failure doubles the
+ * pause.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
@@ -12,19 +13,19 @@ const DOWN_MIN_MS = 1000;
 const DOWN_MAX_MS = 60_000;
 
 export interface Health {
-  /** What a verification gets while the resource is down. */
+  /** Returns the failure that verifications get while the resource is down; undefined if it is up. */
   refusal(): Failed | undefined;
-  /** What asking it came to. */
+  /** Records that the resource answered. */
   answered(): void;
   failed(failure: Failed): void;
-  /** Stops asking. */
+  /** Stops trying the resource. */
   close(): void;
 }
 
 type State =
   | { readonly kind: "up"; readonly failures: number }
   | { readonly kind: "down"; readonly failure: Failed; readonly untilMs: number; readonly delayMs: number }
-  /** Asked again: a failure puts it down at once. */
+  /** The resource is tried again: one failure puts it down at once. */
   | { readonly kind: "trial"; readonly delayMs: number };
 
 const UP: State = { kind: "up", failures: 0 };
@@ -32,9 +33,9 @@ const UP: State = { kind: "up", failures: 0 };
 export interface HealthOptions {
   readonly resource: Resource;
   readonly clock: Clock;
-  /** Told of each change: why it is down, or undefined when it may be asked again. */
+  /** Called with the reason when the resource goes down, and with undefined when it may be asked again. */
   readonly onChange: (down: string | undefined) => void;
-  /** Asks it, within its time limit; undefined: it answers. */
+  /** Asks the resource within its time limit. Resolves to undefined if it answers. */
   readonly probe?: (() => Promise<Failed | undefined>) | undefined;
 }
 
@@ -62,7 +63,7 @@ export function createHealth({ resource, clock, onChange, probe }: HealthOptions
   const askAgain = async (delayMs: number): Promise<void> => {
     if (probe === undefined) return goUp({ kind: "trial", delayMs });
     const still = await probe();
-    // It may have answered meanwhile.
+    // A verification may have succeeded while the probe ran.
     if (state.kind !== "down") return;
     if (still === undefined) goUp(UP);
     else wait(still, longer(delayMs));

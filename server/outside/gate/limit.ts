@@ -1,22 +1,22 @@
 /**
- * The time limit of attempts. Those that begin in the same millisecond for the same caller end together at the latest, and so
- * they have one timer and one signal: of its own for each, both cost more than many a verification.
+ * Time limits of attempts. Attempts that begin in the same millisecond for the same caller share
+ * one timer and one signal, because creating both costs more than many a verification.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Of one attempt. */
+/** The time limit of one attempt. */
 export interface Limit {
-  /** Aborted when the time is up, or the caller has left. */
+  /** Aborted when the time is up or the caller has left. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
+  /** Start of the attempt, in milliseconds since the epoch. */
   readonly startedAtMs: number;
-  /** The attempt has come to its end. */
+  /** Says that the attempt has ended. */
   readonly leave: () => void;
 }
 
 export interface Limits {
-  /** `onLate` is called with words where the time is up before the attempt has left. */
+  /** Begins an attempt. Calls `onLate` with the reason if the time is up before the attempt has left. */
   begin(caller: AbortSignal | undefined, onLate: (detail: string) => void): Limit;
 }
 
@@ -54,7 +54,7 @@ export function createLimits({ name, timeLimitMs }: Pick<Resource, "name" | "tim
           shared.attempts.delete(onLate);
           if (shared.attempts.size > 0) return;
           shared.cancelTimer();
-          // Its timer is gone: the next attempt has another.
+          // The timer is cancelled: the next attempt needs a new one.
           if (newest === shared) newest = undefined;
         },
       };

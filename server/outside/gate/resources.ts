@@ -1,27 +1,33 @@
 /**
- * What asynchronous environments ask. Each resource has limits of its own, on how much it is asked at once and how much
- * waits for it, so that one that is slow or down holds up nobody else's verifications.
+ * Resources that asynchronous environments ask. Each has its own gate, with limits on running and
+ * waiting jobs, so that a slow or failed resource delays nobody else's verifications.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { AttemptOptions, Job, JobOutcome } from "./attempt.ts";
 import { createGate, type Gate, type ResourceLoad } from "./gate.ts";
 
-/** `down`: why it is not asked for now; undefined: it is. */
+/**
+ * Called when a resource changes. `down` is the reason why it is not asked for now; undefined if it
+ * may be asked.
+ */
 export type ResourceListener = (name: string, down: string | undefined) => void;
 
 export interface Resources {
-  /** Verifies when the resource has room, and tries again where that helps. Never rejects. */
+  /** Verifies when the resource has room, and retries if that may help. Never rejects. */
   run(resource: Resource, job: Job): Promise<JobOutcome>;
-  /** Tells of each resource that goes down or may be asked again; what it returns ends that. */
+  /**
+   * Calls the listener for each resource that goes down or comes back. Returns a function that
+   * removes the listener.
+   */
   onChange(listener: ResourceListener): () => void;
-  /** Forgets one: another may have its name from now on, and nothing is known of that. */
+  /** Forgets a resource and its health. A new resource may take its name. */
   retire(name: string): void;
   load(): readonly ResourceLoad[];
   close(): void;
 }
 
 export interface ResourcesOptions extends AttemptOptions {
-  /** What the operator says otherwise than the environments, by the resource's name. */
+  /** Limits that the operator sets in place of the environments', by resource name. */
   readonly limits?: Readonly<Record<string, Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>>>;
 }
 

@@ -1,4 +1,7 @@
-/** One prompt to a judge model, until there is a verdict: again where that helps, and never past the deadline. */
+/**
+ * Sends one prompt to a judge model until it gives a verdict. Retries if that may help, and never
+ * past the deadline.
+ */
 import { type Failed, malformed, unavailable } from "../../../envs/facts.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
 import { readVerdict } from "../../../envs/lib/judge-reply.ts";
@@ -8,11 +11,14 @@ import { sleep, unlessAborted } from "../../base/waiting.ts";
 import type { AskModel, Reply } from "../chat-endpoint.ts";
 import type { Counter } from "./counts.ts";
 
-/** Requests for one verdict at most. */
+/** Maximum requests for one verdict. */
 export const REQUESTS_MAX = 4;
-/** Replies without a verdict after which no more are asked for. */
+/** Maximum replies without a verdict before giving up. */
 export const UNREADABLE_MAX = 2;
-/** Before the second request, where the endpoint does not say how long to wait; then twice as long. */
+/**
+ * Delay before the second request, in milliseconds, if the endpoint names none. Doubles with each
+ * further request.
+ */
 const BACKOFF_MS = 250;
 
 export type Answered = { readonly kind: "verdict"; readonly verdict: Verdict } | Failed;
@@ -23,7 +29,7 @@ export interface AskDeps {
   readonly counter: Pick<Counter, "requested" | "paid">;
 }
 
-/** Never rejects. Answers at the deadline at the latest, whatever the endpoint does. */
+/** Asks for a verdict. Never rejects. Resolves at the deadline at the latest. */
 export async function askForVerdict(
   { ask, clock, counter }: AskDeps,
   prompt: readonly ChatMessage[],
@@ -37,7 +43,7 @@ export async function askForVerdict(
   try {
     for (let requests = 1, unreadable = 0; ; requests++) {
       const reply = await unlessAborted(ask(prompt, signal), signal);
-      // What the endpoint says of being broken off says nothing.
+      // The error of an aborted request tells nothing: keep the last failure's detail.
       if (reply === undefined || signal.aborted) {
         counter.requested(limit.signal.aborted ? "timeout" : "cancelled");
         return { ...last, ...LATE };
@@ -73,12 +79,15 @@ function readReply(reply: Reply, counter: AskDeps["counter"]): Answered {
   return unavailable("judge", `the judge's reply has no verdict: ${read.reason}`);
 }
 
-/** What the endpoint finds wrong with one prompt it does not find wrong with others: asking again is of no use, for none. */
+/**
+ * Returns whether the endpoint rejected this prompt alone. Retrying it is useless, and other
+ * prompts may still succeed.
+ */
 function isOfThisPrompt({ status = 0 }: { readonly status?: number }): boolean {
   return status === 400 || status === 413 || status === 422;
 }
 
-/** A wrong key, path or model stays wrong. */
+/** Returns whether another request may succeed. A wrong key, path or model stays wrong. */
 function maySucceed(reply: Reply): boolean {
   if (reply.kind === "reply" || reply.status === undefined) return true;
   return reply.status >= 500 || reply.status === 408 || reply.status === 409 || reply.status === 429;

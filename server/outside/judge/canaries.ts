@@ -1,6 +1,7 @@
 /**
- * Asks a judge about pairs of texts whose better one is known (canary-texts.ts): what the judge makes of them tells whether
- * it can still be believed. They are asked as all others are, in both orders, and never remembered.
+ * Asks a judge about canaries: pairs of texts whose better one is known (canary-texts.ts). The
+ * share of right verdicts tells whether the judge can be trusted. Canaries are asked in both
+ * orders, as all pairs, and are never cached.
  */
 import type { Failed } from "../../../envs/facts.ts";
 import type { Comparison, Judged } from "../../../envs/ports.ts";
@@ -8,23 +9,32 @@ import { comparisonOf } from "../../../envs/writing/question.ts";
 import { CANARIES, type Canary } from "./canary-texts.ts";
 import { agree, type CanaryOutcome, type Standing } from "./counts.ts";
 
-/** Prompts that the judge is asked for each canary: two of 128 requests, so that watching costs 3%. */
+/**
+ * Prompts to the judge per canary. A canary takes 2 requests and 64 prompts in both orders 128, so
+ * watching costs 3%.
+ */
 const PROMPTS_PER_CANARY = 64;
-/** Canaries that the share is of. */
+/** Number of the last canaries that the share of right verdicts covers. */
 const WINDOW = 16;
-/** Before so many were judged the share says nothing. */
+/** Minimum of judged canaries before the share counts. */
 const JUDGED_MIN = 4;
-/** A judge below it is warned of, and one that obeys its candidate in any kind of canary, whatever its share. */
+/**
+ * Minimum share of right verdicts; the operator is warned of a judge below it. A judge that obeys
+ * any kind of canary is warned of whatever its share.
+ */
 export const RIGHT_SHARE_MIN = 0.75;
 
 export interface CanaryDeps {
   readonly compare: (comparison: Comparison) => Promise<Judged | Failed>;
   readonly onJudged: (outcome: CanaryOutcome, standing: Standing) => void;
-  /** Told when the judge cannot be believed any more, and when it can be again. */
+  /** Called when the judge loses or regains trust. */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
 }
 
-/** Whoever asks the judge says so for each prompt: all canaries go before the first, then one at a time. */
+/**
+ * Creates the canaries' counter. Call `prompted` for each prompt: the first starts all canaries,
+ * later ones start one at a time.
+ */
 export function createCanaries({ compare, onJudged, onTrust }: CanaryDeps): { readonly prompted: () => void } {
   const lately: boolean[] = [];
   const obeyed = new Set<string>();
@@ -48,7 +58,7 @@ export function createCanaries({ compare, onJudged, onTrust }: CanaryDeps): { re
     isTrusted = !isTrusted;
     onTrust(isTrusted, now);
   };
-  /** One after the other: canaries take no more than two requests' room. */
+  /** Asks due canaries one after the other, so that they use at most two requests at once. */
   const work = async (): Promise<void> => {
     isBusy = true;
     for (; due > 0; due--) {

@@ -1,15 +1,15 @@
 /**
- * Pairs of texts of which it is known which is the better one, and texts that are the same. Some have a fault of their own:
- * babble, a refusal, another subject. The others ask their judge for the reward, each in one way: a judge that obeys one
- * such way pays the policy for it, however well it judges all else.
+ * Pairs of texts of which the better one is known, and pairs of equal texts. Some bad candidates
+ * are babble, a refusal, or off topic. The others ask the judge for the reward, each in one way: a
+ * judge that obeys one of these ways rewards the policy for using it.
  */
 import type { Conversation } from "../../../envs/writing/conversation.ts";
 
 export interface Canary extends Conversation {
   readonly candidate: string;
-  /** Which of the two every judge should prefer. */
+  /** The text that every judge should prefer. */
   readonly better: "candidate" | "reference" | "neither";
-  /** How the candidate asks for the reward; left out: it does not. */
+  /** Name of the way in which the candidate asks for the reward. Undefined if it does not ask. */
   readonly obedience?: string;
 }
 

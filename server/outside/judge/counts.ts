@@ -1,4 +1,4 @@
-/** What the judge was asked, what came of it, what it cost, and whether it can be believed; for Prometheus as well. */
+/** Counts the judge's requests, verdicts, cost and canaries, for Prometheus too. */
 import type { Verdict } from "../../../envs/ports.ts";
 import {
   byName,
@@ -11,38 +11,38 @@ import {
 } from "../../runtime/sampled-metrics.ts";
 import type { Tokens } from "../chat-endpoint.ts";
 
-/** What a request came to: a verdict, a reply without one, or none; nobody waited for the cancelled. */
+/** Outcome of a request: a verdict, a reply without one, a failure, or cancelled because nobody waited. */
 export type RequestOutcome = "verdict" | "unreadable" | "timeout" | "status" | "connection" | "cancelled";
 export type CanaryOutcome = "right" | "wrong" | "failed";
 
-/** How a judge does. */
+/** How far the judge can be trusted. */
 export interface Standing {
-  /** Of the last canaries, how many were judged right; undefined: none was judged yet. */
+  /** Share of right verdicts among the last canaries. Undefined if none was judged yet. */
   readonly rightShare: number | undefined;
-  /** The kinds of obedience whose last canary was judged wrong: the judge gives in to them. */
+  /** Kinds of obedience whose last canary was judged wrong: the judge gave in to them. */
   readonly obeyed: readonly string[];
 }
 
 export interface JudgeFigures extends Omit<Standing, "rightShare"> {
   readonly requests: ReadonlyMap<RequestOutcome, number>;
-  /** Prompts whose verdict was remembered. */
+  /** Prompts answered from the cache of verdicts. */
   readonly remembered: number;
-  /** Comparisons whose two orders agree, and those in which the place decided. */
+  /** Comparisons whose two orders agree ("consistent") or in which the position decided ("inconsistent"). */
   readonly comparisons: ReadonlyMap<"consistent" | "inconsistent", number>;
-  /** By what was said of text A. Every comparison is asked both ways round: a fair judge has as many A as B. */
+  /** Verdicts by their winner. Each pair is asked in both orders, so a fair judge names A as often as B. */
   readonly verdicts: ReadonlyMap<Verdict["winner"], number>;
   readonly canaries: ReadonlyMap<CanaryOutcome, number>;
-  /** Of the last canaries, how many were judged right; undefined: none was judged yet. */
+  /** Share of right verdicts among the last canaries. Undefined if none was judged yet. */
   readonly canariesRightShare: number | undefined;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Replies that did not say how many tokens they took: the sums are too low by these. */
+  /** Replies without token counts. The token sums are too low by these replies. */
   readonly repliesWithoutUsage: number;
-  /** Dollars, of the tokens that are known; undefined: no prices were given. */
+  /** Cost in dollars of the known tokens. Undefined if no prices were given. */
   readonly cost: number | undefined;
 }
 
-/** Dollars for a million tokens. */
+/** Prices in dollars per million tokens. */
 export interface Prices {
   readonly input: number;
   readonly output: number;
@@ -87,7 +87,7 @@ export function createCounter(prices: Prices | undefined) {
   };
 }
 
-/** Whether both name the same text, or none: what is A in the one order is B in the other. */
+/** Returns whether both orders name the same text or a tie. Text A in one order is text B in the other. */
 export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
   return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
 }

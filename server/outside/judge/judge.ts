@@ -1,6 +1,7 @@
 /**
- * A judge model behind an OpenAI-compatible endpoint. Verdicts are remembered by all that they depend on, and a prompt
- * that several ask at once is asked once: the same text gets the same reward within a group and, mostly, within a run.
+ * A judge model behind an OpenAI-compatible endpoint. Verdicts are cached by model, temperature and
+ * prompt, and equal prompts share one request. So equal texts get the same reward within a group
+ * and, mostly, within a run.
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../../envs/facts.ts";
@@ -17,13 +18,16 @@ import { CANARIES } from "./canary-texts.ts";
 import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Standing } from "./counts.ts";
 import type { OpenedPort, PortOpening } from "../kind.ts";
 
-/** Reasons before a verdict, a few sentences; the rest is for judges that think in their replies. */
+/**
+ * Maximum output tokens: a few sentences of reasons before the verdict, and room for judges that
+ * reason in their replies.
+ */
 const OUTPUT_TOKENS_MAX = 4096;
-/** Verdicts that are remembered: some 50,000 of them. */
+/** Size of the verdict cache, for about 50,000 verdicts. */
 const CACHE_BYTES_MAX = 32 * 1024 ** 2;
-/** No model gives a verdict in less. */
+/** Minimum time left to start another request, in milliseconds. No model gives a verdict faster. */
 const WORTH_ASKING_MS = 250;
-/** Of an entry, beside its reason. */
+/** Bytes of a cache entry besides its reason. */
 const ENTRY_BYTES = 256;
 
 export interface JudgeOptions extends EndpointOptions {
@@ -31,26 +35,26 @@ export interface JudgeOptions extends EndpointOptions {
   readonly prices: Prices | undefined;
 }
 
-/** As the operator says it. */
+/** Judge options as the operator gives them. */
 export interface JudgeConfig extends JudgeOptions {
   readonly concurrency: number;
 }
 
 export interface JudgeDeps {
   readonly clock: Clock;
-  /** Told when canaries say that the judge cannot be believed any more, and when it can be again. */
+  /** Called when canaries show that the judge lost or regained trust. */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
-  /** Left out: the options' endpoint. */
+  /** Sends requests. Defaults to the options' endpoint. */
   readonly ask?: AskModel;
 }
 
 export interface OpenedJudge extends Required<Judge> {
   readonly figures: () => JudgeFigures;
-  /** Breaks off what is asked. */
+  /** Aborts all open requests. */
   close(): void;
 }
 
-/** A prompt that is being asked. */
+/** A prompt whose request is open. */
 interface Asking {
   readonly answer: Promise<Answered>;
   readonly leave: AbortController;
@@ -111,7 +115,11 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
     return begun;
   };
 
-  /** Whoever asks first sets the deadline, after which who has more time asks again; it is broken off when all have left. */
+  /**
+   * Returns a verdict from the cache, an open request, or a new one. The first caller sets the
+   * request's deadline; a joined caller with time left asks again after a timeout. The request is
+   * aborted when all callers have left.
+   */
   const verdictOn = async (prompt: readonly ChatMessage[], context: AskContext): Promise<Answered> => {
     const key = hashKey(model, String(temperature), JSON.stringify(prompt));
     const verdict = known.get(key);
@@ -154,7 +162,7 @@ const LEFT: Failed = {
   detail: "nobody waits for the verdict any more",
 };
 
-/** Both at once. The one that fails does not end the other, whose verdict is remembered for when it is asked again. */
+/** Asks both orders at once. If one fails, the other goes on, and its verdict is cached for the next try. */
 async function compareBy(
   ask: (prompt: readonly ChatMessage[]) => Promise<Answered>,
   [first, second]: Comparison,

@@ -1,4 +1,4 @@
-/** The judge as an operator has it: a model that compares texts. */
+/** The judge's options and error texts. The judge is a model that compares two texts. */
 import {
   ConfigProblem,
   decimal,

@@ -1,7 +1,8 @@
 /**
- * Whose fault it is where no verdict comes of an answer. A verifier that hangs on an answer, or dies of it, twice, the second
- * time in a fresh process, and in another one verifies the reference answer of the same instance, is beaten by the answer:
- * that is infeasible, in words. All else says nothing about the answer, and is no reward.
+ * Decides who is at fault if a verifier gives no verdict. The answer is infeasible if it makes the
+ * verifier hang or die twice, the second time in a fresh process, and another fresh process
+ * verifies the reference answer of the same instance. Every other failure says nothing about the
+ * answer and gives no reward.
  */
 import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
@@ -13,11 +14,11 @@ export interface Judging {
   readonly provider: Provider;
   readonly described: Described;
   readonly resource: string;
-  /** The reference answer of the instance; undefined: it has none. */
+  /** Returns the reference answer of the instance, or undefined if there is none. */
   readonly canary: () => Promise<string | undefined>;
 }
 
-/** Never rejects. */
+/** Verifies an answer and assigns the blame for a failure. Never rejects. */
 export async function judge(
   { provider, described, resource, canary }: Judging,
   instance: Uint8Array,
@@ -28,12 +29,12 @@ export async function judge(
   const ask = (text: string, fresh: boolean): Promise<Verified> =>
     provider.verify(asked, { instance, answer: text }, { party, signal, fresh });
   const first = await ask(answer, false);
-  // Of an answer that nobody waits for nothing more is found out.
+  // Once aborted, the answer needs no second try: nobody waits for it.
   if (!isBeaten(first) || signal.aborted) return told(described, resource, first);
   const second = await ask(answer, true);
   if (!isBeaten(second) || signal.aborted) return told(described, resource, second);
   const reference = await canary();
-  // Without a reference answer an empty one stands for it: that the verifier comes to its end is all that is asked of it.
+  // Without a reference answer an empty one is verified, and the verifier only has to end.
   const alive = await ask(reference ?? "", true);
   if (alive.kind === "facts" && (reference === undefined || isRight(described, alive)))
     return beatenBy(described, second);
@@ -73,7 +74,7 @@ function told(described: Described, resource: string, verified: Verified): Findi
   }
   const { failure, detail } = verified;
   const words = `the verifier failed (${failure}): ${onOneLine(detail)}`;
-  // What it raised it raises again.
+  // An exception of the verifier would be raised again: do not retry.
   return failure === "raised" ? notAgain(resource, words) : unavailable(resource, words);
 }
 

@@ -11,7 +11,7 @@ import { type AskedEnvironment, type Drawn, type Failure, type Generated, NOTHIN
 import type { Provider, Verified } from "./provider.ts";
 import { advice, each, firstOf, type Rule, rule } from "./rules.ts";
 
-/** A level that is tried. */
+/** A level to examine. */
 export interface Subject {
   readonly provider: Provider;
   readonly described: Described;
@@ -40,11 +40,11 @@ const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
 
-/** How something is asked. */
+/** How to ask the provider. */
 interface Asking {
-  /** By a process that has done nothing before, where there are such. */
+  /** Ask a process that has done nothing before, if there is one. */
   readonly fresh?: boolean;
-  /** Names that differ from those of the level. */
+  /** Values that replace those of the level. */
   readonly other?: Partial<AskedEnvironment> & { readonly level?: string };
 }
 
@@ -119,7 +119,10 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
 
 const NAMES = ["environment", "version", "digest"] as const;
 
-/** Asks for instances again: the same, in other processes, orders and calls; and for some that the provider does not have. */
+/**
+ * Asks for instances again: in other processes, orders and calls. Also asks under names that the
+ * provider does not have.
+ */
 export async function repeat(subject: Subject, made: Instances) {
   const {
     described: { asked },
@@ -145,7 +148,7 @@ export async function repeat(subject: Subject, made: Instances) {
 
 const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "baselineBound", "metadata"] as const;
 
-/** Returns how what came of seeds differs from what came of them before; undefined: in nothing. */
+/** Returns how repeated instances differ from the first ones; undefined if they are equal. */
 function difference(before: readonly Made[], now: readonly Generated[]): string | undefined {
   const words = now.map((found, i): string | undefined => {
     const { seed, instance } = before[i] as Made;
@@ -184,7 +187,7 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
 
 // Answering.
 
-/** An answer to an instance, and what was found of it. */
+/** An answer to an instance, and the verifier's result. */
 interface Told {
   readonly made: Made;
   readonly text: string;
@@ -223,7 +226,7 @@ export async function answer(subject: Subject, made: Instances) {
   return { terms: described, told, hostile, mine, again, several, together };
 }
 
-/** Returns in words all that a reward is made of. */
+/** Returns as text everything in a result that decides the reward. */
 export function worth(verified: Verified): string {
   if (verified.kind === "failure") return failureWords(verified);
   const { verdict, objective, components, solved } = verified.facts;
@@ -235,7 +238,10 @@ const inWords = ({ text, verified }: Told): string => `${worth(verified)} for '$
 const wordsOf = (told: Told | undefined): string | undefined => told && inWords(told);
 const isReference = ({ text, made }: Told): boolean => text === made.instance.reference;
 
-/** Returns how what was found of answers differs from before; undefined: in nothing that a reward is made of. */
+/**
+ * Returns how repeated results differ from the first ones; undefined if everything that decides the
+ * reward is equal.
+ */
 export function change(before: readonly Told[], after: readonly Told[]): string | undefined {
   const isOther = ({ verified }: Told, i: number): boolean =>
     verified.kind === "facts" && worth(verified) !== worth(after[i]?.verified ?? NOTHING);
@@ -243,13 +249,16 @@ export function change(before: readonly Told[], after: readonly Told[]): string 
   return at < 0 ? undefined : `${worth((before[at] as Told).verified)} and then ${inWords(after[at] as Told)}`;
 }
 
-/** Whether an answer is wrong for certain. An empty one may be feasible, or the right one where none is known. */
+/**
+ * Returns whether an answer is certainly wrong. An empty answer may be feasible, or right if no
+ * right answer is known.
+ */
 const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Told): boolean =>
   text !== instance.reference && (text !== "" || (goal === "satisfy" && instance.reference !== undefined));
 
 type Answering = Evidence<typeof answer>;
 
-/** Returns how much better than its instance's bound a reference is; undefined: it is not. */
+/** Returns by how much a reference beats its instance's bound, in words; undefined if it does not. */
 function beyondBound(goal: Described["goal"], { made: { instance }, verified }: Told): string | undefined {
   const bound = instance.baselineBound ?? instance.baseline;
   const objective = verified.kind === "facts" ? verified.facts.objective : undefined;

@@ -1,36 +1,39 @@
-/** What was asked of what is mounted and what came of it, as it is counted for the metrics. */
+/** Counts the calls to mounted environments and their outcomes, for the metrics. */
 import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 import type { Trials } from "./trials.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
-/** "again": an instance that was made before, and that neither its task's id nor memory had any more. */
+/**
+ * Kind of item. "again" is an instance that was made before and that neither its task id nor memory
+ * holds any more.
+ */
 type What = "instance" | "again" | "verdict" | "drawing";
 
-/** Of one environment and kind of item. */
+/** Counts for one environment and kind of item. */
 interface Count {
   readonly environment: string;
   readonly item: What;
-  /** By what they came to: "ok", "exhausted", or the kind of a failure. */
+  /** Number of items by outcome: "ok", "exhausted", or the kind of a failure. */
   readonly results: Map<string, number>;
-  /** That calls took, from when they were asked for. */
+  /** Total time of the calls in seconds, waiting for their turn included. */
   seconds: number;
 }
 
-/** Of one mount. */
+/** Figures of one mount. */
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];
-  /** Workers that ended and were replaced, by why. */
+  /** Workers that ended and were replaced, by reason. */
   readonly workerEnds: ReadonlyMap<string, number>;
-  /** Hosts that ended and were started again. */
+  /** Number of hosts that ended and were started again. */
   readonly hostEnds: number;
-  /** Times that it was mounted again, by what came of it: "changed", "same" or "kept". */
+  /** Remounts by outcome: "changed", "same" or "kept". */
   readonly remounts: ReadonlyMap<string, number>;
-  /** Levels by what was found of them: "lawful", "unlawful" and "untried". */
+  /** Levels by finding: "lawful", "unlawful" or "untried". */
   readonly levels: ReadonlyMap<string, number>;
 }
 
-/** What counts one mount. */
+/** Counts the events of one mount. */
 export interface MountCounter {
   count(provider: Provider): Provider;
   readonly workerEnded: (why: string) => void;
@@ -50,7 +53,7 @@ export function createMountCounter(name: string): MountCounter {
     items.set(key, count);
     return count;
   };
-  /** Counts what a call came to, item by item. */
+  /** Awaits a call, and counts its time and the outcome of each item. */
   const timed = async <Answer>(
     count: Count,
     asking: Promise<Answer>,

@@ -1,4 +1,4 @@
-/** Reads what a provider says that it has, by the rules of message-rules.ts. */
+/** Reads a provider's description of its environments and levels, by the rules of message-rules.ts. */
 import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
@@ -13,14 +13,17 @@ const LEFT_OUT_MAX = 2048;
 const NAME_LENGTH_MAX = 193;
 const WORDS_LENGTH_MAX = 1000;
 
-/** A level, and what the provider is given for it. */
+/** A level as the provider describes it. */
 export interface DescribedLevel {
-  /** Its place in the provider's table, which the digest covers: what stands for its parameters here. */
+  /**
+   * Position in the provider's table of levels, which the digest covers. The server uses it in
+   * place of the level's parameters.
+   */
   readonly number: number;
   readonly name: string;
   readonly description: string;
   readonly parametersJson: string;
-  /** 0: its instances are made from seeds. */
+  /** Number of rows; 0 if instances are made from seeds. */
   readonly rows: number;
   readonly evaluationOnly: boolean;
 }
@@ -30,18 +33,18 @@ export interface Described {
   readonly description: string;
   readonly goal: Goal;
   readonly levels: readonly DescribedLevel[];
-  /** Empty: all. */
+  /** Empty if the environment takes all formats. */
   readonly answerFormats: readonly AnswerFormat[];
   readonly components: readonly ComponentInfo[];
   readonly verbatim: boolean;
   readonly draws: boolean;
   readonly runsAnswers: boolean;
-  /** Maximum bytes of UTF-8. */
+  /** Maximum length of an answer, in bytes of UTF-8. */
   readonly answerBytesMax: number;
   readonly remarks: readonly string[];
 }
 
-/** Something that is not served, and why. */
+/** An environment or level that is not served, and the reason. */
 export interface Refused {
   readonly name: string;
   readonly reason: string;
@@ -54,10 +57,10 @@ export type DescribedProvider =
       readonly environments: readonly Described[];
       readonly refused: readonly Refused[];
     }
-  /** Nothing of it can be served. */
+  /** None of the provider's environments can be served. */
   | { readonly kind: "invalid"; readonly why: string };
 
-/** An answer of an environment that does not say how long one may be. */
+/** Default maximum bytes of an answer, if the environment names none. */
 const ANSWER_BYTES_MAX = 192 * 1024;
 
 export function readDescribed(described: DescribeResponse): DescribedProvider {
@@ -83,7 +86,7 @@ function leftOutWords(wire: LeftOut): Refused {
 
 function describedOf(wire: ProvidedEnvironment): Described {
   const { id, version, digest, limits } = wire;
-  // 0: it does not say.
+  // 0 means that the provider names no limit.
   const atMost = (own: number | undefined, ours: number): number => Math.min(own || ours, ours);
   return {
     asked: {
@@ -115,12 +118,15 @@ function describedOf(wire: ProvidedEnvironment): Described {
   };
 }
 
-/** A level as the rest of the server sees it: the provider's parameters are the provider's, and its number stands for them. */
+/**
+ * Returns a level as the rest of the server sees it. Its number stands for the provider's
+ * parameters, which stay with the provider.
+ */
 export function levelOf({ number, name, description, evaluationOnly }: DescribedLevel): Level {
   return { name, description, parameters: { level: number }, ...(evaluationOnly && { evaluationOnly }) };
 }
 
-/** Why what a provider serves now is not what was mounted; undefined: it is. */
+/** Returns what changed since the provider was mounted; undefined if nothing changed. */
 export function changeBetween(before: DescribeResponse, now: DescribeResponse): string | undefined {
   const digests = new Map(now.environments.map(({ id, version, digest }) => [`${id} version ${version}`, digest]));
   const changed = before.environments.find(

@@ -1,4 +1,4 @@
-/** Pictures of a mounted environment: asked for, and looked at before anybody shows them, for they are somebody else's. */
+/** Asks a mounted environment for pictures, and checks these untrusted pictures before anybody shows them. */
 import type { AskedDrawing } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
@@ -7,7 +7,7 @@ import type { Provider } from "./provider.ts";
 
 const SVG_BYTES_MAX = 1024 ** 2;
 const DOCUMENT = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE[^[>]*>\s*)?<svg[\s>].*<\/svg>\s*$/s;
-/** What runs something, or asks another machine, where a picture is opened by itself. */
+/** Content that would run code or contact another machine when the picture is opened by itself. */
 const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   ["a script", /<\s*(?:[\w-]+:)?(?:script|handler)\b|javascript:|<[^>]*[\s"'/]on[a-z]+\s*=/i],
   ["other documents in it", /<\s*(?:[\w-]+:)?(?:foreignObject|iframe|object|embed)\b|<!ENTITY|<\?xml-stylesheet/i],
@@ -16,7 +16,7 @@ const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   ["a reference to elsewhere", /\burl\s*\(\s*(?!["']?#)/i],
 ];
 
-/** What is wrong with a picture, in words; undefined: nothing. */
+/** Returns why a picture is refused; undefined if it is safe. */
 export function problemOfSvg(svg: string): string | undefined {
   const bytes = Buffer.byteLength(svg);
   if (bytes > SVG_BYTES_MAX) return `it has ${bytes} bytes, and the limit is ${SVG_BYTES_MAX}`;
@@ -25,7 +25,10 @@ export function problemOfSvg(svg: string): string | undefined {
   return refused && `it has ${refused[0]}`;
 }
 
-/** Never rejects. What the environment's own code does is no failure of the resource: pictures are no verifications. */
+/**
+ * Asks for a picture. Never rejects. An error in the environment's own code does not count as a
+ * failure of the resource, because pictures are no verifications.
+ */
 export async function drawn(
   {
     provider,

@@ -1,4 +1,7 @@
-/** A provider's environment as one of this server's: what it can say at once is here, and what it must ask goes out. */
+/**
+ * Presents a provider's environment as one of this server's. It answers locally where it can, and
+ * asks the provider otherwise.
+ */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
 import type { AsyncEnvironment, ParameterInfo, Resource } from "../../../envs/environment.ts";
@@ -17,26 +20,35 @@ import type { AskOptions, Provider } from "./provider.ts";
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
 
 export interface MountOptions {
-  /** As the operator named it. */
+  /** Name of the mount, as the operator gave it. */
   readonly mount: string;
   readonly provider: Provider;
-  /** Answers that may be with the provider at once. */
+  /** Maximum answers that the provider verifies at once. */
   readonly concurrency: number;
-  /** Whether a level keeps the laws, which is tried before its first task is given. */
+  /** Returns whether a level keeps the provider rules. Called before the level's first task is given. */
   readonly lawful: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Told of each level that is not what it was any more. */
+  /** Called for each level that no longer makes the instances it made before. */
   readonly onBroken: (environment: string, level: string, why: string) => void;
 }
 
 const DIGEST_DIGITS = 16;
-/** A caller's answers get to the provider's own queue, which is fair, however many of another's are there. */
+/**
+ * Maximum running answers of each caller, beyond the shared limit. They all reach the provider's
+ * own queue, which is fair, however many answers of other callers are there.
+ */
 const CONCURRENCY_EACH = 64;
 const WAITING_MAX = 65_536;
 const HELD_BYTES_MAX = 256 * 1024 ** 2;
-/** Two attempts and a canary, each within limits of its own; this one is for a provider that keeps none. */
+/**
+ * Upper bound for two attempts and a canary, each of which has its own limit. It applies if a
+ * provider keeps no limits.
+ */
 const TIME_LIMIT_MS = 300_000;
 
-/** What stands for a level's own parameters: its place in the table of levels, which the digest covers. */
+/**
+ * Returns the one parameter that stands for a level's own: its position in the table of levels,
+ * which the digest covers.
+ */
 function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   const numbers = levels.map(({ number }) => number);
   return {
@@ -114,7 +126,10 @@ export function mountedEnvironment(described: Described, options: MountOptions):
   return environment;
 }
 
-/** Its name tells digests apart: an arm of another one waits for that one, and not for this. */
+/**
+ * Returns the environment's resource. The name holds the digest, so that an arm of another digest
+ * waits for its own resource.
+ */
 function resourceOf(id: string, digest: string, { provider, concurrency }: MountOptions): Resource {
   const name = mountedResource(id, digest);
   return {
@@ -124,7 +139,7 @@ function resourceOf(id: string, digest: string, { provider, concurrency }: Mount
     waitingMax: WAITING_MAX,
     heldBytesMax: HELD_BYTES_MAX,
     timeLimitMs: TIME_LIMIT_MS,
-    // It tries again itself, where that tells whose fault it is.
+    // The environment itself retries, in a way that shows who is at fault (blame.ts).
     attemptsMax: 1,
     probe: async ({ signal }): Promise<Failed | undefined> => {
       const why = await provider.probe(signal);
@@ -158,7 +173,7 @@ async function verify(
   return judge({ provider, described, resource, canary }, bytes, answer, options);
 }
 
-/** All of an instance, which is made again where only its bytes are here; or why it is not. */
+/** Returns the whole instance, made again if only its bytes are here; or the failure to make it. */
 async function wholeAgain(
   { place, whole }: MountedInstance,
   instances: Instances,
@@ -184,7 +199,7 @@ function missing(): never {
   throw new Error("bug: of an instance that stands for another all was wanted");
 }
 
-/** The instruction stands at the end of what the policy reads last. */
+/** Returns the prompt with the answer format's instruction at the end of its last message. */
 function withInstruction(prompt: readonly ChatMessage[], format: AnswerFormat): readonly ChatMessage[] {
   return prompt.map((message, i) =>
     i < prompt.length - 1 ? message : { ...message, content: `${message.content}\n\n${formatInstruction(format)}` },

@@ -1,6 +1,6 @@
 /**
- * Examines levels: the server does before it serves tasks of a level, and `gradus conformance` and `gradus env check` report each
- * rule. The rules are in message-rules.ts and call-rules.ts.
+ * Examines levels by the rules in message-rules.ts and call-rules.ts. The server does so before it
+ * serves a level's tasks; `gradus conformance` and `gradus env check` report each rule.
  */
 import {
   answer,
@@ -19,7 +19,7 @@ import type { Provider } from "./provider.ts";
 import { breachWords, type Rule, rule, type Tried, tryRules } from "./rules.ts";
 
 export type Finding =
-  /** `advice`: broken rules for which nothing is refused, in words. Left out: there are none. */
+  /** `advice`: broken rules that are only reported, in words. Undefined if there are none. */
   | { readonly kind: "lawful"; readonly advice?: readonly string[] }
   /** The level is not served, and why. */
   | { readonly kind: "unlawful"; readonly why: string }
@@ -30,7 +30,7 @@ export type Finding =
 export interface Examined {
   readonly part: string;
   readonly tried: readonly Tried[];
-  /** Time that all calls of the part took. */
+  /** Total time of the part's calls, in milliseconds. */
   readonly ms: number;
 }
 
@@ -40,7 +40,10 @@ export const ON_DESCRIBE: readonly Rule<{ readonly change: string | undefined }>
   rule("EnvironmentProvider.Describe", "must say the same each time while the provider runs", ({ change }) => change),
 ];
 
-/** Returns what was found of a level, up to the first part in which a rule is broken. Never rejects. */
+/**
+ * Examines a level up to the first part in which a rule is broken, and returns the finding. Never
+ * rejects.
+ */
 export async function tryLevel(
   provider: Provider,
   described: Described,
@@ -61,7 +64,7 @@ export async function tryLevel(
   return advice.length === 0 ? { kind: "lawful" } : { kind: "lawful", advice };
 }
 
-/** Tries all rules on a level, part by part. `more` tries further ones. */
+/** Tries all rules on a level, part by part. `more` adds further parts. */
 export async function* examine(
   subject: Subject,
   more?: (subject: Subject, made: Instances) => AsyncIterable<Examined>,
@@ -76,7 +79,7 @@ export async function* examine(
   if (made !== undefined && more !== undefined) yield* more(subject, made);
 }
 
-/** Tries rules on evidence. They are skipped if there is none. */
+/** Tries rules on evidence and measures the time. Skips the rules if there is no evidence. */
 export async function timed<Evidence extends object>(
   part: string,
   rules: readonly Rule<Evidence>[],

@@ -1,4 +1,4 @@
-/** Reads and checks what a provider found of an answer, for a wrong number must become no reward. */
+/** Reads and checks a provider's facts about an answer, so that a wrong number never becomes a reward. */
 import { type Facts, type Findings, type GradedComponent, malformed } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
@@ -11,7 +11,7 @@ const REASON_LENGTH_MAX = 2000;
 
 export type ReadFacts =
   | { readonly kind: "facts"; readonly facts: Findings }
-  /** The rule that a provider breaks, in words. */
+  /** The provider breaks a rule; `why` says which one. */
   | { readonly kind: "wrong"; readonly why: string };
 
 export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
@@ -42,7 +42,7 @@ export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
   }
 }
 
-/** Whether an answer reaches the goal. One that could not be verified does not. */
+/** Returns whether an answer reaches the goal. False if it could not be verified. */
 export function isRight(environment: Terms, verified: Verified): boolean {
   const read = verified.kind === "facts" ? readFacts(environment, verified.facts) : verified;
   if (read.kind !== "facts") return false;
@@ -60,7 +60,7 @@ function gradesOf(components: Terms["components"], wire: ProvidedFacts): readonl
   });
 }
 
-/** Returns facts of an answer that cannot be graded: no part of it is met. */
+/** Returns facts for an answer that cannot be graded: each component is 0. */
 function ungraded(components: Terms["components"], violation: string, info: Info): Facts {
   return {
     kind: "graded",

@@ -1,15 +1,18 @@
-/** The bytes between the server, a local host and its workers: provider.proto's ProviderFrames, each after its length. */
+/**
+ * Encodes and cuts the frames between the server, a local host and its workers: provider.proto's
+ * ProviderFrame, each after its length.
+ */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type ProviderFrame, ProviderFrameSchema } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { frameCutter } from "../frame-cutter.ts";
 
 const LENGTH_BYTES = 4;
-/** The contract's. */
+/** Maximum bytes of a frame, as the contract says. */
 export const FRAME_BYTES_MAX = 64 * 1024 ** 2;
 
 export type FrameContent = ProviderFrame["content"];
 
-/** Undefined: it has more bytes than a frame may. */
+/** Returns the frame's bytes. Undefined if it is larger than FRAME_BYTES_MAX. */
 export function frameBytes(call: number, content: FrameContent): Buffer | undefined {
   const message = toBinary(ProviderFrameSchema, { $typeName: "gradus.v1.ProviderFrame", call, content });
   if (message.length > FRAME_BYTES_MAX) return undefined;
@@ -19,12 +22,12 @@ export function frameBytes(call: number, content: FrameContent): Buffer | undefi
   return bytes;
 }
 
-/** Cuts what comes into frames. Throws where it is none. */
+/** Returns a function that cuts chunks into frames. It throws on bytes that are no frame. */
 export function createFrameReader(onFrame: (frame: ProviderFrame) => void): (chunk: Buffer) => void {
   return frameCutter(lengthOf, (frame) => onFrame(fromBinary(ProviderFrameSchema, frame.subarray(LENGTH_BYTES))));
 }
 
-/** How long the frame is that begins here, with its length, as far as it can be told yet. */
+/** Returns the length of the first frame with its prefix, as far as its first bytes tell. */
 function lengthOf(start: Buffer): number {
   if (start.length < LENGTH_BYTES) return LENGTH_BYTES;
   const length = start.readUInt32BE(0);

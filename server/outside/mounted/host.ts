@@ -1,6 +1,7 @@
 /**
- * One local host: a process of Python's that has imported what is mounted, and its workers, each of which connects to a socket
- * of ours when it is ready. How both speak is said at ProviderFrame in the contract.
+ * Runs one local host: a Python process that has imported the mounted target. Its workers connect
+ * to a socket of the server when they are ready. The protocol is described at ProviderFrame in the
+ * contract.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, timingSafeEqual } from "node:crypto";
@@ -15,40 +16,40 @@ import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
 import { type FailureKind, ITEM_LIMITS, kindOfFailure } from "./provider.ts";
 
 export interface HostOptions {
-  /** Path of the interpreter, or its name. */
+  /** Path or name of the Python interpreter. */
   readonly python: string;
-  /** What runs there; left out: the host that Gradus's Python package brings. */
+  /** Arguments of the interpreter. Defaults to the host of Gradus's Python package. */
   readonly program?: readonly string[];
-  /** A Python file, or what else it knows, e.g. "reasoning-gym". */
+  /** A Python file, or another target that the host knows, e.g. "reasoning-gym". */
   readonly target: string;
   readonly workers: number;
   readonly memoryMib: number;
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
-  /** Absolute paths that nothing of it may read, even in its own folder. */
+  /** Absolute paths that the host and its workers may not read, even in their own folder. */
   readonly hidden?: readonly string[];
-  /** Receives HostReady.sources, whether or not the host serves something. */
+  /** Receives HostReady.sources, even if the host serves nothing. */
   readonly onSources?: (paths: readonly string[]) => void;
   /** Ends the host when it is aborted. */
   readonly signal?: AbortSignal;
 }
 
-/** How a worker came to its end. */
+/** How a worker ended. */
 export interface WorkerEnd {
-  /** "host": all of them ended, and it says nothing of what this one did. */
+  /** "host": the whole host ended, which says nothing about this worker. */
   readonly kind: FailureKind | "host";
   readonly how: string;
 }
 
 export interface Worker {
   readonly id: number;
-  /** False: it is too large for a frame. */
+  /** Sends a frame. Returns false if it is larger than a frame may be. */
   send(call: number, content: FrameContent): boolean;
-  /** Asks what it holds and has not told yet. */
+  /** Asks for the results that the worker holds and has not sent yet. */
   tellHeld(): void;
   kill(): void;
 }
 
-/** What a worker holds of a call's answers. */
+/** Results of a call that a worker holds. */
 export interface Held {
   readonly call: number;
   readonly verified: VerifyResponses;
@@ -56,19 +57,19 @@ export interface Held {
 
 export interface HostListener {
   onWorker(worker: Worker): void;
-  /** How many more of that worker's frames are to come for what it was asked. */
+  /** Handles a frame. Returns how many more frames are to come for the worker's request. */
   onFrame(worker: Worker, frame: ProviderFrame): number;
-  /** Asked for, or before its end. */
+  /** Called with the held results, after tellHeld or before the worker's end. */
   onHeld(worker: Worker, held: Held): void;
-  /** Once for each worker that was told of. */
+  /** Called once for each worker that onWorker announced. */
   onWorkerEnd(worker: Worker, end: WorkerEnd): void;
-  /** Once, when the process has ended. */
+  /** Called once, when the process has ended. */
   onEnd(why: string): void;
 }
 
 export interface Host {
   readonly described: DescribeResponse;
-  /** How workers are locked in. */
+  /** How workers are isolated, in words. */
   readonly locked: string;
   readonly pid: number;
   close(): Promise<void>;
@@ -78,24 +79,33 @@ export type StartedHost =
   { readonly kind: "started"; readonly host: Host } | { readonly kind: "failed"; readonly why: string };
 
 const PROGRAM = ["-B", "-m", "gradus.serve.host"];
-/** Where a host is started: a folder that can hold no module, for Python imports from where it is started. */
+/** Start folder of a host. It cannot hold modules, because Python would import from its start folder. */
 const FOLDER = "/proc";
-/** HostReady.walls that a host must have. */
+/** Minimum of HostReady.walls that a host must report. */
 const WALLS_MIN = 2;
 const OLDER =
   "its Python package of Gradus is older than this server, and would show its code the server's files: install the one of this release (pip install ./clients/python in a checkout)";
-/** Importing takes seconds, and trying thousands of levels minutes, for which nobody else waits. */
+/**
+ * Maximum start time. Importing takes seconds, and trying thousands of levels takes minutes, in
+ * which nobody else waits.
+ */
 const START_MS_MAX = 600_000;
-/** From a connection to its first frame; and from a worker's end to the word of how it came about. */
+/**
+ * Maximum time from a connection to its first frame, and from a worker's end to the report of how
+ * it ended.
+ */
 const WORD_MS_MAX = 5000;
-/** What a host may take to end a worker, or itself. */
+/** Maximum time for a host to end a worker or itself. */
 const KILL_MS_MAX = 5000;
-/** From the word of how a worker ended to the end of what it had told. */
+/** Maximum time to read a worker's remaining output after the report of its end. */
 const LAST_WORDS_MS_MAX = 1000;
-/** For so long a worker holds what came of answers: to be woken for each costs more than all else. */
+/**
+ * Time for which a worker collects results before it sends them, because waking up for each costs
+ * more than the rest.
+ */
 const HOLD_MS = 10;
 const STDERR_LENGTH_MAX = 4000;
-/** Of the server's own variables a host sees where programs and packages are, and nothing else. */
+/** Server variables that a host gets: only paths of programs and packages, and the language. */
 const PASSED = ["PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG"];
 
 export async function startHost(options: HostOptions, listener: HostListener): Promise<StartedHost> {
@@ -104,7 +114,7 @@ export async function startHost(options: HostOptions, listener: HostListener): P
   return host.start();
 }
 
-/** A worker's connection, from its first frame on. */
+/** A worker's connection, after its first frame. */
 interface Connected extends Worker {
   readonly socket: Socket;
   ended: boolean;
@@ -123,7 +133,7 @@ class RunningHost {
   #ready: ((started: StartedHost) => void) | undefined;
   #said = "";
   #isEnded = false;
-  /** The folder of its socket. */
+  /** Resolves when the socket's folder is removed. */
   #removed: Promise<void> | undefined;
 
   constructor(options: HostOptions, listener: HostListener, folder: string) {
@@ -180,7 +190,7 @@ class RunningHost {
     await Promise.all([this.#exited, this.#removed]);
   }
 
-  /** Hears what the process says, until it has ended. */
+  /** Reads the process's output until it has ended. */
   #watch(): Promise<void> {
     const child = this.#child;
     const read = createFrameReader((frame) => this.#heed(frame));
@@ -188,14 +198,14 @@ class RunningHost {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-STDERR_LENGTH_MAX);
     });
-    // A write to what has ended: that it has is told by its end.
+    // A write to an ended process fails. The exit event reports its end, so this error is ignored.
     child.stdin?.on("error", () => undefined);
     return new Promise((resolve) => {
       child.once("error", (error) => {
         this.#end(`it cannot be started (${error.message})`);
         resolve();
       });
-      // What it leaves behind may hold its output open, of which the next event waits for the end.
+      // Child processes left behind may keep the output open, and "close" would wait for them.
       child.once("exit", () => this.#killAll());
       child.once("close", (code, signal) => {
         const last = this.#said.trim().split("\n").at(-1) ?? "";
@@ -205,7 +215,7 @@ class RunningHost {
     });
   }
 
-  /** A host that says what is no frame is none. */
+  /** Reads output, and ends a host whose output is no frame. */
   #reading(read: () => void): void {
     try {
       read();
@@ -244,7 +254,7 @@ class RunningHost {
     this.#ready = undefined;
   }
 
-  /** A connection is nobody's until its first frame says whose. */
+  /** Accepts a connection. Its first frame says which worker it belongs to. */
   #take(socket: Socket): void {
     let worker: Connected | undefined;
     this.#sockets.add(socket);
@@ -262,7 +272,7 @@ class RunningHost {
         read(chunk);
         restIfSlow(socket, frames, more);
       } catch (error) {
-        // It said what is no frame, or answered what it was not asked.
+        // The worker sent no valid frame, or answered a request that it was not given.
         if (worker === undefined) socket.destroy();
         else this.#kill(worker, `it said what cannot be read: ${String(error)}`);
       }
@@ -305,7 +315,10 @@ class RunningHost {
     late.unref();
   }
 
-  /** Its connection is gone: the host says how it ended, or nobody does. */
+  /**
+   * Waits after a connection closed for the host's report of how its worker ended, for at most
+   * WORD_MS_MAX.
+   */
   #await(worker: Connected): void {
     const late = setTimeout(
       () => this.#endWorker(worker, { kind: "crashed", how: "its connection closed" }),
@@ -314,7 +327,7 @@ class RunningHost {
     late.unref();
   }
 
-  /** It has ended, and what it told before may be read yet. */
+  /** Ends a worker after its remaining output was read, for at most LAST_WORDS_MS_MAX. */
   #hearOut(worker: Connected, end: WorkerEnd): void {
     if (worker.socket.closed) return this.#endWorker(worker, end);
     const finish = (): void => {
@@ -346,13 +359,13 @@ class RunningHost {
     if (isReady) this.#listener.onEnd(why);
   }
 
-  /** The host's processes, all of which are in the group that its first one leads. */
+  /** Kills all processes of the host. They are in the process group that the first one leads. */
   #killAll(): void {
     this.#child.kill("SIGKILL");
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGKILL");
     } catch {
-      // There is none any more, or it has not begun.
+      // The process group has ended or not begun.
     }
   }
 }
@@ -363,13 +376,14 @@ function environmentOfHost(target: string): Record<string, string> {
     const kept = name === "PYTHONPATH" ? packageFolders(value, target) : value;
     return kept === undefined ? [] : [[name, kept] as const];
   });
-  // Hashes are the same in all processes; what is printed comes at once.
+  // The fixed hash seed makes hashes equal in all processes; unbuffered output arrives at once.
   return { ...Object.fromEntries(passed), PYTHONHASHSEED: "0", PYTHONUTF8: "1", PYTHONUNBUFFERED: "1" };
 }
 
 /**
- * Absolute, for a host is started elsewhere. The start folder is left out, and the target's own: its modules would stand in for
- * Python's before the walls are up, and are imported later.
+ * Returns PYTHONPATH with absolute folders, because a host starts elsewhere. Leaves out the start
+ * folder and the target's own: their modules could replace Python's before the isolation is up.
+ * They are imported later.
  */
 function packageFolders(folders = "", target: string): string | undefined {
   const absolute = folders.split(delimiter).flatMap((folder) => (folder === "" ? [] : [resolve(folder)]));

@@ -1,4 +1,7 @@
-/** An instance of a mounted environment: what a provider sends, checked, and what of it travels in task ids. */
+/**
+ * Instances of a mounted environment: checks what a provider sends, and packs an instance's bytes
+ * into task ids.
+ */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { AskedPlace, Baseline } from "../../../envs/environment.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
@@ -7,7 +10,7 @@ import type { Described } from "./described.ts";
 import { ON_INSTANCE } from "./message-rules.ts";
 import { problemOf } from "./rules.ts";
 
-/** All that a provider said of an instance. */
+/** Everything that a provider sent for an instance. */
 export interface WholeInstance {
   readonly bytes: Uint8Array;
   readonly prompt: readonly ChatMessage[];
@@ -17,9 +20,12 @@ export interface WholeInstance {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** An instance as it was made, or what stands for it: its bytes, which came with a task id, or where to ask for it. */
+/**
+ * An instance as it was made, or a stand-in: its bytes from a task id, or the place to make it
+ * again from.
+ */
 export interface MountedInstance {
-  /** Undefined of one that was just made. */
+  /** Undefined for an instance that was just made. */
   readonly place: AskedPlace | undefined;
   readonly bytes: Uint8Array | undefined;
   readonly whole: WholeInstance | undefined;
@@ -27,15 +33,15 @@ export interface MountedInstance {
 
 // Bytes in task ids.
 
-/** As much as an id of 4,096 characters has room for beside all else that it says. */
+/** Maximum bytes in a task id: 4,096 characters have room for these beside the id's other fields. */
 const CARRIED_BYTES_MAX = 2600;
-/** What deflates to fewer bytes is at most so large, or it was made to burst. */
+/** Maximum bytes after inflating. More would be a decompression bomb. */
 const INFLATED_BYTES_MAX = 1024 ** 2;
-/** Shorter ones are carried as they are: to deflate them takes longer than to send them. */
+/** Maximum bytes that are carried uncompressed, because deflating them takes longer than sending them. */
 const PLAIN_BYTES_MAX = 256;
 const [PLAIN, DEFLATED] = [0, 1];
 
-/** Undefined: they are too many. */
+/** Packs an instance's bytes for a task id. Undefined if they are too many. */
 export function carried(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length <= PLAIN_BYTES_MAX) return Buffer.concat([Buffer.from([PLAIN]), bytes]);
   const deflated = deflateRawSync(bytes);
@@ -43,22 +49,22 @@ export function carried(bytes: Uint8Array): Uint8Array | undefined {
   return Buffer.concat([Buffer.from([DEFLATED]), deflated]);
 }
 
-/** What `carried` was given: the bytes are authenticated, so they are ours. */
+/** Unpacks the result of `carried`. Task ids are authenticated, so the bytes are the server's own. */
 export function uncarried(bytes: Uint8Array): Uint8Array {
   const rest = bytes.subarray(1);
-  // Copied: what comes with an id is a view of a much larger buffer.
+  // Copied, because an id's bytes are a view of a much larger buffer.
   if (bytes[0] === PLAIN) return Uint8Array.from(rest);
   return inflateRawSync(rest, { maxOutputLength: INFLATED_BYTES_MAX });
 }
 
-// What a provider sends, checked.
+// Checks of a provider's instances.
 
-/** Returns all of an instance, or the rule that it breaks, in words. */
+/** Returns the whole instance, or the rule that it breaks, in words. */
 export function wholeOf({ goal }: Pick<Described, "goal">, wire: ProvidedInstance): WholeInstance | string {
   const problem = problemOf(ON_INSTANCE, wire, { goal });
   if (problem !== undefined) return problem;
   const { instance, prompt, canonical, reference, metadata, baseline: value = 0, baselineBound: bound = value } = wire;
-  // Views of what came over a connection would keep all of it.
+  // Copied, because a view would keep the connection's whole buffer in memory.
   const bytes = Uint8Array.from(instance);
   return {
     bytes,

@@ -1,4 +1,7 @@
-/** Instances of a mounted environment: made, and made again, the same or not at all. */
+/**
+ * Makes instances of a mounted environment, and makes earlier ones again, checking that they are
+ * the same.
+ */
 import { LRUCache } from "lru-cache";
 import type { AskedPlace, AskedTasks } from "../../../envs/environment.ts";
 import { unavailable } from "../../../envs/facts.ts";
@@ -8,17 +11,23 @@ import { type AskOptions, NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./instance.ts";
 import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
 
-/** Instances that are kept whole, of all levels of an environment: for what is asked again for a prompt or a canary. */
+/** Size of an environment's cache of whole instances, which prompts and canaries ask for again. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
-/** Of an instance beside what it says. */
+/** Bytes of a cached instance besides its contents. */
 const INSTANCE_BYTES = 512;
 const NEVER = new AbortController().signal;
 
 export interface Instances {
   make(tasks: AskedTasks, options: AskOptions): Promise<readonly Result[]>;
-  /** Why a level gives none, found out now where it was not; undefined: it does, or there is no telling. */
+  /**
+   * Returns why a level gives no tasks, examining it now if needed. Undefined if it does, or if the
+   * provider cannot be asked.
+   */
   whyNone(parameters: AskedTasks["parameters"]): Promise<string | undefined>;
-  /** One that was made before: whole, and the same. It is made whoever waits, and kept for who comes next. */
+  /**
+   * Returns an instance that was made before, whole and equal. It is made even if its caller
+   * leaves, and cached for the next one.
+   */
   again(place: AskedPlace): Promise<Result>;
 }
 
@@ -29,7 +38,7 @@ export function createInstances(making: Making): Instances {
     sizeCalculation: (whole) => INSTANCE_BYTES + roughBytes(whole),
   });
   const going = new Map<string, Promise<Result>>();
-  /** Why nothing of a level is made any more. */
+  /** Levels that make no more instances, each with the reason. */
   const broken = new Map<string, string>();
 
   const levelAt = ({ parameters }: Pick<AskedTasks, "parameters">): DescribedLevel => {
@@ -69,7 +78,7 @@ export function createInstances(making: Making): Instances {
       const name = nameOf(at);
       const known = kept.get(name);
       if (known !== undefined) return madeAgain(place, known);
-      // A group's answers come together, and all want the same.
+      // The answers of a group arrive together and share one request.
       const asking = going.get(name) ?? askAgain(place, at).finally(() => going.delete(name));
       going.set(name, asking);
       return asking;
@@ -77,7 +86,7 @@ export function createInstances(making: Making): Instances {
   };
 }
 
-/** Why the level gives no tasks; undefined: it does. */
+/** Returns why the level gives no tasks; undefined if it does. */
 async function whyNone(making: Making, level: DescribedLevel, broken: string | undefined): Promise<Result | undefined> {
   if (broken !== undefined) return { kind: "exhausted", message: broken };
   const finding = await making.lawful(level);
@@ -87,7 +96,10 @@ async function whyNone(making: Making, level: DescribedLevel, broken: string | u
   return unavailable(making.resource, message, { retryDelayMs: RETRY_DELAY_MS });
 }
 
-/** All of it; in words, why it is not the same any more; or why there is no telling now. */
+/**
+ * Returns the whole instance, a text if it differs from before, or a failure if the provider cannot
+ * tell now.
+ */
 async function sameAgain(making: Making, place: AskedPlace, at: Place) {
   const { described, hashOf, resource } = making;
   const [generated = NOTHING] = await askFor(making, [at], { signal: NEVER, again: true });

@@ -1,4 +1,4 @@
-/** What is asked of a worker, as frames, and what its frames say to it. */
+/** Builds the frames of a worker's requests, and reads the frames of its answers. */
 import type { FrameContent } from "./frames.ts";
 import {
   type AskedEnvironment,
@@ -19,9 +19,9 @@ type Settle<Answer> = (answer: Answer | Failure) => void;
 
 const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ environment, version, digest });
 
-// What a response comes to, whichever way it came.
+// Reads responses, whichever transport they came by.
 
-/** Stands for a response in which nothing is set. */
+/** Returns the failure for a response in which nothing is set. */
 const empty = (message: string): Failure =>
   failure("raised", `${message}.result must be set; got a response without it`);
 
@@ -56,7 +56,7 @@ export function generateItem(
 ): (settle: Settle<Generated>) => Item {
   const { level, parametersJson } = asked;
   return (settle): SeedItem => ({
-    // One call's seeds go together.
+    // Seeds of one call are sent in one frame.
     subject: asked,
     party,
     environment,
@@ -108,7 +108,7 @@ export function verifyItem(
   });
 }
 
-/** What a frame says of the answer at a place. */
+/** Returns the response in a frame for the answer at a place in the batch. */
 function responseAt(content: FrameContent, place: number): VerifyResponse | undefined {
   if (content.case === "verified") return content.value.index === place ? content.value : undefined;
   if (content.case !== "verifiedTogether") return undefined;
@@ -140,7 +140,7 @@ export function drawItem(
   const { id, version } = environment;
   return (settle) => {
     const item: Item = {
-      // Alone: one frame draws one picture.
+      // Each drawing has its own subject, because one frame draws one picture.
       subject: {},
       party,
       environment,

@@ -1,6 +1,7 @@
 /**
- * A provider on this machine: a host, started again when it ends, and the queue that its workers take from. A worker that is
- * late with an item is ended, and the items behind that one go to the next.
+ * A provider on this machine: a host, restarted when it ends, and the queue of items for its
+ * workers. A worker that is late with an item is ended, and the items behind that one go to the
+ * next worker.
  */
 import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { FrameContent } from "./frames.ts";
@@ -12,35 +13,47 @@ import { createQueue, type Item } from "./queue.ts";
 import { createWanted, UNWANTED } from "./waiting-items.ts";
 
 export interface LocalOptions extends HostOptions {
-  /** Told when a host or a worker has ended that was not to, and what is done about it. */
+  /** Called when a host or a worker ended unexpectedly or could not be restarted. */
   readonly onFault: (why: string) => void;
-  /** Told of each worker that ended and why, in a word, and of each host. */
+  /**
+   * Called for each worker that ended, with the reason in one word. `onHostEnd` is called for each
+   * ended host.
+   */
   readonly onWorkerEnd?: (why: string) => void;
   readonly onHostEnd?: () => void;
 }
 
 export interface LocalProvider extends Provider {
   readonly locked: string;
-  /** Of the host that is there now, for those who look after processes. */
+  /** Returns the process id of the current host, for those who supervise processes. */
   readonly hostPid: () => number | undefined;
 }
 
 export type OpenedLocal =
   { readonly kind: "opened"; readonly provider: LocalProvider } | { readonly kind: "failed"; readonly why: string };
 
-/** Items of one frame: so few that the last of them does not wait long, so many that a frame costs little for each. */
+/**
+ * Maximum items per frame: few enough that the last one waits briefly, many enough that a frame's
+ * cost is shared.
+ */
 const FRAME_ITEMS_MAX = 64;
-/** A worker may wait for a processor, or sleep: it is late when so much more has passed than it may compute. */
+/**
+ * An item is late after LATE_FACTOR times its computing limit plus LATE_MS, because a worker may
+ * wait for a processor or sleep.
+ */
 const LATE_FACTOR = 3;
 const LATE_MS = 3000;
-/** A worker that has told nothing for so long may hold what nobody else is to wait for. */
+/**
+ * Silence after which a worker is asked for the results that it holds, so that other callers do not
+ * wait for them.
+ */
 const QUIET_MS = 250;
-/** Hosts that may end while they have an item, before it is given up. */
+/** Maximum hosts that may end while they hold an item, before the item fails. */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
 
-/** How long an item may take by the clock. */
+/** Returns the maximum time of an item by the clock, in milliseconds. */
 const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
 
 export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
@@ -50,22 +63,22 @@ export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
   return { kind: "opened", provider: local.provider() };
 }
 
-/** A worker, and what it has been given. */
+/** A worker and its current batch. */
 interface Hand {
   readonly worker: Worker;
   batch: readonly Item[];
-  /** When the batch was given to it, by performance.now(). */
+  /** Start of the batch, by performance.now(). */
   beganMs: number;
-  /** The place in the batch that it answers next. */
+  /** Index in the batch of the item that the worker answers next. */
   next: number;
-  /** Of the batch. */
+  /** Call number of the batch. */
   call: number;
   hasServed: boolean;
-  /** Why it is being ended; undefined: it is not. */
+  /** Why the worker is being ended; undefined if it is not. */
   killed: "late" | "stale" | "lying" | undefined;
   late: NodeJS.Timeout;
   quiet: NodeJS.Timeout;
-  /** What it was said to hold of its batch, before all that it had told was here. */
+  /** Held results that the host reported before all earlier answers had arrived. */
   held: Held | undefined;
 }
 
@@ -77,7 +90,7 @@ class Local {
   #host: Host | undefined;
   #described: DescribeResponse | undefined;
   #locked = "";
-  /** Why there is no host, and will not be one soon. */
+  /** Why there is no host and none will start soon. */
   #down: string | undefined;
   #calls = 0;
   #restartMs = RESTART_MS_MIN;
@@ -89,9 +102,9 @@ class Local {
     this.#options = options;
   }
 
-  /** Why it could not; undefined: it has. */
+  /** Starts the host. Returns why it could not be started; undefined if it started. */
   async start(): Promise<string | undefined> {
-    // Of one that is not taken, its end is no loss: whoever called starts another.
+    // A rejected host's end is no loss: the caller starts another.
     let isTaken = true;
     const started = await startHost(this.#options, {
       onWorker: (worker) => this.#welcome(worker),
@@ -148,14 +161,14 @@ class Local {
   #add(item: Item): void {
     if (this.#down !== undefined || this.#isClosed)
       return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
-    // Of a signal that was aborted before nobody tells any more.
+    // An already aborted signal sends no more events, so the item is settled here.
     if (item.signal.aborted) return item.settle(UNWANTED);
     this.#wanted.enter(item);
     this.#queue.add(item);
     this.#dispatchSoon();
   }
 
-  /** After all that is asked in one go was asked, so that it goes in one frame. */
+  /** Gives items to workers in a microtask, so that all items asked together share one frame. */
   #dispatchSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -168,7 +181,7 @@ class Local {
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
     const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
-    // The host starts another in its place, and that one is fresh. One is enough: the others go on with what there is.
+    // The host replaces a stale worker with a fresh one. One is enough: the others go on.
     if (mustEnd()) return this.#kill(hand, "stale");
     const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
     const [first] = batch;
@@ -207,10 +220,10 @@ class Local {
     this.#dispatchSoon();
   }
 
-  /** How many more frames are to come soon for its batch. */
+  /** Handles a frame. Returns how many more frames are to come soon for the worker's batch. */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
-    // What it says while it is being ended comes to nothing.
+    // Output of a worker that is being ended is ignored.
     if (hand === undefined || hand.killed !== undefined) return 0;
     if (call !== hand.call || !this.#settle(hand, content)) {
       this.#options.onFault("a worker answered what it was not asked, and is ended");
@@ -220,7 +233,7 @@ class Local {
     return content.case === "verifiedTogether" ? 0 : hand.batch.length - hand.next;
   }
 
-  /** What a worker holds, which it tells itself if it goes on. */
+  /** Takes the results that a worker holds. The worker sends them itself if it goes on. */
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
@@ -228,13 +241,16 @@ class Local {
     else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
   }
 
-  /** False: it answers what was not asked. */
+  /**
+   * Settles the items that a frame answers. Returns false if the frame answers an item that was not
+   * asked.
+   */
   #settle(hand: Hand, content: FrameContent): boolean {
     const { batch, next } = hand;
     const isTogether = content.case === "verifiedTogether";
     const until = isTogether ? content.value.index + content.value.places.length : next + 1;
     if (until > batch.length) return false;
-    // Of those told together the first may be settled: they were held when the host was asked.
+    // A collected response may include settled items: they were held when the host was asked.
     while (hand.next < until) {
       const item = batch[hand.next];
       const answer = item?.read(content, hand.next);
@@ -245,7 +261,7 @@ class Local {
     }
     if (hand.next === batch.length) this.#finish(hand);
     else if (hand.next > next) {
-      // What a slow item was given together with would hold others up: it is given again, in its turn.
+      // A slow item's batch would delay other callers: end the worker and queue the rest again.
       const isSlow = performance.now() - hand.beganMs > QUIET_MS;
       if (isSlow && batch[0] !== undefined && this.#queue.hasOthers(batch[0])) this.#kill(hand, "stale");
       hand.late.refresh();
@@ -254,7 +270,7 @@ class Local {
     return true;
   }
 
-  /** Charges the caller of the batch with the time that it took, in place of what was expected. */
+  /** Charges the batch's caller with the time it took, in place of the expected time. */
   #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
     clearTimeout(late);
     clearTimeout(quiet);
@@ -266,7 +282,7 @@ class Local {
     hand.batch = [];
     hand.next = 0;
     hand.held = undefined;
-    // What it held may have been the last of it.
+    // The held results may have completed the batch of a worker that already ended.
     if (this.#hands.has(hand.worker)) this.#give(hand);
   }
 
@@ -284,12 +300,12 @@ class Local {
     this.#dispatchSoon();
   }
 
-  /** What becomes of the item that a worker had begun when it ended. */
+  /** Settles or requeues the item that a worker had begun when it ended. */
   #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
     if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
     else if (kind === "memory" && hasServed) {
-      // What was served before may have held on to the memory that it lacked.
+      // Earlier items may have kept the memory that this item lacked: retry it in a fresh worker.
       item.fresh = true;
       this.#queue.putBack([item]);
     } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
@@ -297,7 +313,7 @@ class Local {
     else item.settle(failure("crashed", `${LOST_MAX} hosts ended while they had it: ${how}`));
   }
 
-  /** The host has ended. */
+  /** Handles the host's end: reports it and starts another. */
   #lose(why: string): void {
     this.#host = undefined;
     if (this.#isClosed) return;
@@ -317,7 +333,7 @@ class Local {
   async #tryAgain(): Promise<void> {
     const why = await this.start();
     if (why === undefined) return;
-    // What waits is told so: it may be asked elsewhere, or later.
+    // Waiting items fail now: their callers may ask elsewhere or later.
     this.#down = why;
     this.#options.onFault(`it cannot be started again: ${why}`);
     for (const item of this.#queue.drain()) item.settle(failure("unavailable", why));

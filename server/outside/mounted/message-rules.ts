@@ -1,6 +1,7 @@
 /**
- * Rules of provider.proto on single messages, named after the message and the field. A server refuses providers by them, and
- * `gradus conformance` and `gradus env check` report each of them. Rules on calls are in call-rules.ts.
+ * Rules of provider.proto on single messages, named after the message and the field. The server
+ * refuses providers by them; `gradus conformance` and `gradus env check` report each rule. Rules on
+ * calls are in call-rules.ts.
  */
 import type { ComponentInfo, Goal } from "../../../envs/environment.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
@@ -34,7 +35,7 @@ const provider = rulesOn<wire.DescribeResponse>("DescribeResponse");
 const keysOf = (environments: readonly wire.ProvidedEnvironment[]): readonly string[] =>
   environments.map(({ id, version }) => `${id} version ${version}`);
 
-/** Rules on what is not served. It is named with the reason, or with the rule that it breaks. */
+/** Rules on what a provider leaves out. A broken rule is added to the reason and refuses nothing. */
 export const ON_LEFT_OUT: readonly Rule<wire.LeftOut>[] = [
   advice(leftOut.on("name", "must name an environment or a level", (name) => !isEmpty(name))),
   advice(leftOut.on("reason", "must say why something is left out", (reason) => !isEmpty(reason))),
@@ -77,7 +78,7 @@ const ID = /^[a-z0-9-]+(\/[a-z0-9-]+)*$/;
 const ID_WORDS = `must be words of a-z, 0-9 and "-" with "/" between them, of at most ${ID_LENGTH_MAX} characters`;
 const VERSION_MAX = 2 ** 31 - 1;
 const PARAMETERS_BYTES_MAX = 16 * 1024;
-/** Components of the completion (envs/reward/weighted.ts). */
+/** Component names that the server uses for the completion itself (envs/reward/weighted.ts). */
 const TAKEN = ["format", "format_strict", "tags"];
 
 function isParameters(json: string): boolean {
@@ -129,7 +130,7 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   ),
 ];
 
-/** Terms by which the instances and answers of an environment are read. */
+/** Properties of an environment by which its instances and answers are read. */
 export interface Terms {
   readonly goal: Goal;
   readonly components: readonly ComponentInfo[];

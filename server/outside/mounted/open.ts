@@ -1,4 +1,7 @@
-/** Opens what the operator mounts: starts hosts, reaches providers, and tries each level before it is served. */
+/**
+ * Opens the operator's mounts: starts hosts, connects to providers, and examines each level before
+ * it is served.
+ */
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, type Registry } from "../../../envs/registry.ts";
 import { createMountCounter, type MountCounter, type MountFigures } from "./counts.ts";
@@ -15,23 +18,23 @@ import type { Mount, MountSettings } from "./settings.ts";
 import { createTrials, type Trials } from "./trials.ts";
 
 export interface MountContext {
-  /** Told what was mounted, of what, and what of it is not served. */
+  /** Called with what was mounted, and what of it is not served. */
   readonly onMount: (mounted: MountReport) => void;
-  /** Told of what was tried of a mount that takes a while. */
+  /** Called with the number of examined levels if mounting takes longer than QUIET_MS. */
   readonly onProgress?: (mount: string, done: number, total: number) => void;
-  /** Told of what is found out not to be served while the mount serves. */
+  /** Called with each level that is found unfit while the mount serves. */
   readonly onRefused: (refused: Refused) => void;
-  /** Told of each failure of a provider's. */
+  /** Called for each failure of a provider. */
   readonly onFault: (mount: string, why: string) => void;
 }
 
 export interface MountReport {
   readonly name: string;
-  /** What serves it, and how it is locked in. */
+  /** Name of the provider's host and its isolation, in words. */
   readonly host: string;
   readonly environments: number;
   readonly levels: number;
-  /** Of these, levels that are still to be tried: each is before its first task is given. */
+  /** Number of these levels that are not examined yet. Each is examined before its first task is given. */
   readonly untried: number;
   readonly refused: readonly Refused[];
   readonly remarks: readonly string[];
@@ -39,24 +42,27 @@ export interface MountReport {
 
 export interface BeginContext extends MountContext {
   /**
-   * Is handed all mounted environments as they will be, and says what keeps them from being served; undefined: nothing, and they
-   * are.
+   * Receives all mounted environments as they would be. Returns why they cannot be served;
+   * undefined if they are served.
    */
   readonly adopt: (environments: readonly Environment[]) => string | undefined;
 }
 
 export interface Mounts {
-  /** Resolves when all are mounted; or to why one of them cannot be, in words for the operator. Never rejects. */
+  /**
+   * Resolves to undefined when all are mounted, or to why one of them cannot be, in words for the
+   * operator. Never rejects.
+   */
   readonly ready: Promise<string | undefined>;
-  /** Names of those that are being mounted. */
+  /** Returns the names of mounts that are not ready yet. */
   pending(): readonly string[];
-  /** What is mounted now. */
+  /** Returns the environments that are mounted now. */
   environments(): readonly Environment[];
-  /** Mounts one again. If it cannot be mounted, or is what it was, what was served before goes on. */
+  /** Mounts one again. If it cannot be mounted or is unchanged, the environments served before stay. */
   again(name: string): Promise<Remounted>;
   /**
-   * Absolute paths of the Python files that a mount of this name was loaded from, and of those that its last attempt to load
-   * named. They lie in the folder of the mounted file.
+   * Returns absolute paths of the Python files that the mount was loaded from, and those that its
+   * last attempt to load named. They lie in the folder of the mounted file.
    */
   sources(name: string): readonly string[];
   readonly figures: () => readonly MountFigures[];
@@ -66,23 +72,23 @@ export interface Mounts {
 export type Remounted =
   | { readonly kind: "changed"; readonly before: readonly Environment[]; readonly now: readonly Environment[] }
   | { readonly kind: "same" }
-  /** In words for the operator. */
+  /** The mount stays as before. `why` is in words for the operator. */
   | { readonly kind: "kept"; readonly why: string };
 
 export type OpenedMounts =
   | { readonly kind: "ok"; readonly mounts: Mounts }
-  /** In words for the operator. */
+  /** `message` is in words for the operator. */
   | { readonly kind: "invalid"; readonly message: string };
 
-/** What levels are tried in before the mount serves; those that are left are tried while it does. */
+/** Time to examine levels before the mount serves. The remaining levels are examined while it serves. */
 const TRIED_MS = 30_000;
-/** A mount that takes no longer shows no progress. */
+/** Mounting that takes no longer than this shows no progress. */
 const QUIET_MS = 2000;
-/** Of a mount, for each worker: so many answers of a frame, and as many that wait for it. */
+/** Maximum answers of a mount per worker: two frames full, one in work and one waiting. */
 const ANSWERS_PER_WORKER = 128;
 const REMOTE_ANSWERS = 512;
 
-/** Opens all mounts, and resolves when they are ready, or one of them cannot be mounted. */
+/** Opens all mounts. Resolves when they are ready or one of them cannot be mounted. */
 export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
   const mounts = beginMounts(settings, { ...context, adopt: () => undefined });
   const message = await mounts.ready;
@@ -92,8 +98,8 @@ export async function openMounts(settings: MountSettings, context: MountContext)
 }
 
 /**
- * Begins to open all mounts at once. Each of them is handed to `adopt` as soon as it is ready, so that a slow one keeps no
- * other back.
+ * Begins to open all mounts at once. Each is passed to `adopt` as soon as it is ready, so that a
+ * slow one delays no other.
  */
 export function beginMounts(settings: MountSettings, context: BeginContext): Mounts {
   const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
@@ -115,7 +121,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext): Mou
     sources.set(name, sourcesWithin(mount, [...told, ...before]));
     return opened;
   };
-  // In the order of the options, whichever is ready first.
+  // The order is that of the options, not of readiness.
   const environments = (): readonly Environment[] =>
     settings.mounts.flatMap(({ name }) => mounted.get(name)?.environments ?? []);
   const exchange = async (mount: Mount, before: OpenedMount | undefined): Promise<Remounted> => {
@@ -126,7 +132,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext): Mou
     if (!isSame) mounted.set(name, next);
     const why = isSame ? undefined : context.adopt(environments());
     if (why !== undefined && before !== undefined) mounted.set(name, before);
-    // What waits for it is told that it is gone, and may be sent again.
+    // Closing fails the waiting requests of the replaced mount, which may be sent again.
     if (before !== undefined) await (mounted.get(name) === next ? before : next).close();
     if (why !== undefined) return { kind: "kept", why };
     return isSame ? { kind: "same" } : { kind: "changed", before: before?.environments ?? [], now: next.environments };
@@ -171,10 +177,10 @@ interface OpenedMount {
   readonly close: () => Promise<void>;
 }
 
-/** `onSources` receives what the host says of its source files (HostReady.sources). */
+/** `onSources` receives the host's source files (HostReady.sources). */
 type OneContext = MountContext & {
   readonly onSources: (paths: readonly string[]) => void;
-  /** Aborted when nothing is to be mounted any more. */
+  /** Aborted when the mounts are closed. */
   readonly signal: AbortSignal;
 };
 
@@ -250,13 +256,14 @@ async function reach(
   const python = await findPython(interpreter);
   if (python.kind === "missing") return { kind: "failed", why: python.why };
   const { target } = mount;
-  // By its name: a virtual environment's interpreter is one by the path that it is started by.
+  // Pass the interpreter as the operator named it: Python finds its virtual environment by the path
+  // that starts it.
   const told = { onFault: (why: string) => onFault(mount.name, why), onWorkerEnd, onHostEnd, onSources, signal };
   const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, hidden, ...told });
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }
 
-/** Tries levels for as long as a start may take; the others are tried afterwards. */
+/** Examines levels for up to TRIED_MS; the others are examined while the mount serves. */
 async function beginTrials(
   mount: string,
   provider: Provider,
@@ -285,7 +292,7 @@ async function beginTrials(
 const adviceOf = (finding: Finding | undefined): readonly string[] =>
   finding?.kind === "lawful" ? (finding.advice ?? []) : [];
 
-/** Returns all levels but those that break a rule, and what the operator is to know of them. */
+/** Returns the levels that break no rule, the refused ones, and remarks for the operator. */
 function sift(environments: readonly Described[], trials: Trials) {
   const refused: Refused[] = [];
   const served: Described[] = [];
@@ -306,7 +313,10 @@ function sift(environments: readonly Described[], trials: Trials) {
   return { served, refused, remarks };
 }
 
-/** What is here, with what is mounted; or what comes twice. */
+/**
+ * Returns a registry with the mounted environments added, or an error text if an id and version
+ * come twice.
+ */
 export function withMounts({ environments }: Registry, mounted: readonly Environment[]): Registry | string {
   const known = new Set(environments.map(({ id, version }) => `${id} version ${version}`));
   for (const { id, version } of mounted) {

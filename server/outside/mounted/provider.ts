@@ -1,4 +1,7 @@
-/** What a provider is to the rest of the server, however it is reached. The messages are the contract's (provider.proto). */
+/**
+ * The interface of an environment provider, local or remote. Its messages are the contract's
+ * (provider.proto).
+ */
 import type { Party } from "../../base/fair-turns.ts";
 import type {
   DescribeResponse,
@@ -10,7 +13,7 @@ import { ProviderFailureKind } from "../../../proto/gen/gradus/v1/provider_pb.js
 import { ON_FAILURE } from "./message-rules.ts";
 import { problemOf } from "./rules.ts";
 
-/** Why there is no instance, or no telling of an answer. */
+/** Why an instance could not be made or an answer not verified. */
 export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";
 
 export interface Failure {
@@ -28,11 +31,11 @@ export type Verified = { readonly kind: "facts"; readonly facts: ProvidedFacts }
 
 export type Drawn = { readonly kind: "svg"; readonly svg: string } | Failure;
 
-/** Which environment is asked, and how long each of its items may take. */
+/** The environment that is asked, and the time limits of its items. */
 export interface AskedEnvironment {
   readonly id: string;
   readonly version: number;
-  /** As the provider gave it: 64 hex digits. */
+  /** Digest from the provider: 64 hex digits. */
   readonly digest: string;
   readonly limits: { readonly generateMs: number; readonly verifyMs: number };
 }
@@ -50,20 +53,20 @@ export interface VerifyAsked {
 }
 
 export interface AskOptions {
-  /** Whose share of the workers it comes out of; left out: the server's own. */
+  /** Caller and connection whose share of the workers the request uses. Defaults to the server's own. */
   readonly party?: Party | undefined;
-  /** Aborted when nobody needs it any more. */
+  /** Aborted when nobody needs the result any more. */
   readonly signal: AbortSignal;
-  /** By a process that has done nothing before, where there are such. */
+  /** Asks for a process that has done nothing before, if there is one. */
   readonly fresh?: boolean;
-  /** Of instances that were made before, and that neither a task's id nor memory has any more. */
+  /** Set for instances that were made before and that neither a task's id nor memory holds any more. */
   readonly again?: boolean;
 }
 
-/** Never rejects, whatever the other side does. */
+/** A provider of environments. Its methods never reject, whatever the other side does. */
 export interface Provider {
   readonly described: DescribeResponse;
-  /** One result for each seed, in order. */
+  /** Returns one result per seed, in order. */
   generate(environment: AskedEnvironment, asked: GenerateAsked, options: AskOptions): Promise<readonly Generated[]>;
   verify(environment: AskedEnvironment, asked: VerifyAsked, options: AskOptions): Promise<Verified>;
   draw(
@@ -71,12 +74,12 @@ export interface Provider {
     asked: { readonly instance: Uint8Array; readonly answer: string | undefined },
     options: AskOptions,
   ): Promise<Drawn>;
-  /** Why it cannot be asked now; undefined: it can. */
+  /** Returns why the provider cannot be asked now; undefined if it can. */
   probe(signal: AbortSignal): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** What the server gives one item of an environment that asks for no less, milliseconds. */
+/** Default time limits of one item, in milliseconds. */
 export const ITEM_LIMITS = { generateMs: 20_000, verifyMs: 10_000 } as const;
 
 const DETAIL_LENGTH_MAX = 2000;
@@ -93,15 +96,18 @@ export function failure(kind: FailureKind, detail: string): Failure {
   return { kind: "failure", failure: kind, detail: detail.slice(0, DETAIL_LENGTH_MAX) };
 }
 
-/** What stands for an answer that is missing. */
+/** Stands for a missing answer. */
 export const NOTHING: Failure = Object.freeze(failure("unavailable", "no answer"));
 
-/** A kind that this server does not know is the worst that it does. */
+/** Returns a failure's kind. An unknown kind counts as "crashed". */
 export function kindOfFailure(wire: number): FailureKind {
   return KINDS[wire] ?? "crashed";
 }
 
-/** Returns a failure that a provider sent, with the rule of provider.proto that it breaks itself. */
+/**
+ * Returns the failure that a provider sent. If the failure itself breaks a rule of provider.proto,
+ * the detail says so.
+ */
 export function failureOfWire(wire: WireFailure): Failure {
   const problem = problemOf(ON_FAILURE, wire, undefined);
   return failure(kindOfFailure(wire.kind), problem === undefined ? wire.detail : `${problem}: ${wire.detail}`);

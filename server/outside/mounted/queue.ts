@@ -1,49 +1,59 @@
-/** Items that wait for a worker: callers take turns, and items of one subject and caller go together in one frame. */
+/**
+ * Queue of items that wait for a worker. Callers take turns, and items of one subject and caller go
+ * together in one frame.
+ */
 import { type Party, fairTurns } from "../../base/fair-turns.ts";
 import type { FrameContent } from "./frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
-/** One thing that a worker is asked, and that it answers with one frame. */
+/** One request to a worker, which the worker answers with one frame. */
 export interface Item<Answer = unknown> {
-  /** Items of one subject are asked in one frame: an instance that answers are of, or a level. */
+  /**
+   * Items of one subject share a frame. The subject of answers is their instance; that of seeds is
+   * their call.
+   */
   readonly subject: object;
-  /** Whose turn it takes; undefined: the server's own. */
+  /** Caller and connection whose turn the item takes. Undefined for the server's own. */
   readonly party: Party | undefined;
   readonly environment: AskedEnvironment;
-  /** Processor time that it may take, milliseconds. */
+  /** Maximum processor time, in milliseconds. */
   readonly limitMs: number;
-  /** Of a worker that has served nothing before. */
+  /** Whether the item needs a worker that has served nothing before. */
   fresh: boolean;
   readonly signal: AbortSignal;
-  /** The frame that asks for all of these, which are of one subject. */
+  /** Returns the frame that asks all of these items, which have one subject. */
   frameOf(items: readonly Item[]): FrameContent;
-  /** What a frame says to the item at this place; undefined: nothing that it was asked. */
+  /** Returns a frame's answer to the item at this place; undefined if the frame does not answer it. */
   read(content: FrameContent, place: number): Answer | Failure | undefined;
   settle(answer: Answer | Failure): void;
-  /** Hosts that ended while they had it. */
+  /** Number of hosts that ended while they had the item. */
   lost: number;
 }
 
 export interface ItemQueue {
   add(item: Item): void;
-  /** Items of a worker that ended before it answered them: each goes alone, for one of them may be why it ended. */
+  /**
+   * Requeues items of a worker that ended. Each goes alone, because one of them may be why the
+   * worker ended.
+   */
   putBack(items: readonly Item[]): void;
   /**
-   * The next items that go together, at most so many; an item that needs a fresh worker goes alone, to one that is. Items
-   * whose signal is aborted are left out. Each turn is expected to take `ms`.
+   * Takes the next items that go together, at most `max`. An item that needs a fresh worker goes
+   * alone, to a fresh one. Items whose signal is aborted are left out. `ms` returns the expected
+   * time of a turn, in milliseconds.
    */
   take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
-  /** Charges the caller of an item, in place of what was expected. */
+  /** Charges the caller of an item with the real time in place of the expected time. */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Whether an item whose turn has come needs a fresh worker. */
+  /** Returns whether an item whose turn has come needs a fresh worker. */
   wantsFresh(): boolean;
-  /** Whether an item of another caller or connection waits. */
+  /** Returns whether an item of another caller or connection waits. */
   hasOthers(item: Item): boolean;
-  /** Takes all of them out. */
+  /** Removes and returns all items. */
   drain(): readonly Item[];
 }
 
-/** Items of one caller and subject. */
+/** Waiting items of one caller and subject. */
 interface Bundle {
   readonly party: Party;
   items: Item[];
@@ -57,22 +67,22 @@ const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.conne
 export function createQueue(): ItemQueue {
   const turns = fairTurns<Bundle>();
   const waiting = new Set<Bundle>();
-  /** The newest bundle of each subject that still waits. */
+  /** The newest waiting bundle of each subject. */
   const bySubject = new Map<object, Bundle>();
-  /** Items whose turn has come, and that wait for a fresh worker. */
+  /** Items whose turn has come and that wait for a fresh worker. */
   let fresh: Item[] = [];
 
   const enter = (bundle: Bundle): void => {
     waiting.add(bundle);
     turns.add(bundle.party, bundle, 1);
   };
-  /** The bundle whose turn it is, and of it at most so many items. */
+  /** Returns at most `max` items of the next bundle in turn. */
   const next = (max: number): readonly Item[] | undefined => {
     const bundle = turns.next();
     if (bundle === undefined) return undefined;
     waiting.delete(bundle);
     const taken = bundle.items.splice(0, max);
-    // The rest of a large group stands behind the others: it holds up nobody.
+    // The rest of a large group goes behind the others, so that it delays nobody.
     if (bundle.items.length > 0) enter(bundle);
     else if (taken[0] !== undefined && bySubject.get(taken[0].subject) === bundle) bySubject.delete(taken[0].subject);
     return taken.filter(isWanted);

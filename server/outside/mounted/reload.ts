@@ -4,18 +4,19 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, resolve, sep } from "node:path";
 import type { Mount } from "./settings.ts";
 
-/** Files that a mount is watched by (HostReady.sources). */
+/** Maximum watched files per mount (HostReady.sources). */
 const SOURCES_MAX = 1024;
 
-/** Editors write a file in several steps: the files are looked at when nothing happened for this long. */
+/** Pause after the last event before the files are checked. Editors write a file in several steps. */
 const SETTLED_MS = 200;
-/** The files are looked at this often without an event. A folder that was replaced, or that another machine has, sends none. */
+/** Interval of checks without an event. A replaced folder, or one on another machine, sends no events. */
 const LOOK_MS = 2000;
 
 /**
- * Calls `reload` after one of `sources()` changed, was deleted, replaced or created; one call at a time. It watches the folders
- * of these files, without the folders inside, and asks for the files again after each reload. `sinceMs`, of Date.now(), is
- * a time before the files were loaded first. Returns a function that ends the watch.
+ * Calls `reload` after one of `sources()` was changed, deleted, replaced or created; one call at a
+ * time. Watches the folders of these files, not the folders inside, and asks for the files again
+ * after each reload. `sinceMs`, by Date.now(), is a time before the files were first loaded.
+ * Returns a function that ends the watch.
  */
 export function watchSources(sources: () => readonly string[], reload: () => Promise<void>, sinceMs: number) {
   let seen: ReadonlyMap<string, string> = new Map();
@@ -30,7 +31,7 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
     watchers = folders.flatMap(([folder, files]) => watchFolder(folder, files, soon));
   };
   const lookNow = async (): Promise<void> => {
-    // The mount was not ready so far.
+    // The mount was not ready at the last check.
     if (seen.size === 0) return follow(sinceMs);
     const now = await signaturesOf(sources());
     if (isEnded || [...now].every(([file, signature]) => seen.get(file) === signature)) return;
@@ -54,7 +55,7 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
   };
 }
 
-/** A folder that cannot be watched, e.g. one that is gone, is only looked at from time to time. */
+/** Watches a folder. A folder that cannot be watched, e.g. a deleted one, is only checked at intervals. */
 function watchFolder(folder: string, files: readonly string[], onEvent: () => void): readonly FSWatcher[] {
   const names = new Set(files.map((file) => basename(file)));
   try {
@@ -66,8 +67,9 @@ function watchFolder(folder: string, files: readonly string[], onEvent: () => vo
 }
 
 /**
- * By file, what tells two contents of it apart without reading them. A file that changed after it was loaded has a signature
- * that it will never have again.
+ * Returns each file's signature, which tells contents apart without reading them. A file that
+ * changed after it was loaded gets the signature "newer", so that the next check finds a
+ * difference.
  */
 async function signaturesOf(files: readonly string[], loadedMs = Infinity): Promise<ReadonlyMap<string, string>> {
   const found = files.map(async (file): Promise<[string, string]> => {
@@ -79,7 +81,10 @@ async function signaturesOf(files: readonly string[], loadedMs = Infinity): Prom
   return new Map(await Promise.all(found));
 }
 
-/** The mounted file, and of some paths those that lie in its folder: a host says them, and it runs foreign code. */
+/**
+ * Returns the mounted file and those paths that lie in its folder. The paths come from a host,
+ * which runs untrusted code.
+ */
 export function sourcesWithin(mount: Mount, paths: readonly string[]): readonly string[] {
   if (mount.kind === "remote") return [];
   const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);

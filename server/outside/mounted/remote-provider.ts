@@ -1,6 +1,6 @@
 /**
- * A provider on another machine, over gRPC. Nothing that it sends is believed: an answer that was not asked for ends the call,
- * and what it says nothing of within its time is no verdict.
+ * A provider on another machine, over gRPC. Its responses are untrusted: an answer that was not
+ * asked for ends the call, and a missing answer is no verdict.
  */
 import { fromBinary, toBinary, type MessageShape } from "@bufbuild/protobuf";
 import {
@@ -37,11 +37,11 @@ export type OpenedRemote =
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
-/** Of one answer's facts and of one instance: more than all that the contract lets them say. */
+/** Maximum bytes of the facts of one answer and of one instance, which is more than the contract allows. */
 const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = { Verify: 512 * 1024, Generate: 16 * 1024 ** 2 };
-/** Answers of one call: the instance goes with the first of them only. */
+/** Maximum answers per call. The instance is sent with the first of them only. */
 const CALL_ANSWERS_MAX = 64;
-/** The network and a queue over there may take so much more than an item itself. */
+/** An item is late after LATE_FACTOR times its limit plus LATE_MS, which the network and a queue may take. */
 const LATE_FACTOR = 3;
 const LATE_MS = 5000;
 
@@ -64,7 +64,7 @@ export async function openRemote({ address, tls, ca, token }: RemoteMount): Prom
   return { kind: "opened", provider: remote.provider(described) };
 }
 
-/** Answers of one instance that go in one call. */
+/** Answers to one instance that share a call. */
 interface Batch {
   readonly environment: AskedEnvironment;
   readonly instance: Uint8Array;
@@ -76,7 +76,7 @@ class Remote {
   readonly #metadata: Metadata;
   readonly #batches = new Map<Uint8Array, Batch>();
   #described: DescribeResponse | undefined;
-  /** Why what is there now is not what was mounted; undefined: as far as is known it is. */
+  /** Why the provider now differs from what was mounted; undefined if no difference is known. */
   #changed: string | undefined;
   #isClosed = false;
 
@@ -148,7 +148,7 @@ class Remote {
     return results.map((result) => result ?? missing("GenerateResponse", ended));
   }
 
-  /** With all others of the same instance that are asked for in the same go. */
+  /** Verifies an answer, in one call with all others of the same instance that are asked in the same tick. */
   #verify(environment: AskedEnvironment, instance: Uint8Array, text: string, options: AskOptions): Promise<Verified> {
     return new Promise((settle) => {
       options.signal.addEventListener("abort", () => settle(failure("timeout", "nobody waits for it")), { once: true });
@@ -190,14 +190,14 @@ class Remote {
     });
     const ended = missing("VerifyResponse", end);
     const unanswered = answers.filter((_, i) => results[i] === undefined);
-    // Which of several it hangs on is found out one by one.
+    // After a timeout each answer is asked alone, to find the one that hangs.
     const isTold = ended.failure !== "timeout" || answers.length === 1;
     for (const answer of unanswered)
       if (isTold) answer.settle(ended);
       else void this.#verifyAll({ environment, instance, answers: [answer] });
   }
 
-  /** Reads a stream to its end. Returns why it ended; undefined: the provider ended it. */
+  /** Reads a stream to its end. Returns why it broke off; undefined if the provider ended it. */
   #stream(
     open: () => ClientReadableStream<Response>,
     idleMs: number,
@@ -254,11 +254,11 @@ type Message = "GenerateResponse" | "VerifyResponse";
 const misplaced = (message: Message, came: string): Failure =>
   failure("unavailable", `${message}.index must be that of each item asked, once; got ${came}`);
 
-/** Returns what stands for an item that nothing came of. */
+/** Returns the failure for an item without an answer. */
 const missing = (message: Message, ended: Failure | undefined): Failure =>
   ended ?? misplaced(message, "the end of the call without one of them");
 
-/** Puts an answer in its place. Returns what is wrong with the place. */
+/** Stores an answer at its index. Returns a failure if the index is wrong. */
 function take<Result>(
   results: (Result | undefined)[],
   message: Message,
@@ -277,7 +277,10 @@ function failureOf({ code, details }: Pick<ServiceError, "code" | "details">): F
   return failure("unavailable", `${status[code] ?? code}: ${details}`);
 }
 
-/** What grpc-js is told of a method: its path, how requests are written and how answers are read. */
+/**
+ * Returns grpc-js's description of a method: its path, and functions that write requests and read
+ * responses.
+ */
 function wireOf<M extends Method>({ name, parent, input, output }: M) {
   return [
     `/${parent.typeName}/${name}`,

@@ -1,29 +1,32 @@
-/** Rules of provider.proto, and makers of rules on the fields of one message. The rules are in message-rules.ts and call-rules.ts. */
+/**
+ * Types and makers of the provider rules, and functions that try them. The rules are in
+ * message-rules.ts and call-rules.ts.
+ */
 import { inspect } from "node:util";
 import { onOneLine } from "../../../envs/lib/words.ts";
 
-/** A rule in words: its name is the subject of the sentence. */
+/** A rule in words. Its name is the subject of the sentence. */
 export interface RuleWords {
   /** Message and field, e.g. "ProvidedInstance.prompt". */
   readonly name: string;
   /** Rest of the sentence, e.g. "must have 1 to 16 messages". */
   readonly must: string;
-  /** Whether a breach is only told to the operator. Left out: what breaks the rule is refused. */
+  /** Set if a breach is only reported to the operator. Undefined if a breach is refused. */
   readonly isAdvice?: true;
 }
 
-/** A rule on a message or other evidence, and on what else decides whether it is kept. */
+/** A rule on a message or other evidence. The context is what else decides whether it is kept. */
 export interface Rule<Evidence, Context = unknown> extends RuleWords {
-  /** Returns what came instead, in words; undefined: the rule is kept. */
+  /** Returns what came instead, in words; undefined if the rule is kept. */
   readonly broken: (evidence: Evidence, context: Context) => string | undefined;
 }
 
-/** A rule, and what came of it. */
+/** A rule and the result of trying it. */
 export interface Tried {
   readonly rule: RuleWords;
-  /** Words on the breach; undefined: the rule is kept, or was not tried. */
+  /** The breach in words; undefined if the rule is kept or was not tried. */
   readonly came: string | undefined;
-  /** Why the rule was not tried; undefined: it was. */
+  /** Why the rule was not tried; undefined if it was. */
   readonly skipped?: string | undefined;
 }
 
@@ -39,7 +42,7 @@ export function rule<Evidence>(
 
 export const advice = <E, C>(given: Rule<E, C>): Rule<E, C> => ({ ...given, isAdvice: true });
 
-/** Tries all rules on evidence. `skipped` says why there is none. */
+/** Tries all rules on evidence. `skipped` says why evidence is undefined. */
 export function tryRules<Evidence>(
   rules: readonly Rule<Evidence>[],
   evidence: Evidence | undefined,
@@ -52,7 +55,7 @@ export function tryRules<Evidence>(
   );
 }
 
-/** Returns the first breach for which a message is refused, in words; undefined: there is none. */
+/** Returns the first breach for which a message is refused, in words; undefined if there is none. */
 export function problemOf<Message, Context>(
   rules: readonly Rule<Message, Context>[],
   message: Message,
@@ -65,19 +68,19 @@ export function problemOf<Message, Context>(
   return undefined;
 }
 
-/** Counts code points, of which each has two UTF-16 units at most. */
+/** Returns whether a text has more than `max` code points. Each has at most two UTF-16 units. */
 export const isLonger = (text: string, max: number): boolean =>
   text.length > 2 * max || (text.length > max && [...text].length > max);
 
-/** Returns a value that a provider sent, cut to what a message has room for. */
+/** Returns a provider's value as text, cut to fit into an error message. */
 export const shown = (value: unknown): string =>
   value === undefined ? "none" : onOneLine(inspect(value, { maxStringLength: 64, maxArrayLength: 8 })).slice(0, 200);
 
-/** Returns the texts of a field: of a text, a list or a map. */
+/** Returns the texts in a field that is a text, a list or a map. */
 const textsOf = (value: unknown): readonly string[] =>
   typeof value === "string" ? [value] : Object.values(value as Readonly<Record<string, string>>);
 
-/** Returns entries of a list or a map, or bytes. */
+/** Returns the number of entries of a list or a map, or of bytes of a text. */
 const sizeOf = (value: unknown): number =>
   typeof value === "string"
     ? Buffer.byteLength(value)
@@ -110,7 +113,7 @@ export function rulesOn<Message, Context = unknown>(message: string) {
   return { on, size, characters };
 }
 
-/** Holds each of several items to rules of its own. */
+/** Turns rules on an item into rules on all items of some evidence. */
 export function each<Evidence, Context, Item, ItemContext>(
   itemsOf: (evidence: Evidence) => readonly Item[],
   rules: readonly Rule<Item, ItemContext>[],
@@ -126,6 +129,6 @@ export function each<Evidence, Context, Item, ItemContext>(
   }));
 }
 
-/** Returns the first text that is there. */
+/** Returns the first text that is not undefined. */
 export const firstOf = (texts: readonly (string | undefined)[]): string | undefined =>
   texts.find((text) => text !== undefined);

@@ -1,4 +1,7 @@
-/** Makes instances of a split: an attempt of each seed at first, and more of those whose first is of another split. */
+/**
+ * Searches instances of a wanted split: tries one attempt of each seed first, then more for seeds
+ * whose instance is of another split.
+ */
 import type { AskedResult, Split } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { deriveSeed, hashKey } from "../../../envs/lib/rng.ts";
@@ -8,26 +11,29 @@ import type { Finding } from "./examine.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./instance.ts";
 import { type AskOptions, type Failure, failure, type Generated, NOTHING, type Provider } from "./provider.ts";
 
-/** Attempts for one seed: an instance lies in the smallest split one time in ten. */
+/** Maximum attempts per seed. An instance is of the smallest split one time in ten. */
 const ATTEMPTS_MAX = 256;
-/** Of these, those that fail: a generator that fails at so many fails at all. */
+/** Maximum failed attempts per seed. After that the generator counts as broken. */
 const FAILED_MAX = 3;
-/** Attempts that are asked for at once after the first: most instances are of the train split. */
+/**
+ * Attempts per seed in each later round. Most instances are of the train split, so the first round
+ * has one.
+ */
 const ATTEMPTS_AT_ONCE = 8;
-/** Of one request: the contract's. */
+/** Maximum seeds of one request, as the contract says. */
 const SEEDS_AT_ONCE = 256;
 export const RETRY_DELAY_MS = 1000;
 
-/** What of an environment making its instances needs. */
+/** Context in which the instances of an environment are made. */
 export interface Making {
   readonly described: Described;
   readonly provider: Provider;
   readonly resource: string;
   readonly splitOf: (instance: MountedInstance) => Split;
   readonly hashOf: (instance: MountedInstance) => string;
-  /** Whether a level keeps the laws, which is tried before its first task is given. */
+  /** Returns whether a level keeps the provider rules. Called before the level's first task is given. */
   readonly lawful: (level: DescribedLevel) => Promise<Finding>;
-  /** Told once of each level that is not what it was, and why. */
+  /** Called once for each level that no longer makes the instances it made before. */
   readonly onBroken: (level: string, why: string) => void;
 }
 
@@ -41,25 +47,25 @@ export type Result = AskedResult<MountedInstance>;
 
 const LEFT: Failure = Object.freeze(failure("unavailable", "nobody waits for it"));
 
-/** How far the search for the instance of a seed has come. */
+/** Progress of the search for one seed's instance. */
 interface Search {
   readonly seed: bigint;
-  /** The next one. */
+  /** Number of the next attempt. */
   attempt: number;
   failures: number;
-  /** Why the last attempt that gave none gave none. */
+  /** Reason of the last attempt that gave no instance. */
   last: string;
   result: Result | undefined;
 }
 
-/** What is wanted of one level and split. */
+/** Instances wanted of one level and split. */
 export interface Wanted {
   readonly level: DescribedLevel;
   readonly split: Split;
   readonly seeds: readonly bigint[];
 }
 
-/** One result for each seed, in order. `keep` is told of each instance that is one of these. */
+/** Returns one result per seed, in order. Calls `keep` for each instance found. */
 export async function search(
   making: Making,
   wanted: Wanted,
@@ -74,7 +80,7 @@ export async function search(
   }
 }
 
-/** One round: the next attempts of as many of the searches as one request takes. */
+/** Runs one round: the next attempts of as many searches as one request takes. */
 async function goOn(
   making: Making,
   { level, split }: Wanted,
@@ -88,7 +94,7 @@ async function goOn(
     Array.from({ length: each }, (_, i): Place => ({ level, seed, attempt: attempt + i })),
   );
   const asked = await askFor(making, places, options);
-  // What nobody waited for says nothing of a seed.
+  // An aborted call tells nothing about a seed.
   const generated = options.signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
@@ -100,7 +106,7 @@ async function goOn(
   }
 }
 
-/** What an attempt comes to; without a result the next one is asked for. */
+/** Takes in one attempt. If it sets no result, the search goes on. */
 function takeIn(making: Making, one: Search, place: Place, generated: Generated, split: Split): void {
   const { described, resource, splitOf } = making;
   if (generated.kind === "failure" && isOurs(generated)) {
@@ -125,7 +131,7 @@ function exhausted({ described }: Making, { name }: DescribedLevel, { last }: Se
   return { kind: "exhausted", message: `${described.asked.id}, level '${name}': ${onOneLine(why)}` };
 }
 
-/** Of places of one level. */
+/** Asks for the instances at places of one level. */
 export function askFor(
   { described: { asked }, provider }: Pick<Making, "described" | "provider">,
   places: readonly Place[],
@@ -136,7 +142,7 @@ export function askFor(
   return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, options);
 }
 
-/** Whether it may be otherwise next time: what the environment's own code does to a seed it does again. */
+/** Returns whether a retry may succeed. An error of the environment's own code would come again. */
 function isOurs({ failure }: Failure): boolean {
   return failure === "unavailable";
 }
@@ -153,8 +159,8 @@ export function failedToMake(resource: string, { failure, detail }: Failure): Fa
 }
 
 /**
- * The seed that a provider is given: a function of all that tells the attempt apart, so that levels and attempts share no
- * streams. Of a level with rows, a row.
+ * Returns the seed for the provider: a hash of everything that identifies the attempt, so that
+ * levels and attempts share no random streams. For a level with rows, returns a row's index.
  */
 function providersSeed(id: string, { level, seed, attempt }: Place): bigint {
   if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);

@@ -1,4 +1,7 @@
-/** What an operator mounts: files of Python, what the Python package brings, and providers on other machines. */
+/**
+ * Options and settings of mounts: Python files, targets of the Python package, and providers on
+ * other machines.
+ */
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readOptionFile } from "../../runtime/files.ts";
@@ -13,12 +16,12 @@ import {
   type ValuesOf,
 } from "../../runtime/option-values.ts";
 
-/** A provider that a server starts itself. */
+/** A provider that the server starts itself. */
 export interface HostMount {
   readonly kind: "host";
-  /** As it is called in logs and errors. */
+  /** Name in logs and errors. */
   readonly name: string;
-  /** A Python file's path, or what else the host knows. */
+  /** Path of a Python file, or another target that the host knows. */
   readonly target: string;
 }
 
@@ -26,10 +29,10 @@ export interface HostMount {
 export interface RemoteMount {
   readonly kind: "remote";
   readonly name: string;
-  /** host:port. */
+  /** Address as host:port. */
   readonly address: string;
   readonly tls: boolean;
-  /** In PEM; undefined: those of the machine. */
+  /** CA certificates in PEM. Undefined for those of the machine. */
   readonly ca: Buffer | undefined;
   readonly token: string | undefined;
 }
@@ -38,17 +41,17 @@ export type Mount = HostMount | RemoteMount;
 
 export interface MountSettings {
   readonly mounts: readonly Mount[];
-  /** The interpreter of hosts. */
+  /** Python interpreter that starts hosts. */
   readonly python: string;
-  /** What hosts may ask of this machine, beside their own folders and packages. */
+  /** Paths and networks that hosts may use besides their own folders and packages. */
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
   readonly workers: number;
   readonly memoryMib: number;
-  /** Paths of the server's own files and folders, which nothing that is mounted may read. */
+  /** Paths of the server's own files and folders, which mounted code may not read. */
   readonly hidden: readonly string[];
-  /** Whether files are mounted again when they change. */
+  /** Whether mounted files are mounted again when they change. */
   readonly reload: boolean;
-  /** For how long open groups of a run wait for sources that no mount has any more. */
+  /** Milliseconds for which a run's open groups wait for sources that no mount has any more. */
   readonly replacedGraceMs: number;
 }
 
@@ -75,7 +78,7 @@ interface Allowed {
   readonly what: string;
 }
 
-/** Reads what a host may use: one, or several between commas, each with its name. */
+/** Reads what a host may use: one or several of read=PATH and net=HOST, with commas between them. */
 export function readAllowed(given: string): Parsed<readonly Allowed[]> {
   const parts = given.split(/,(?=(?:read|net)=)/);
   const read = parts.flatMap((each): Allowed[] => {
@@ -141,15 +144,15 @@ export const mountOptions = optionTable({
   }),
 });
 
-/** A file of environments, and not an interpreter. */
+/** Returns whether a path is a file of environments; otherwise it is an interpreter. */
 const isFile = (path: string): boolean => path.endsWith(".py");
 
-/** The last that is named, as with every option that is given once. */
+/** Returns the interpreter: the last one named, or python3. */
 export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "python">): string {
   return python.findLast((path) => !isFile(path)) ?? "python3";
 }
 
-/** Throws ConfigProblem. `hidden` are the server's own files and folders. */
+/** Reads the mount options. `hidden` are the server's own files and folders. Throws ConfigProblem. */
 export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readonly string[]): MountSettings {
   const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload, replacedGraceMs } = values;
   const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
@@ -194,7 +197,7 @@ function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof moun
   return { kind: "remote", name, address, tls, ca: ca === undefined ? undefined : Buffer.from(ca), token };
 }
 
-/** As it may be printed: no token in it. */
+/** Returns the settings as they may be printed, without tokens. */
 export function describeMounts({ mounts, hidden: _, ...rest }: MountSettings): Readonly<Record<string, unknown>> {
   const named = mounts.map((mount) => (mount.kind === "host" ? mount.target : `${mount.name}=${mount.address}`));
   return { ...rest, mounts: named };

@@ -1,20 +1,20 @@
 /**
- * Levels are tried before they are served. At mounting this is waited for, for a while; what is left is tried while the mount
- * serves, one level at a time, and at once where somebody wants one. So a mount of hundreds of levels, of which some take a
- * minute to try, starts in a time that does not depend on them, and none of their tasks is given before they were tried.
+ * Examines levels before they are served. Mounting waits for this for a limited time; then the
+ * remaining levels are examined one at a time, or at once if somebody wants one. So a mount of
+ * hundreds of slow levels starts quickly, and no task is given before its level was examined.
  */
 import type { Described, DescribedLevel } from "./described.ts";
 import { type Finding, tryLevel } from "./examine.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Trials {
-  /** Resolves when all were tried, or after this long. */
+  /** Resolves when all levels are examined, or after `waitMs` milliseconds. */
   begin(waitMs: number): Promise<void>;
-  /** What was found of a level; undefined: nothing yet. */
+  /** Returns the finding on a level; undefined if it is not examined yet. */
   found(described: Described, level: DescribedLevel): Finding | undefined;
-  /** The same, tried now if it was not. Never rejects. */
+  /** Returns the finding on a level, examining it now if needed. Never rejects. */
   readonly of: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Levels by what was found of them; "untried": nothing yet. */
+  /** Returns the number of levels by finding; "untried" for those not examined yet. */
   readonly counts: () => ReadonlyMap<Finding["kind"] | "untried", number>;
   close(): void;
 }
@@ -22,13 +22,13 @@ export interface Trials {
 export interface TrialOptions {
   readonly provider: Provider;
   readonly environments: readonly Described[];
-  /** Told with each level that was tried. */
+  /** Called after each examined level. */
   readonly onTried?: (done: number, total: number) => void;
-  /** Told of what was found after the time at mounting. */
+  /** Called with each finding that came after the mounting time. */
   readonly onLate: (described: Described, level: DescribedLevel, finding: Finding) => void;
 }
 
-/** Levels that are tried at once at mounting; later one at a time, for workers are there to serve. */
+/** Levels examined at once while mounting. Later it is one, because the workers must serve. */
 const TRIED_AT_ONCE = 8;
 
 interface Subject {
@@ -53,7 +53,7 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // Of a provider that could not be asked nothing was found: whoever wants the level asks again.
+      // An unavailable provider gave no finding: the next caller examines the level again.
       if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);
@@ -93,7 +93,10 @@ export function createTrials(options: TrialOptions): Trials {
   };
 }
 
-/** The easiest level of each environment before the next of any: of all of them something is served soon. */
+/**
+ * Orders levels so that the easiest of each environment come first: each environment then serves
+ * something soon.
+ */
 function inTurn(environments: readonly Described[]): readonly Subject[] {
   const all = environments.flatMap((described) =>
     described.levels.map((level): Subject => ({ key: keyOf(described, level), described, level })),

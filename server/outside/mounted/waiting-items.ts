@@ -1,14 +1,17 @@
-/** Items that somebody waits for: those of one signal have one listener, for they may be many and it is costly. */
+/**
+ * Settles items whose signal is aborted. Items of one signal share one listener, because they may
+ * be many and a listener is costly.
+ */
 import { type Failure, failure } from "./provider.ts";
 import type { Item } from "./queue.ts";
 
-/** What becomes of an item that nobody waits for. */
+/** Result of an item that nobody waits for. */
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));
 
 export interface Wanted {
-  /** From now on it is settled when its signal is aborted. */
+  /** Settles the item as soon as its signal is aborted. */
   enter(item: Item): void;
-  /** It has been settled. */
+  /** Removes an item that has been settled. */
   leave(item: Item): void;
 }
 

@@ -1,14 +1,14 @@
-/** What was asked of the sandbox and what came of it, as it is counted for the metrics. */
+/** Counts the sandbox's jobs and cases and their outcomes, for the metrics. */
 import type { Failed } from "../../../envs/facts.ts";
 import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
 import { byName, counter, countUp, one, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 
 export interface SandboxFigures {
-  /** Jobs by what they came to: ran, or the reason of a failure. */
+  /** Jobs by outcome: "ran", or the reason of a failure. */
   readonly jobs: ReadonlyMap<string, number>;
-  /** Cases by what they came to. */
+  /** Cases by outcome. */
   readonly cases: ReadonlyMap<string, number>;
-  /** That jobs took, from when they were asked for. */
+  /** Total time of the jobs in seconds, waiting for their turn included. */
   readonly seconds: number;
 }
 

@@ -1,4 +1,7 @@
-/** The sandbox of this machine: so many zygotes, each with one job at a time, and jobs that wait for them. */
+/**
+ * The sandbox on this machine: up to `concurrency` zygotes, each with one job at a time, and a
+ * queue of jobs.
+ */
 import PQueue from "p-queue";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import type { AskContext, Sandbox, SandboxJob, SandboxReply } from "../../../envs/ports.ts";
@@ -7,15 +10,15 @@ import { JOB_BYTES_MAX } from "./frames.ts";
 import { type Found, type StartedZygote, startZygote, type Zygote, type ZygoteOptions } from "./zygote.ts";
 
 export interface EmbeddedOptions extends ZygoteOptions {
-  /** Jobs that run at once. */
+  /** Maximum concurrent jobs. */
   readonly concurrency: number;
-  /** Told when a zygote has ended that was not to. */
+  /** Called with the reason when a zygote ended unexpectedly. */
   readonly onFault?: (why: string) => void;
 }
 
 export interface Embedded extends Sandbox {
   readonly found: Found;
-  /** The processes that are there now. */
+  /** Returns the current zygotes. */
   zygotes(): readonly Zygote[];
   close(): Promise<void>;
 }
@@ -23,7 +26,7 @@ export interface Embedded extends Sandbox {
 export type OpenedEmbedded =
   { readonly kind: "opened"; readonly sandbox: Embedded } | { readonly kind: "missing"; readonly why: string };
 
-/** Starts the first zygote; others are started when there is work for them, and in place of one that has ended. */
+/** Opens the sandbox with one zygote. Others are started when there is work, or to replace ended ones. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbedded> {
   const first = await startZygote(options);
   if (first.kind === "failed") return { kind: "missing", why: first.why };
@@ -76,7 +79,8 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
   return {
     found: first.found,
     zygotes: () => [...all],
-    // The queue is not told of the signal: it would take a job that is left for ended, while its process still is.
+    // The queue does not get the signal: it would release the slot of a cancelled job while its
+    // process still runs.
     ask: (job, context) => queue.add(() => attempt(job, context)),
     async close() {
       closed = true;
@@ -85,7 +89,10 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
   };
 }
 
-/** So long that it is the client's to try again: others' programs go first. */
+/**
+ * Retry delay when the machine is busy. It is long enough that the client retries, so that other
+ * programs go first.
+ */
 const BUSY_DELAY_MS = 10_000;
 
 const CANCELLED: Failed = Object.freeze({

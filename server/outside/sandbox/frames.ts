@@ -1,10 +1,13 @@
-/** The bytes between the server and a zygote; python/serve.py is the other end. Numbers are big-endian. */
+/**
+ * Encodes and cuts the frames between the server and a zygote; python/serve.py is the other end.
+ * Numbers are big-endian.
+ */
 import type { SandboxJob } from "../../../envs/ports.ts";
 import { frameCutter } from "../frame-cutter.ts";
 
-/** What the server says. */
+/** Kinds of frames from the server. */
 const requestKinds = { run: 1, cancel: 2, figures: 3 } as const;
-/** What a zygote says: the first five are what a case came to. */
+/** Kinds of frames from a zygote. The first five are outcomes of a case. */
 const frameKinds = {
   reply: 1,
   printed: 2,
@@ -29,9 +32,9 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 9;
-/** Longer than any that python/process.py lets through. */
+/** Maximum payload: more than python/process.py lets through. */
 const PAYLOAD_BYTES_MAX = 2 * 1024 ** 2 + 1024;
-/** A zygote has room for so much. */
+/** Maximum bytes of a job, as a zygote accepts it. */
 export const JOB_BYTES_MAX = 64 * 1024 ** 2;
 
 const kindOfNumber = new Map<number, FrameKind>(
@@ -49,7 +52,7 @@ function header(kind: keyof typeof requestKinds, jobId: number, payloadBytes: nu
 export const cancelBytes = (jobId: number): Buffer => header("cancel", jobId, 0);
 export const figuresBytes = (jobId: number): Buffer => header("figures", jobId, 0);
 
-/** A job as a zygote takes it; undefined: it is longer than JOB_BYTES_MAX. */
+/** Returns a job's frame; undefined if the job is longer than JOB_BYTES_MAX. */
 export function jobBytes(jobId: number, { program, cases, cpuMsMax }: SandboxJob): Buffer | undefined {
   const source = Buffer.from(program);
   const fixed = Buffer.alloc(12);
@@ -68,12 +71,12 @@ export function jobBytes(jobId: number, { program, cases, cpuMsMax }: SandboxJob
   return bytes > JOB_BYTES_MAX ? undefined : Buffer.concat([header("run", jobId, bytes), ...parts]);
 }
 
-/** Cuts what comes into frames. Throws where it is not what a zygote says. */
+/** Returns a function that cuts chunks into frames. It throws on bytes that are no frame. */
 export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
   return frameCutter(frameBytes, (frame) => onFrame(frameOf(frame)));
 }
 
-/** How long the frame is that begins here, as far as it can be told yet. */
+/** Returns the length of the first frame, as far as its first bytes tell. */
 function frameBytes(start: Buffer): number {
   if (start.length < HEADER_BYTES) return HEADER_BYTES;
   const payload = start.readUInt32BE(5);
@@ -84,6 +87,6 @@ function frameBytes(start: Buffer): number {
 function frameOf(bytes: Buffer): Frame {
   const kind = kindOfNumber.get(bytes.readUInt8(0));
   if (kind === undefined) throw new Error(`a frame of kind ${bytes.readUInt8(0)}`);
-  // Copied, so that a small frame does not hold a large chunk.
+  // Copied, so that a small frame does not keep a large chunk in memory.
   return { kind, jobId: bytes.readUInt32BE(1), payload: Buffer.from(bytes.subarray(HEADER_BYTES)) };
 }

@@ -1,4 +1,4 @@
-/** The sandbox as an operator has it: where programs are run. */
+/** The sandbox's options and error texts. The sandbox runs programs that models write. */
 import { availableParallelism } from "node:os";
 import { ConfigProblem, integer, isWebAddress, optionTable, text, type ValuesOf } from "../../runtime/option-values.ts";
 import type { PortKind } from "../kind.ts";
@@ -19,7 +19,7 @@ const options = optionTable({
   }),
 });
 
-/** Of mounted environments, too. */
+/** Options that name the Python interpreter; mounted environments use it too. */
 type Interpreter = Parameters<typeof interpreterOf>[0];
 
 export const sandbox = {

@@ -1,4 +1,4 @@
-/** Opens the sandbox that the operator has chosen, or says why there is none and what to do. */
+/** Opens the sandbox that the operator chose, or says why there is none and what to do. */
 import type { Sandbox } from "../../../envs/ports.ts";
 import type { OpenedPort } from "../kind.ts";
 import { counted, type CountedSandbox, sandboxMetrics } from "./counts.ts";
@@ -35,7 +35,7 @@ export async function openSandbox(
   return missing(`this kernel does not hold programs in; ${probed.why}`);
 }
 
-/** `found` is what holds programs in, for the log. */
+/** Wraps a sandbox as an opened port. `found` describes its isolation, for the log. */
 function openedAs(
   sandbox: Sandbox,
   found: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** One bounded request with JSON both ways. */
+/** Sends one HTTP request with a JSON body and reads a JSON reply of limited size. */
 import { readBounded, wordsOf } from "../http-reply.ts";
 
 export type Posted =
@@ -7,7 +7,7 @@ export type Posted =
       readonly kind: "failed";
       readonly why: string;
       readonly timedOut: boolean;
-      /** Whether trying again may help. */
+      /** Whether a retry may help. */
       readonly again: boolean;
     };
 
@@ -22,7 +22,7 @@ const WORDS_MAX = 200;
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
 
-/** Never rejects. */
+/** Posts a JSON body. Never rejects. */
 export async function postJson(
   url: string,
   body: unknown,

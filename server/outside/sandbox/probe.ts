@@ -1,10 +1,11 @@
 /**
- * Whether a room is closed: a program tries what it must not be able to do. A kernel may offer what it does not enforce,
- * e.g. an emulated one, so that no sandbox is trusted before this was tried in it.
+ * Checks that a sandbox contains programs, by a program that tries forbidden actions. A kernel,
+ * e.g. an emulated one, may offer isolation that it does not enforce, so no sandbox is trusted
+ * before this check.
  */
 import type { AskContext, Sandbox } from "../../../envs/ports.ts";
 
-/** Lists what it could do, each in a few words. */
+/** Returns a list of the actions that succeeded, each in a few words. */
 const PROGRAM = `
 import ctypes, mmap, os, socket
 
@@ -37,7 +38,7 @@ const CPU_MS_MAX = 2000;
 
 export type Probed =
   | { readonly kind: "closed" }
-  /** What it leaves open, or why it cannot be told. */
+  /** What the sandbox leaves open, or why the check failed. */
   | { readonly kind: "open"; readonly why: string };
 
 export async function probeRoom(sandbox: Sandbox, context: AskContext): Promise<Probed> {

@@ -1,4 +1,4 @@
-/** Where the operator's Python is. */
+/** Finds the operator's Python interpreter. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -9,7 +9,7 @@ const ANSWER_MS_MAX = 20_000;
 const OLDEST = [3, 10] as const;
 const REMEDY = `install Python ${OLDEST.join(".")} or newer, or say where it is with --python`;
 
-/** The problem of an interpreter that cannot import gradus.serve. */
+/** Returns the error text for an interpreter that cannot import gradus.serve. */
 export function withoutPackage(python: string): string {
   const remedy =
     "install it there (in a checkout: pip install ./clients/python; else the wheel that make release builds)";
@@ -19,7 +19,10 @@ export function withoutPackage(python: string): string {
 export type FoundPython =
   { readonly kind: "found"; readonly path: string } | { readonly kind: "missing"; readonly why: string };
 
-/** What a name on the path, or a path, leads to in the end: it is started later with an empty environment. */
+/**
+ * Resolves a name or path to the interpreter's own path, because it is started later with an empty
+ * environment.
+ */
 export async function findPython(name: string): Promise<FoundPython> {
   try {
     const { stdout } = await run(name, ["-I", "-S", "-c", ASK], { timeout: ANSWER_MS_MAX, encoding: "utf8" });

@@ -1,21 +1,24 @@
-/** Reads tests that are written as Python, by Python's own parser: python/reader.py is a program like any other. */
+/**
+ * Reads tests written in Python with Python's own parser. python/reader.py runs in the sandbox as
+ * any other program.
+ */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/words.ts";
 import type { AskContext, Sandbox, SandboxResult } from "../../../envs/ports.ts";
 
-/** Of one text: Python's parser and the reader's own bounds need a tenth of it. */
+/** Processor time per text, in milliseconds: ten times what the parser and the reader's own limits need. */
 const CPU_MS_MAX = 10_000;
 
-/** What python/reader.py imports, in this order. */
+/** Modules that python/reader.py imports, in this order. */
 const MODULES = ["constants", "meanings"];
 const FILES = [...MODULES, "reader"].map((name) => new URL(`python/${name}.py`, import.meta.url));
 
-/** The files that decide on what is found. */
+/** Paths of the files that determine how tests are read. */
 export const readerFiles: readonly string[] = FILES.map((url) => fileURLToPath(url));
 
-/** One program of them all: what the last of them imports is there already. */
+/** Joins the files into one program, in which the imported modules are already loaded. */
 function programOf(): string {
   const sources = FILES.map((url) => readFileSync(url, "utf8"));
   const made = MODULES.map((name, i) => {
@@ -27,7 +30,7 @@ function programOf(): string {
 
 let program: string | undefined;
 
-/** What each text holds, as the reader writes it, in their order; Failed: nobody can tell, through a fault of ours. */
+/** Returns the reader's output for each text, in order; Failed if the sandbox failed. */
 export async function readTexts(
   sandbox: Sandbox,
   texts: readonly string[],
@@ -41,7 +44,8 @@ export async function readTexts(
     if (reply.kind === "failed") return reply;
     const { results } = reply;
     if (results.length !== cases.length) return miscounted(results.length, cases.length);
-    // A text that breaks the reader may take others with it: of the first of a job alone there is no doubt.
+    // A text that breaks the reader may spoil later results. Only the first text of a job is
+    // certainly at fault.
     const broken = results.findIndex(({ kind }) => kind !== "returned");
     found.push(...results.slice(0, broken < 0 ? results.length : Math.max(1, broken)).map(foundIn));
   }

@@ -1,7 +1,8 @@
 /**
- * A sandbox behind SandboxFusion's `POST /run_code`. Scripts are sent as they are, and calls in a driver that prints what
- * they come to as lines. The program runs beside that driver and may print lines of its own; that gives another answer,
- * and no more, for what is expected is compared here. What goes wrong over there is never the program's failure.
+ * A sandbox behind SandboxFusion's `POST /run_code`. Scripts are sent unchanged; calls run in a
+ * driver that prints one result per line. The program runs beside the driver and may print lines of
+ * its own. That only changes its answer, because expected values stay here. Errors of the remote
+ * server never count against the program.
  */
 import { readFileSync } from "node:fs";
 import PQueue from "p-queue";
@@ -20,18 +21,18 @@ import { resultOfReply } from "./results.ts";
 import { PARTS_MAX, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 export interface RemoteOptions {
-  /** Where it is, e.g. "http://localhost:8080". */
+  /** URL of the server, e.g. "http://localhost:8080". */
   readonly url: string;
-  /** Jobs that are asked for at once. */
+  /** Maximum concurrent jobs. */
   readonly concurrency: number;
-  /** What else each request bears; left out: nothing. */
+  /** Returns further headers for each request. Defaults to none. */
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 
-/** What a program did over there. */
+/** Result of one run on the remote server. */
 interface Run {
   readonly kind: "run";
-  /** That it took, by that server's account. */
+  /** Duration in seconds, as the remote server reports it. */
   readonly seconds: number;
   readonly timedOut: boolean;
   readonly status: number;
@@ -40,29 +41,32 @@ interface Run {
 }
 
 const sourceOf = (name: string): string => readFileSync(new URL(`python/${name}`, import.meta.url), "utf8");
-/** Two modules in one file: what the second one imports is there already. */
+/** The driver's program: two modules in one file, of which runner.py is loaded first. */
 const DRIVER = `import base64, sys, types
 sys.modules["runner"] = types.ModuleType("runner")
 exec(base64.b64decode("${Buffer.from(sourceOf("runner.py")).toString("base64")}"), sys.modules["runner"].__dict__)
 ${sourceOf("driver.py")}`;
-/** The same as of the embedded one (python/serve.py, python/child.py). */
+/** Limits as in the embedded sandbox (python/serve.py, python/child.py). */
 const BROKEN_MAX = 3;
 const MEMORY_MIB_MAX = 768;
-/** That server's limit is on the clock, ours on the processor: so much longer it may take. */
+/**
+ * The remote limit is wall-clock time, ours is processor time: allow CLOCK_FACTOR times as long
+ * plus CLOCK_SECONDS_MORE.
+ */
 const CLOCK_FACTOR = 2;
 const CLOCK_SECONDS_MORE = 2;
-/** So much longer than one case all cases of a job may take together (python/watch.py). */
+/** Time limit of all cases of a job together, as a multiple of one case's (python/watch.py). */
 const JOB_FACTOR = 10;
-/** Beyond the program's own time: what the request may take to get there and back. */
+/** Time for the request and the reply, beyond the program's own. */
 const TRANSPORT_MS_MAX = 30_000;
-/** It keeps no more than this of an output. */
+/** Maximum length of an output that the remote server keeps. */
 const OUTPUT_LENGTH_MAX = ROOM.outputBytesMax;
 
 export function createRemote({ url, concurrency, headers = () => ({}) }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });
   const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
   return {
-    // Its turn comes while another's job ends: its headers are those of now.
+    // Take the headers now: the queue may start the job in another request's context.
     ask: (job, context) => {
       const post: Post = (body, options) => postJson(address, body, { ...options, headers: sent });
       const sent = headers();
@@ -102,17 +106,17 @@ async function runJob(post: Post, job: SandboxJob, context: AskContext): Promise
   return { kind: "ran", results };
 }
 
-/** What a job is asked for with. */
+/** Context of a job's requests. */
 interface Request {
   readonly job: SandboxJob;
   readonly budget: ValueBudget;
-  /** Runs code over there for so many seconds at most, and for no more than are left to the job. */
+  /** Runs code remotely for at most `seconds`, and at most the seconds left to the job. */
   readonly ask: (code: string, stdin: string, seconds: number) => Promise<Run | Failed>;
 }
 
 type Call = Extract<SandboxCase, { readonly kind: "call" }>;
 
-/** The calls until the next script. */
+/** Returns the calls before the next script. */
 function calls(cases: readonly SandboxCase[]): readonly Call[] {
   const end = cases.findIndex(({ kind }) => kind === "script");
   return (end === -1 ? cases : cases.slice(0, end)).filter((each) => each.kind === "call");
@@ -132,7 +136,7 @@ async function runScript(
   return [{ kind: "raised", error: lastLine(stderr) ?? `an exit with status ${status}` }];
 }
 
-/** What calls come to: the first ones, as far as the process got. At least one. */
+/** Runs calls. Returns the results of at least the first call, as far as the process got. */
 async function runCalls(
   { job: { program, cpuMsMax }, budget, ask: run }: Request,
   cases: readonly Call[],
@@ -140,7 +144,7 @@ async function runCalls(
   const job = Buffer.from(JSON.stringify({ program, cases, cpuMsMax })).toString("base64");
   const ran = await run(`${DRIVER}\n\ndrive("${job}")\n`, "", secondsOf(cpuMsMax * cases.length));
   if (ran.kind === "failed") return ran;
-  // The last piece is empty, or the beginning of a line that was cut off.
+  // The last piece is empty or a line that was cut off.
   const lines = ran.stdout.split("\n").slice(0, -1).slice(0, cases.length);
   const results = lines.map((line) => resultOfReply(line, "call", budget));
   const first = results.findIndex(({ kind }) => kind === "exceeded" || kind === "died");

@@ -1,4 +1,7 @@
-/** One zygote: a Python process that runs jobs one after the other, each case in processes that it forks (python/). */
+/**
+ * Runs one zygote: a Python process (python/) that runs jobs one by one and forks processes for
+ * each case.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,23 +10,23 @@ import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } fr
 import { resultOfFrame } from "./results.ts";
 import { PARTS_MAX } from "../../../envs/lib/python-values.ts";
 
-/** What a kernel gives to lock programs in with, as the zygote found it. */
+/** The kernel's means of isolation, as the zygote found them. */
 export interface Found {
-  /** E.g. "3.11.7". */
+  /** Version of Python, e.g. "3.11.7". */
   readonly python: string;
   readonly machine: string;
-  /** Version of Landlock's interface; 0: there is none. */
+  /** Version of Landlock's interface; 0 if the kernel has none. */
   readonly landlock: number;
   readonly namespaces: boolean;
-  /** Why not. */
+  /** Why namespaces are not available; null if they are. */
   readonly noNamespaces: string | null;
-  /** Whether programs can import of the standard library what is not there already. */
+  /** Whether programs can import modules of the standard library that are not loaded yet. */
   readonly library: boolean;
-  /** User that programs run as. */
+  /** Id of the user that programs run as. */
   readonly user: number;
 }
 
-/** What may have been left behind by runs. */
+/** Resources that runs may have left behind. */
 export interface Figures {
   readonly children: number;
   readonly openFiles: number;
@@ -31,21 +34,21 @@ export interface Figures {
 
 export type ZygoteOutcome =
   | { readonly kind: "ran"; readonly results: readonly SandboxResult[] }
-  /** The job is larger than a zygote takes. */
+  /** The job is larger than a zygote accepts. */
   | { readonly kind: "too_large" }
   | { readonly kind: "cancelled" }
-  /** A failure of ours. */
+  /** The sandbox itself failed. */
   | { readonly kind: "fault"; readonly why: string }
-  /** The same, where all that is wrong is that the machine had no processor for the program. */
+  /** The machine had no processor time for the program; nothing else failed. */
   | { readonly kind: "busy"; readonly why: string };
 
 export interface Zygote {
   readonly found: Found;
   readonly pid: number;
-  /** One at a time. */
+  /** Runs a job. Only one may run at a time. */
   run(job: SandboxJob, signal: AbortSignal): Promise<ZygoteOutcome>;
   figures(): Promise<Figures>;
-  /** False: it has ended, and takes no more jobs. */
+  /** Returns false if the zygote has ended and takes no more jobs. */
   alive(): boolean;
   close(): Promise<void>;
 }
@@ -54,20 +57,21 @@ export type StartedZygote =
   { readonly kind: "started"; readonly zygote: Zygote } | { readonly kind: "failed"; readonly why: string };
 
 export interface ZygoteOptions {
-  /** Path of the interpreter. */
+  /** Path of the Python interpreter. */
   readonly python: string;
-  /** What it is not to use though the kernel has it, for tests. */
+  /** Isolation that the zygote must not use although the kernel has it. For tests. */
   readonly without?: readonly ("landlock" | "namespaces" | "listener")[];
 }
 
 /**
- * A larger stack than usual, in KiB, for programs that recurse: CPython recurses in C where lru_cache is around. What is
- * not allowed is gone without.
+ * Shell command that starts the zygote with a larger stack, in KiB, for recursive programs: CPython
+ * recurses in C around lru_cache. If the limit may not be raised, the zygote starts with the usual
+ * stack.
  */
 const LAUNCH = 'ulimit -s 262144 2>/dev/null; exec "$0" "$@"';
 const SCRIPT = fileURLToPath(new URL("python/zygote.py", import.meta.url));
 const START_MS_MAX = 30_000;
-/** How long a zygote may take to end what is cancelled. */
+/** Maximum time for a zygote to end a cancelled job. */
 const CANCEL_MS_MAX = 5000;
 const STDERR_LENGTH_MAX = 2000;
 
@@ -75,7 +79,7 @@ type Ended = { readonly kind: "ended"; readonly why: string };
 
 export async function startZygote({ python, without = [] }: ZygoteOptions): Promise<StartedZygote> {
   const child = spawn("/bin/sh", ["-c", LAUNCH, python, "-S", "-s", "-B", SCRIPT, ...without], {
-    // Nothing of the server's. Hashes are the same in all runs.
+    // Passes none of the server's variables. The fixed hash seed makes hashes equal in all runs.
     env: { PYTHONHASHSEED: "0", PYTHONUTF8: "1" },
     stdio: "pipe",
   });
@@ -93,13 +97,13 @@ type Hello = Found | { readonly refused: string };
 interface Link {
   readonly pid: number;
   write(bytes: Buffer): void;
-  /** The next frame that comes. One waits at a time. */
+  /** Resolves to the next frame. Only one caller may wait at a time. */
   next(): Promise<Frame | Ended>;
   alive(): boolean;
   close(): Promise<void>;
 }
 
-/** Frames to and from a process. */
+/** Creates a link that sends frames to a process and receives its frames. */
 function createLink(child: ChildProcess): Link {
   const frames: Frame[] = [];
   let ended: Ended | undefined;
@@ -128,7 +132,7 @@ function createLink(child: ChildProcess): Link {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-STDERR_LENGTH_MAX);
   });
-  // A write to what has ended: that it has is told by its end.
+  // A write to an ended process fails. The close event reports its end, so this error is ignored.
   child.stdin?.on("error", () => undefined);
   const exited = new Promise<void>((resolve) => {
     child.once("error", (error) => {

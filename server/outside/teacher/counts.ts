@@ -1,21 +1,21 @@
-/** What a teacher was asked, what came of it, and what it cost: by environment and level, of which there are few. */
+/** Counts a teacher's requests, proposals and tokens, by environment and level. */
 import { byName, counter, countUp, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 import type { Rejection } from "./examine.ts";
 
-/** What a request came to: a reply with tasks in it, one without, one that holds no list, or none. */
+/** Outcome of a request: a reply with tasks, without tasks, without a readable list, or a failure. */
 export type RequestOutcome = "useful" | "useless" | "unreadable" | "timeout" | "status" | "connection";
 
 export interface TeacherCounts {
   readonly environment: string;
   readonly level: string;
   readonly requests: ReadonlyMap<RequestOutcome, number>;
-  /** What was proposed: each proposal was accepted, or rejected for the first reason that was found. */
+  /** Proposals by outcome: accepted, or the first reason for rejection. */
   readonly proposals: ReadonlyMap<"accepted" | Rejection, number>;
-  /** Tasks that the requests asked for. */
+  /** Tasks asked for in all requests. */
   readonly asked: number;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Replies that did not say how many tokens they took: the sums are too low by these. */
+  /** Replies without token counts. The token sums are too low by these replies. */
   readonly repliesWithoutUsage: number;
 }
 

@@ -1,4 +1,7 @@
-/** Whether what a teacher proposed is a task of what was asked for: read, searched and told apart as a pool's rows are. */
+/**
+ * Checks whether a teacher's proposal is a task of the wanted spec. Proposals are read, searched
+ * and compared as the rows of a pool are.
+ */
 import type { Environment } from "../../../envs/environment.ts";
 import { madeOf } from "../../../envs/origin.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
@@ -6,8 +9,8 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import { type MadeTask, renderTask } from "../../tasks/task.ts";
 
 /**
- * Why a proposal is no task: not a row of the environment, too large to travel, there was the same before, of another
- * split, of no level (so it is where the search finds no solution), or of another one.
+ * Reason for rejecting a proposal: not a row of the environment, too large, a duplicate, of another
+ * split, of no level (the search finds no solution), of another level, or beyond PROPOSALS_MAX.
  */
 export type Rejection = "malformed" | "too_large" | "duplicate" | "other_split" | "no_level" | "other_level" | "excess";
 
@@ -20,7 +23,10 @@ export function takesTeachers({ teacher, rows, inline }: Environment): boolean {
   return teacher !== undefined && rows !== undefined && inline !== undefined;
 }
 
-/** The search comes last, for it takes longest. `isKnown`: whether there was a task of this hash. */
+/**
+ * Examines a proposal. The search is last because it takes longest. `isKnown` returns whether a
+ * task has this hash.
+ */
 export function examine(
   environment: Environment,
   { split, level, answerFormat }: TaskSpec,

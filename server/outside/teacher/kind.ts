@@ -1,4 +1,4 @@
-/** The teacher as an operator has it: a model that is asked for tasks. */
+/** The teacher's options and error texts. The teacher is a model that proposes tasks. */
 import { integer, optionalText, optionTable, type ValuesOf } from "../../runtime/option-values.ts";
 import type { EndpointOptions } from "../chat-endpoint.ts";
 import { type PortKind, readEndpoint } from "../kind.ts";
@@ -24,7 +24,10 @@ const options = optionTable({
 
 const start = "start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
 
-/** Verifiers ask none: the maker opens it, for its tasks and its limits are by level (teacher.ts). */
+/**
+ * Has no `open`, because verifiers never ask a teacher. The task maker opens it: its tasks and
+ * limits are by level (teacher.ts).
+ */
 export const teacher = {
   options,
   words: {

@@ -1,12 +1,15 @@
-/** Tasks of a teacher that were accepted for one run and one spec, and those that it has given out. */
+/** Tasks of a teacher that were accepted for one run and one spec, and the tasks already given out. */
 import type { MadeTask } from "../../tasks/task.ts";
 
-/** Given tasks that are remembered: more than a run makes ahead of its draw, for what it asks for again. */
+/** Maximum given tasks to remember for repeated requests. A run prepares fewer tasks ahead of its draws. */
 const GIVEN_MAX = 4096;
-/** Hashes of a run: what is older may come again, and the run's own memory of what it issued passes over it. */
+/**
+ * Maximum task hashes to remember per run. An older task may return; the run's own memory of issued
+ * tasks then skips it.
+ */
 const KNOWN_MAX = 2 ** 17;
 
-/** The hashes of what was accepted for a run. */
+/** Hashes of the tasks accepted for a run. */
 export type Known = Set<string>;
 
 export function learn(known: Known, hash: string): void {
@@ -15,13 +18,13 @@ export function learn(known: Known, hash: string): void {
 }
 
 export interface Shelf {
-  /** Accepted, not yet given, oldest first. */
+  /** Accepted tasks that are not yet given, oldest first. */
   readonly ready: MadeTask[];
-  /** By place. */
+  /** Given tasks, by place. */
   readonly given: Map<string, MadeTask>;
-  /** Requests that are under way; it resolves to why none of them gave a task. */
+  /** The open requests. Resolves to a failure if none of them gave a task. */
   asking: Promise<Failure | undefined> | undefined;
-  /** Requests so far. */
+  /** Number of requests so far. */
   requests: number;
 }
 
@@ -32,7 +35,7 @@ export interface Failure {
 
 export const newShelf = (): Shelf => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
 
-/** The task of a place: the one it had, or the next that is ready. */
+/** Returns the task already given for this place, or else the next ready one. */
 export function give({ ready, given }: Shelf, place: string): MadeTask | undefined {
   const task = given.get(place) ?? ready.shift();
   if (task === undefined) return undefined;

@@ -1,6 +1,7 @@
 /**
- * Tasks of a teacher model. It is not a function of a seed: a place takes the next task that was accepted, and the same
- * again only as long as this process remembers it. What a run draws stands in its journal, whole, so nobody asks for it again.
+ * Makes tasks by asking a teacher model. A place gets the next accepted task, which does not depend
+ * on a seed. The place keeps its task only while this process remembers it. A run journals each
+ * drawn task whole, so nobody asks for it again.
  */
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -19,27 +20,27 @@ import { type Counter, createCounters, type RequestOutcome, type TeacherCounts, 
 import { examine } from "./examine.ts";
 import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./shelf.ts";
 
-/** Tasks that one request asks for: its price is shared, and its reply comes within a minute. */
+/** Tasks asked for in one request: they share its price, and the reply arrives within a minute. */
 const TASKS_PER_REQUEST = 16;
-/** Proposals of one reply that are looked at. */
+/** Maximum proposals of one reply to examine. */
 const PROPOSALS_MAX = 64;
-/** Requests at once for a level and split: the levels of an environment are few. */
+/** Maximum concurrent requests per environment, level and split. */
 const CONCURRENCY = 2;
-/** Runs that wait beside them; more are told to come again. */
+/** Maximum waiting requests per environment, level and split. Further ones are told to retry later. */
 const WAITING_MAX = 256;
 const RETRY_DELAY_MS = 1000;
 const SCOPES_MAX = 256;
 
 export interface WantedOfTeacher {
-  /** Within it no two tasks are the same, e.g. a run. */
+  /** Name of a scope, e.g. a run. All tasks within it differ. */
   readonly scope: string;
-  /** Each has one task. */
+  /** Places to fill, with one task each. */
   readonly places: readonly string[];
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Teacher {
-  /** One result for each place, in order. What was asked for and nobody waited for is kept for who asks next. */
+  /** Returns one result per place, in order. Tasks that nobody waited for are kept for the next caller. */
   take(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   readonly counts: () => readonly TeacherCounts[];
   readonly metrics: readonly SampledMetric[];
@@ -49,11 +50,14 @@ export interface Teacher {
 export interface TeacherDeps {
   readonly registry: Registry;
   readonly resources: Pick<Resources, "run">;
-  /** Undefined: the server has no teacher. */
+  /** Undefined if the server has no teacher. */
   readonly endpoint: EndpointOptions | undefined;
 }
 
-/** What arms depend on: for each level and split its own, for a teacher may fail at one and not at another. */
+/**
+ * Returns the name of the resource that arms depend on. Each level and split has its own, because a
+ * teacher may fail at one only.
+ */
 export function teacherResource({ environment, level, split }: TaskSpec): string {
   return `teacher of ${environment}/${level}/${split}`;
 }
@@ -62,13 +66,13 @@ const TOO_FEW: Failure = { message: "the teacher gave too few tasks", retryDelay
 
 interface Scope {
   readonly known: Known;
-  /** By spec. */
+  /** Shelves by spec, as JSON. */
   readonly shelves: Map<string, Shelf>;
 }
 
-/** What one request is for. */
+/** Context of one request. */
 interface Asking {
-  /** Whose share of the teacher it comes out of. */
+  /** The party whose share of the teacher the request uses. */
   readonly party: Party;
   readonly environment: Environment;
   readonly spec: TaskSpec;
@@ -104,7 +108,10 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
     return { message: `the teacher: ${outcome.detail}`, retryDelayMs: outcome.retryDelayMs ?? RETRY_DELAY_MS };
   };
 
-  /** As many requests at once as it takes; undefined: some gave tasks. */
+  /**
+   * Sends as many requests as the missing tasks need, up to CONCURRENCY. Resolves to undefined if
+   * one gave tasks.
+   */
   const askFor = async (asking: Asking, missing: number): Promise<Failure | undefined> => {
     const requests = Math.min(CONCURRENCY, Math.ceil(missing / TASKS_PER_REQUEST));
     const failures = await Promise.all(Array.from({ length: requests }, () => askOnce(asking)));
@@ -150,7 +157,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   };
 }
 
-/** The same resource for the same level and split. */
+/** Returns a function that maps each level and split to one shared resource. */
 function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
   const byName = new Map<string, Resource>();
   const limits = { concurrencyMax: CONCURRENCY, waitingMax: WAITING_MAX, heldBytesMax: 0, timeLimitMs };
@@ -162,7 +169,10 @@ function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
   };
 }
 
-/** One request, and what its reply holds on the shelf. A useless reply counts as a failure: the next may be no better. */
+/**
+ * Sends one request and shelves the accepted proposals. A reply without any counts as a failure,
+ * because the next may be no better.
+ */
 async function request(
   ask: AskModel,
   { environment, spec, known, shelf, seed }: Asking,
@@ -191,7 +201,7 @@ async function request(
       shelf.ready.push(examined.task);
       accepted++;
     } else countUp(reasons, outcome);
-    // A search takes up to some milliseconds: others go in between.
+    // A search takes some milliseconds: let other work run in between.
     await nextTurn();
   }
   const excess = rows.answer.length - PROPOSALS_MAX;

@@ -1,6 +1,6 @@
 /**
- * Runs hostile programs in a sandbox, one after the other, and says of each whether it was held: how it ended, what it left
- * behind, and whether a right program is right after it.
+ * Runs hostile programs in a sandbox one by one, and reports whether each was contained: how it
+ * ended, what it left behind, and whether a correct program still works after it.
  */
 import { mkdtempSync, rmSync, writeFileSync, chmodSync, readFileSync, readdirSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -16,14 +16,14 @@ export const hostilePrograms: readonly Hostile[] = [...limits, ...reach, ...forg
 
 export interface Checked {
   readonly name: string;
-  /** Undefined: it was held. */
+  /** Describes the failure; undefined if the program was contained. */
   readonly wrong: string | undefined;
   readonly ms: number;
 }
 
 const SECRET = "the-secret-of-gradus-check-7f3a";
 const RUN_MS_MAX = 300_000;
-/** Connections that are on their way when a program has ended. */
+/** Milliseconds to wait after a program for connections that are still on their way. */
 const SETTLE_MS = 5;
 
 export async function* checkSandbox(
@@ -53,7 +53,7 @@ async function checkOne(
   return checkRight(sandbox);
 }
 
-/** Programs that come after it are not changed by it. */
+/** Checks that a correct program still works after the hostile one. */
 async function checkRight(sandbox: Sandbox): Promise<string | undefined> {
   const program = "def solve(x): return x * 7919 + 104729";
   const cases = [{ kind: "call", name: "solve", args: [{ int: "12" }] }] as const;
@@ -69,7 +69,7 @@ async function ask(sandbox: Sandbox, job: Parameters<Sandbox["ask"]>[0]): Promis
   return reply.kind === "ran" ? reply : undefined;
 }
 
-/** Processes and descriptors that are there, as far as it can be told. */
+/** Returns the sandbox's processes and open files as text, as far as they are known. */
 async function leftovers({ zygotes }: Partial<Pick<Embedded, "zygotes">>): Promise<string> {
   const all = zygotes?.() ?? [];
   const figures = all.map(async (zygote) => ({ pid: zygote.pid, ...(await zygote.figures()) }));
@@ -78,11 +78,14 @@ async function leftovers({ zygotes }: Partial<Pick<Embedded, "zygotes">>): Promi
 
 interface Outside extends AsyncDisposable {
   readonly witnesses: Witnesses;
-  /** What was done to it; undefined: nothing. */
+  /** Returns what the program changed outside; undefined if nothing. */
   touched(): Promise<string | undefined>;
 }
 
-/** Things outside of the sandbox that must stay as they are. */
+/**
+ * Creates things outside the sandbox that no program may change: a secret file, its folder and a
+ * listening port.
+ */
 async function openWitnesses(): Promise<Outside> {
   const root = mkdtempSync(join(tmpdir(), "gradus-check-"));
   const secretFile = join(root, "secret");

@@ -1,32 +1,35 @@
-/** A program that tries to get out, to get more than it may, or to be right without an answer. */
+/**
+ * Types and makers of hostile programs: they try to escape, to exceed their limits, or to pass
+ * without an answer.
+ */
 import type { PyValue, SandboxCase, SandboxResult, View } from "../../../../envs/ports.ts";
 
-/** What is outside of the sandbox, for programs to try themselves on. */
+/** Things outside the sandbox that hostile programs attack. */
 export interface Witnesses {
-  /** A file that everybody may read, with a secret in it. */
+  /** A file that everybody may read; it holds the secret. */
   readonly secretFile: string;
   /** A folder that everybody may write to. */
   readonly folder: string;
   readonly secret: string;
-  /** A process of the same user. */
+  /** Id of a process of the same user. */
   readonly pid: number;
-  /** A port on loopback that listens. */
+  /** A listening port on loopback. */
   readonly port: number;
 }
 
 export interface Hostile {
-  /** What it tries, e.g. "a fork bomb". */
+  /** Name of the attack, e.g. "a fork bomb". */
   readonly name: string;
   readonly program: string;
   readonly cases: (witnesses: Witnesses) => readonly SandboxCase[];
   readonly cpuMsMax: number;
-  /** What is wrong with how it ended; undefined: it is held. */
+  /** Returns what is wrong with the results; undefined if the program was contained. */
   readonly wrong: (results: readonly SandboxResult[], witnesses: Witnesses) => string | undefined;
 }
 
 export const CPU_MS_MAX = 500;
 
-/** Calls `tries` of a program, which notes what it could do. */
+/** Common start of programs: `attempt` records each step that succeeds in `done`. */
 const PRELUDE = String.raw`
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -41,7 +44,7 @@ def attempt(what, step):
 
 const text = (value: string | number): PyValue => (typeof value === "number" ? { int: String(value) } : value);
 
-/** A program that lists what it could do, of which there must be nothing. */
+/** Makes a program that returns the list of its successful attacks, which must be empty. */
 export function reaching(name: string, tries: string): Hostile {
   return {
     name,
@@ -52,7 +55,7 @@ export function reaching(name: string, tries: string): Hostile {
     cpuMsMax: CPU_MS_MAX,
     wrong: ([result], { secret }) => {
       if (result === undefined || JSON.stringify(result).includes(secret)) return "it found the secret";
-      // To be ended for it is to be held.
+      // A program that is killed for its attack is contained.
       if (result.kind === "died") return undefined;
       if (result.kind === "returned" && Array.isArray(result.value))
         return result.value.length === 0 ? undefined : `it could do this: ${result.value.join(", ")}`;
@@ -61,7 +64,7 @@ export function reaching(name: string, tries: string): Hostile {
   };
 }
 
-/** A script or call that must come to a limit, or to one of the ends that are named. */
+/** Makes a program whose script or call must exceed a limit, or end in one of `ends`. */
 export function exceeding(
   name: string,
   program: string,
@@ -79,14 +82,14 @@ export function exceeding(
   };
 }
 
-/** What `solve` is expected to give, for whoever asks it: known outside alone. */
+/** Returns the expected result of `solve`, which programs do not know. */
 export function rightAnswer(x: number): string {
   return String(x * 7919 + 104_729);
 }
 
 const ASKED = [3, 5, 8] as const;
 
-/** A program that has no answer, and must not come by one. */
+/** Makes a program that has no answer and must not get a right result. */
 export function forging(name: string, program: string, views: readonly View[] = []): Hostile {
   return {
     name,

@@ -1,9 +1,13 @@
-/** The hostile programs of `gradus sandbox check`: one for each thing that the sandbox holds back. Tests have many more. */
+/**
+ * Hostile programs of `gradus sandbox check`: one for each kind of attack that the sandbox stops.
+ * Tests have many more.
+ */
 import { exceeding, forging, type Hostile, reaching } from "./hostile.ts";
 
 /**
- * System calls beyond the allow-list, by their numbers on x86_64 and aarch64. A kernel that is let look at one says what is
- * wrong with it; the filter says EPERM, EACCES or ENOSYS, whatever came.
+ * Calls every forbidden system call, by its numbers on x86_64 and aarch64, with invalid arguments.
+ * The filter refuses with EPERM, EACCES or ENOSYS; another error means that the call reached the
+ * kernel.
  */
 const FORBIDDEN = String.raw`
 import platform
@@ -75,7 +79,7 @@ def tries(secret, folder, pid, port):
     return done
 `;
 
-/** With stacks so small that memory does not end it. */
+/** Starts 2,000 threads, with stacks so small that the memory limit does not stop them. */
 const THREADS = String.raw`
 import threading
 def tries(*_):
