@@ -1,4 +1,7 @@
-/** What clients do, told to the model: each asks a server over the network, and learns what came of it or nothing. */
+/**
+ * Clients of the simulation: each asks a server over the network, learns the outcome or nothing, and reports to the
+ * model.
+ */
 import { hashKey } from "../../envs/lib/rng.ts";
 import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
 import type { GroupSelection } from "../../server/curriculum/groups.ts";
@@ -10,7 +13,7 @@ import { call, type Network } from "./network.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Ground, Server } from "./server.ts";
 
-/** What everyone in a simulation works with. */
+/** Everything that the parties of a simulation share. */
 export interface Simulation {
   readonly ground: Ground;
   readonly network: Network;
@@ -26,7 +29,7 @@ export function configOf({ scenario }: Simulation, runId: string): RunConfig {
   return config ?? (scenario.configs.get(runId.split(".")[0] ?? "") as RunConfig);
 }
 
-/** What is wrong with answers; undefined: nothing but that they are wrong. */
+/** Reasons why an answer is malformed; undefined: the answer is only wrong. */
 const VIOLATIONS = [undefined, ...Array.from({ length: 40 }, (_, i) => `no answer in style ${"x".repeat(i % 36)}`)];
 
 /** A reward, or now and then a reason why there is none: a function of the completion, as scoring is. */

@@ -53,7 +53,7 @@ function batchDifferences(journal: ReadBatch, state: ReadBatch): string[] {
   return differences;
 }
 
-/** What a state has forgotten must be closed, and far enough back. */
+/** Returns the faults of forgetting: a batch that the state has forgotten must be closed, and far enough back. */
 function forgotten(journal: ReadRun, state: ReadRun): string[] {
   const kept = new Set(state.batches.map(({ index }) => index));
   const gone = journal.batches.filter(({ index }) => !kept.has(index));
@@ -65,7 +65,7 @@ function forgotten(journal: ReadRun, state: ReadRun): string[] {
   return differences;
 }
 
-/** What differs, each in words; none: they are the same. */
+/** Returns the differences of a journal's run and a saved state, each in words; empty: they are equal. */
 export function differences(journal: ReadRun, state: ReadRun): string[] {
   const plain = ({ batches: _b, config: _c, ...rest }: ReadRun): Plain => rest;
   const [one, other] = [plain(journal), plain(state)];
@@ -82,7 +82,10 @@ export function differences(journal: ReadRun, state: ReadRun): string[] {
   return [...found, ...forgotten(journal, state)];
 }
 
-/** What the history says of a run that the journal does not: each batch that was not undone is told once, as it is. */
+/**
+ * Returns what the history says of a run and the journal does not: the history has each batch that was not undone, once
+ * and unchanged.
+ */
 export function historyDifferences(
   { batches, batchesDrawn, config }: ReadRun,
   history: readonly HistoryEntry[],
@@ -102,7 +105,7 @@ export function historyDifferences(
   });
 }
 
-/** What the history has to tell of a batch. */
+/** Returns the record that the history must have of a batch. */
 function tellingOf({ groups, reserve, ...batch }: ReadBatch, alike: Data, arms: number) {
   const { drawnAtMs: atMs, cursor, probabilities, prompts } = batch;
   const drawn = [...groups, ...reserve];

@@ -27,14 +27,14 @@ export interface Crew {
   readonly trainers: number;
   /** Tasks of each trainer in an update batch; left out: each trainer goes through all tasks, from the first open one on. */
   readonly tasksOfEach?: number;
-  /** Of a crew of one trainer, whose run's states are compared between update batches. */
+  /** Shapes for a crew of one trainer, whose run's states are compared between update batches. */
   readonly shapes?: Shapes;
   /** The run is rolled back by imports, and trainers die now and then. */
   readonly isRolledBack?: boolean;
   readonly textOf?: (task: Task, sample: number) => string;
 }
 
-/** What trainers go by. */
+/** Settings that trainers share. */
 export interface Course {
   readonly address: string;
   readonly seen: Seen;
@@ -202,7 +202,7 @@ async function train(course: Course, crew: Crew, rank: number, rng: Rng): Promis
       const stale = await deliver(course, client, given.tasks, crew, rng);
       const isOver = given.tasks.length === 0 && (given.done || tasksOfEach !== undefined);
       if (isOver && !(isRolledBack && course.isStormy)) return;
-      // What is over may be rolled back, and there is more to do.
+      // A run that is over may be rolled back, and then has more to do.
       if (isOver) await sleep(rng.int(20, 100));
       cursor = stale || isOver ? undefined : (own(batch + 1) ?? given.nextCursor);
       if (cursor !== undefined && !isRolledBack) seen.cursors.set(name, cursor);

@@ -139,7 +139,7 @@ interface Host {
   server: ServerProcess | undefined;
 }
 
-/** What must have been before the last kill of a run that is cut off and rolled back. */
+/** Events that must happen before the last kill, in a run that is cut off and rolled back. */
 const CUT = ["cut", "swallow", `import as ${RUN}`, `import as ${COPY}`];
 
 interface Storm {
@@ -214,7 +214,7 @@ async function rollBack({ rng, count }: Storm, address: string, stop: AbortSigna
   client.close();
 }
 
-/** What a server that reads the journals back makes of them, against the reader's own. */
+/** Returns how a server that reads the journals back differs from the reader of the tests. */
 async function misread(folder: string, client: GradusClient): Promise<readonly string[]> {
   const journals = journalsIn(folder).map(({ runId, events }) => ({ runId, read: readJournal(events, shortened) }));
   const found: string[] = [];
@@ -275,7 +275,7 @@ export async function killedAndNot(options: KilledOptions): Promise<Killed> {
   const client = createClient(server.address);
   const violations = await misread(stormyFolder.path, client);
   client.close();
-  // What is lost may be waited for without end.
+  // If a sample is lost, waiting for the end could last for ever.
   const isWhole = violations.length === 0;
   await (isWhole ? toTheEnd(server, stormy) : server.kill("SIGKILL"));
   return {

@@ -27,7 +27,7 @@ export interface AcknowledgedReport extends ReportedAdvantages {
   readonly order: number;
 }
 
-/** What was known when a request was sent. */
+/** The state of knowledge when a request was sent. */
 export interface Sent<Item> {
   readonly item: Item;
   readonly runId: string;
@@ -73,7 +73,7 @@ export function createModel() {
   /** By incarnation and version: acknowledgements before this one are in the export. */
   const exports = new Map<string, number>();
   const imports = new Map<string, boolean>();
-  /** What clients were told of groups last, and when they were. */
+  /** The group that clients were last told of, and when, by incarnation and cursor. */
   const told = new Map<string, { readonly group: ToldGroup; readonly at: number }>();
   const selections: Selection[] = [];
   /** Update batches of incarnations of which somebody asked to open groups again; by cursor too. */
@@ -114,7 +114,10 @@ export function createModel() {
     }
   };
 
-  /** What was acknowledged before a question is in its answer, as it was, and a group that was closed stays so. */
+  /**
+   * Checks that an answer holds all that was acknowledged before the question, unchanged, and that a closed group stays
+   * closed.
+   */
   const checkTold = (group: ToldGroup, { askedAt, known }: Asked): void => {
     const { incarnation, cursor, batch } = group;
     const name = `${incarnation}/${cursor}`;
@@ -199,7 +202,7 @@ export function createModel() {
     },
     reopens: (): readonly GroupRef[] => reopens,
 
-    /** What a client needs to remember of its question. */
+    /** Returns what a client must remember of its question. */
     asking: (): Asked => ({ askedAt: moments++, known: order }),
     /** Groups that a client was told of. */
     toldOf(groups: readonly ToldGroup[], asked: Asked): void {

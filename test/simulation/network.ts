@@ -12,11 +12,11 @@ export interface NetworkFaults {
 export interface Network {
   readonly world: World;
   readonly faults: NetworkFaults;
-  /** Those that can be called; some may be dead. */
+  /** Servers that can be called; some may be dead. */
   readonly servers: () => readonly Server[];
 }
 
-/** What a server does for a call. `signal` aborts when the client is gone. */
+/** A server's work for a call. `signal` aborts when the client is gone. */
 export type Operation<T> = (server: Server, signal: AbortSignal) => Promise<T>;
 
 /** How long a client waits before it takes a reply for lost. */
@@ -54,7 +54,7 @@ export function call<T>(network: Network, label: string, operation: Operation<T>
     void request?.done.then((value) => {
       if (world.fault("reply lost", faults.replyLost)) return;
       world.after(world.delayMs(2), `${label} is answered`, () => {
-        // Of a server that died the client sees the connection break.
+        // If the server has died, the client sees the connection break.
         giveUp();
         resolve(server.isAlive() ? value : undefined);
       });

@@ -1,4 +1,4 @@
-/** Whoever looks on: asks for groups of a run, waits for them to be whole, and opens again what was closed before. */
+/** An observer: it asks for groups of a run, waits until they are whole, and reopens groups that were closed. */
 import { get, getGroups, reopenGroups, type Simulation } from "./clients.ts";
 
 export async function observer(simulation: Simulation, runId: string): Promise<void> {

@@ -103,7 +103,7 @@ async function changeShape(simulation: Simulation, runId: string): Promise<void>
   if (added.length > 0) world.count("arm added");
 }
 
-/** What an operator may do, each with its weight. */
+/** Returns the actions that an operator may take, each with its weight. */
 function deeds(simulation: Simulation, runId: string, held: Held[]) {
   const { world } = simulation.ground;
   const { rng } = world;

@@ -32,7 +32,8 @@ export async function startProxy(
 
   const link = async (client: Socket): Promise<void> => {
     keep(client);
-    // Who comes while the server is down waits for the next one, for a client that is refused waits longer each time.
+    // A client that connects while the server is down waits for the next server: a refused client would wait longer
+    // each time.
     let port = target();
     for (; port === undefined && !client.destroyed; port = target()) await setTimeout(10);
     if (port === undefined) return;
@@ -50,7 +51,7 @@ export async function startProxy(
       if (left > 0) return void client.write(bytes);
       faults.set(fate, (faults.get(fate) ?? 0) + 1);
       if (fate === "cut") return cut();
-      // What the server says from here on nobody hears; then the connection is cut.
+      // The client hears nothing that the server says from here on; then the proxy cuts the connection.
       server.removeAllListeners("data").resume();
       void setTimeout(rng.int(20, 300)).then(cut);
     });

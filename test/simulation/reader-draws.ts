@@ -30,7 +30,10 @@ function due(run: ReadRun, through: Data) {
   );
 }
 
-/** What a draw folds in: marks it, and adds it to the arms and to what is remembered, where the policy learns from it. */
+/**
+ * Folds closed groups in at a draw: marks them, and adds them to the arms and to the memory if the policy learns from
+ * them.
+ */
 function fold({ hashOf, run }: Reader, through: Data): void {
   const late = run.config["lateFeedback"] as Config | undefined;
   for (const { batch, group, outcome } of due(run, through)) {
@@ -83,7 +86,7 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
 }
 
 function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
-  // Of the averages that a frontier keeps the first two: m, as the contract has it.
+  // A frontier's value is made of the first two averages that it keeps: m, as the contract defines it.
   if (isOf(policy, "frontier"))
     return (policyState as readonly (readonly [number, number])[]).map(([success, count]) =>
       count > 0 ? (success + 0.15) / (count + 0.3) : 0,

@@ -31,7 +31,7 @@ export interface ReadList {
   readonly gone: Set<number>;
 }
 
-/** What a place has whose row no server has told. */
+/** Hash of a place whose row no server has told. */
 const UNTOLD = "0".repeat(16);
 
 function rowsIn(packed: Uint8Array): string[] {
@@ -136,7 +136,9 @@ export function rememberReached(run: ReadRun): void {
     }
 }
 
-/** What no sound draw has of an arm whose rows are listed: a row that is none, is gone, or comes twice in a pass. */
+/**
+ * Reports faults of a draw from listed rows: a row that does not exist, that is gone, or that comes twice in a pass.
+ */
 export function checkRow(
   { run, hashOf, inPass }: Reader,
   { arm, ordinal, row, key }: ReadTask,

@@ -19,21 +19,21 @@ import {
 import { readMalformed, type ReadMalformed } from "./reader-malformed.ts";
 import { readList, type ReadList } from "./reader-rows.ts";
 
-// What is read is only compared and counted: no shape is checked beyond what that needs.
+// The reader only compares and counts these values, so it checks no shapes beyond what that needs.
 export type Data = null | boolean | number | string | readonly Data[] | { readonly [name: string]: Data };
 export type Row = readonly Data[];
 
-/** What is not said by any event, such as what a policy keeps of its state when it is changed: it is not compared. */
+/** A value that no event says, such as the state that a changed policy keeps. It is not compared. */
 export const UNSAID = "(unsaid)";
 
-/** What some rewards came to. */
+/** Sums of some rewards. */
 export interface Sums {
   readonly count: number;
   readonly sum: number;
   readonly solved: number | null;
 }
 
-/** What a closed group came to. */
+/** Outcome of a closed group. */
 export interface ReadOutcome extends Sums {
   /** The rewards' standard deviation; null: not known. */
   readonly deviation: number | null;
@@ -49,7 +49,7 @@ export interface ReadTask {
   readonly ordinal: number;
   readonly key: Data;
   readonly repeat: boolean;
-  /** Which of its arm's rows was chosen; null: its ordinal says it. */
+  /** Index of the chosen row of the arm; null: the ordinal says it. */
   readonly row: number | null;
 }
 
@@ -92,7 +92,7 @@ export type Config = { readonly [name: string]: Data };
 export interface ReadRun {
   runId: string;
   version: number;
-  /** As it is written. */
+  /** The configuration as it is written. */
   config: Config;
   /** Null: as it is now. */
   configCreated: Config | null;
@@ -107,7 +107,7 @@ export interface ReadRun {
   incarnations: readonly string[];
   epoch: number;
   rolledBack: readonly (readonly [number, number])[];
-  /** The same of control changes. */
+  /** Ranges of control changes that were rolled back. */
   controlRolledBack: readonly (readonly [number, number])[];
   advancedTo: Data;
   cursor: number;
@@ -125,7 +125,7 @@ export interface ReadRun {
   batches: ReadBatch[];
   /** Hashes of the instances that were issued: those of the generation before, and those of the one of now. */
   issued: [Set<string>, Set<string>];
-  /** What instances came to: −1 solved by all, else how often in a row by none; null: no filter asks. */
+  /** Results by instance: −1 if all samples solved it, else how often in a row none did; null: no filter asks. */
   memory: Map<string, number> | null;
   nextSeq: number;
 }
@@ -154,7 +154,7 @@ export function areAlike(numbers: readonly number[], { min, max }: RewardRange =
   return numbers.length === 0 || spread === 0 || spread < 1e-9 * (max > min ? max - min : Math.abs(max));
 }
 
-/** What results came to. RLOO: each reward less the mean of the others. */
+/** Returns the outcome of a group's results. RLOO is each reward less the mean of the others. */
 export function outcomeOf(results: Row, range?: RewardRange): ReadOutcome {
   const rewards = rewardsOf(results);
   const count = rewards.length;
@@ -181,7 +181,7 @@ export function isUseless({ count, solved, deviation, advantage }: ReadOutcome, 
   return count < 2 || deviation === 0;
 }
 
-/** Which groups are useless under a configuration. */
+/** Returns the setting that says which groups are useless under a configuration. */
 export function alikeOf(config: Config): Data {
   const sampling = config["dynamicSampling"] as Config | undefined;
   return sampling?.["alike"] ?? "rewards";
@@ -248,7 +248,7 @@ function headOf(bytes: Uint8Array): StateHead {
   return part.value;
 }
 
-/** What a state says of itself in its first part. */
+/** Returns the incarnation and the version from a state's first part. */
 export function readHead(bytes: Uint8Array): { readonly incarnation: string; readonly version: number } {
   const { incarnations, version } = headOf(bytes);
   return { incarnation: incarnations.at(-1) ?? "", version };

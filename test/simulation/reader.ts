@@ -116,7 +116,10 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
   };
 }
 
-/** What a run keeps when an export is put back into it, from the contract's comment of ImportRun. */
+/**
+ * Restores the control that a run keeps when an export is put back into it, as the contract's comment of ImportRun
+ * says.
+ */
 function underControl(here: ReadRun, state: ReadRun, policyState: Data): void {
   const place = new Map(armsOf(here.config).map(({ id }, i) => [id, i]));
   const exported = armsOf(state.config);
@@ -167,7 +170,7 @@ function control(run: ReadRun, kind: RunEvent["kind"]): void {
 }
 
 function updatePolicy(run: ReadRun, policy: Data): void {
-  // What it keeps is not said; after a policy of another kind it keeps nothing.
+  // No event says which state the policy keeps. After a policy of another kind it keeps none.
   const keeps = !isOf(policy, "mixture") && isOf(run.policy, (policy as Config)["name"] as string);
   run.policyState = keeps ? UNSAID : firstState(policy, run.arms.length, run.prompts);
   run.policy = policy;

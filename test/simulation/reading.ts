@@ -1,4 +1,4 @@
-/** What the reader of journals works with (reader.ts): what it makes of one, and how it finds its way in it. */
+/** Types and helpers of the reader of journals (reader.ts): its result, and its lookups in a run. */
 import {
   type Data,
   type Row,
@@ -19,14 +19,14 @@ export interface Entry {
   readonly result: Data;
 }
 
-/** What happened to a run under one of its incarnations. */
+/** History of a run under one of its incarnations. */
 export interface Segment {
   readonly incarnation: string;
   /** The event that it began with, counted from 0. */
   readonly from: number;
-  /** Of an import: the incarnation whose state was put back, and how many events it had. */
+  /** For an import: the incarnation whose state was put back, and the number of its events. */
   readonly base: { readonly incarnation: string; readonly version: number } | undefined;
-  /** Of an import: whether the control of the run that was there stayed. */
+  /** For an import: whether the control of the existing run stayed. */
   readonly keepsControl: boolean;
   readonly entries: Entry[];
   /** Groups with reported advantages. */
@@ -42,16 +42,16 @@ export interface Segment {
 /** The instance's hash in a task's key, which the source of the tasks has written. */
 export type HashOf = (key: Data) => string;
 
-/** As the tests' source writes it. */
+/** Returns the hash in keys of the tests' source. */
 export const firstOf: HashOf = (key) => (key as readonly string[])[0] ?? "";
 
-/** As the server's source writes it: in base64url. */
+/** Returns the hash in keys of the server's source, which writes it in base64url. */
 export const shortened: HashOf = (key) => Buffer.from(firstOf(key), "base64url").toString("hex");
 
 export interface Reading {
   readonly run: ReadRun;
   readonly segments: readonly Segment[];
-  /** What no sound journal has, such as a sample that is recorded twice. */
+  /** Faults that no sound journal has, such as a sample that is recorded twice. */
   readonly faults: readonly string[];
 }
 

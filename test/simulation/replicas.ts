@@ -39,7 +39,7 @@ export interface ReplicasOutcome {
 }
 
 const GENERATIONS = 8;
-/** Of each trainer, of an update batch. */
+/** Tasks of an update batch that each trainer takes. */
 const TASKS = 2;
 /** How long a trainer waits for a call, with all its attempts: no fault takes as long. */
 const DEADLINE_MS = 60_000;
@@ -80,7 +80,7 @@ function batchesFor(samples: number): number {
   return Math.ceil(samples / GENERATIONS / tasksOfBatch);
 }
 
-/** Of a run that is deleted and created again now and then: four more trainers. */
+/** Run that is deleted and created again now and then; it has four more trainers. */
 const AGAIN = "again";
 const AGAIN_TRAINERS = 4;
 
@@ -127,7 +127,7 @@ async function recreate(seen: Seen, address: string, rng: Rng, isOver: () => boo
           if (own.int(0, 3) === 0) await sleep(own.int(0, 500));
         }
       } catch (error) {
-        // It is not there at the moment, or waits for those who died with their run.
+        // The run does not exist at the moment, or waits for trainers that died with an earlier one.
         if (!["NOT_FOUND", "UNAVAILABLE", "DEADLINE_EXCEEDED"].includes((error as { code: string }).code)) throw error;
         await sleep(50);
       }

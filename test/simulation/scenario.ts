@@ -1,4 +1,4 @@
-/** What a seed chooses: a run's configuration, and what goes wrong how often. */
+/** A scenario, chosen by a seed: a run's configuration, and how often each fault happens. */
 import { hashKey, type Rng } from "../../envs/lib/rng.ts";
 import { checkConfig } from "../../server/curriculum/check-config.ts";
 import type { Policy } from "../../server/curriculum/types.ts";

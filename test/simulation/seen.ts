@@ -1,11 +1,11 @@
 /**
- * What trainers of real servers saw, and the states of their runs: held against what was seen of the same runs on a server
- * that was left alone, they must be the same to the bit.
+ * Compares what trainers of real servers saw, and their runs' states, with the same runs on an undisturbed server.
+ * The two must be equal to the bit.
  */
 import { isDeepStrictEqual } from "node:util";
 import { readState } from "./reader-state.ts";
 
-/** What trainers saw and were told. */
+/** Record of what trainers saw and were told. */
 export interface Seen {
   /** By run and cursor: all that must not depend on who serves the task. */
   readonly tasks: Map<string, string>;
@@ -53,14 +53,14 @@ export function note(seen: Seen, kind: "tasks" | "rewards", name: string, is: st
 
 type Timeless = ReturnType<typeof timeless>;
 
-/** What of a state does not depend on when anything happened. */
+/** Returns the part of a state that does not depend on when anything happened. */
 export function timeless(saved: Uint8Array) {
   const { batches, arms, lists, malformed, ...state } = readState(saved);
   const { runId: _id, version: _version, createdAtMs: _at, incarnations: _names, handedOut: _given, ...rest } = state;
   return {
     ...rest,
     lists: lists.map(({ loadedAtMs: _at, ...list }) => list),
-    // Which samples a window has depends on the order in which they came.
+    // The order in which samples came decides which of them a window has.
     malformed: { samples: malformed.samples, kinds: [...malformed.kinds].sort() },
     // In the order in which groups were whole.
     arms: arms.map((arm) => ({ ...arm, recent: arm.recent.map((sums) => JSON.stringify(sums)).sort() })),
@@ -71,7 +71,10 @@ export function timeless(saved: Uint8Array) {
   };
 }
 
-/** What of it does not depend on imports, which are counted, and keep the configuration of the run's creation, either. */
+/**
+ * Returns the part of a timeless state that does not depend on imports either.
+ * Imports are counted, and keep the configuration of the run's creation.
+ */
 export function unimported({
   epoch: _epoch,
   rolledBack: _back,
@@ -83,7 +86,10 @@ export function unimported({
   return { ...state, batches: state.batches.map(({ epoch: _of, seq: _at, ...batch }) => batch) };
 }
 
-/** Which groups of an arm were closed last depends on how quick several trainers were. */
+/**
+ * Returns the state without the order of closed groups: which were closed last depends on the speed of several
+ * trainers.
+ */
 export function unordered(state: Pick<Timeless, "arms">): object {
   return { ...state, arms: state.arms.map((arm) => ({ ...arm, recent: arm.recent.length })) };
 }

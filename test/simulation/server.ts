@@ -11,20 +11,20 @@ export interface Server {
   readonly runs: Runs;
   readonly world: World;
   isAlive(): boolean;
-  /** As kill -9: nothing of it goes on, and nobody is told. */
+  /** Kills the server as kill -9 does: all its work stops, and nobody is told. */
   kill(): void;
 }
 
-/** What goes wrong with servers. */
+/** Faults of servers, and how far they make tasks ahead. */
 export interface ServerFaults {
   readonly store: StoreFaults;
-  /** That a task is not made now. */
+  /** Probability that a task cannot be made now. */
   readonly sourceUnavailable: number;
   /** Tasks that are made ahead of their draw; 0: none. */
   readonly aheadMax: number;
 }
 
-/** What all servers of a world share. */
+/** Things that all servers of a world share. */
 export interface Ground {
   readonly world: World;
   readonly shared: SharedStore;

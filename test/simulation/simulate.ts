@@ -32,7 +32,7 @@ import { createWorld } from "./world.ts";
 
 export interface Outcome {
   readonly seed: number;
-  /** What went wrong, each in words. */
+  /** Violations that were found, each in words. */
   readonly violations: readonly string[];
   /** Samples whose record was acknowledged. */
   readonly samples: number;
@@ -154,7 +154,7 @@ async function calm({ simulation, servers, start }: Built): Promise<void> {
   }
 }
 
-/** What servers say of a run at the end, alive and read back, against the reader's own. */
+/** Returns how the servers' final view of a run, alive and read back, differs from the reader's own. */
 async function compareWithServers(built: Built, { runId, events, reading }: Read): Promise<string[]> {
   const { simulation, servers } = built;
   const { store } = simulation.ground.shared;

@@ -40,9 +40,9 @@ export function sharedStore(): SharedStore {
 
 /** Probabilities of what goes wrong with one operation. */
 export interface StoreFaults {
-  /** It is refused, and nothing is written. */
+  /** The store refuses the operation, and writes nothing. */
   readonly unavailable: number;
-  /** It is done, and then said to have failed. */
+  /** The store does the operation, and then says that it failed. */
   readonly failsAfterwards: number;
 }
 
@@ -65,7 +65,7 @@ export function storeOf(
           });
         const fail = (error: Error): void => reply(() => reject(error));
         const execute = async (): Promise<void> => {
-          // What a dead process had asked for may still be done; nobody hears of it.
+          // The store may still do what a dead process asked for; nobody hears of it.
           if (!process.isAlive() && !world.fault("store acts for a dead server", 0.5)) return;
           if (process.storeIsDown() || world.fault("store unavailable", faults.unavailable))
             return fail(new StoreUnavailable("the store is unavailable"));

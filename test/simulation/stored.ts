@@ -1,4 +1,4 @@
-/** What a server that is no longer there has left behind, in its SQLite file and in its exports. */
+/** Reads what a server that has ended left behind, in its SQLite file and in its exports. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 

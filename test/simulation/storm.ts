@@ -1,6 +1,7 @@
 /**
- * What befalls replicas: they are killed and started again, and stopped in the midst of what they ask of the database, which is
- * killed too, and whose answers to commits are cut; the judge of one goes and comes back. Seeded, one after the other.
+ * Disturbs replicas, by a seed and one fault after the other. It kills and restarts them and the database, and stops
+ * replicas in the midst of a request to the database. It also cuts the database's answers to commits, and makes one
+ * replica's judge go and come back.
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +19,7 @@ export interface Link {
   cutNextAnswer(): void;
   /** Calls back when the next request of this kind has gone on to the database. */
   onNext(pattern: RegExp, callback: () => void): void;
-  /** What it was told to do and has not done it does no more. */
+  /** Cancels the faults that were ordered and have not happened yet. */
   calm(): void;
   close(): void;
 }

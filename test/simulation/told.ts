@@ -1,4 +1,4 @@
-/** What clients are told of groups (GetGroups), and what must be so whoever tells it. */
+/** Clients' knowledge of groups (GetGroups), and the checks that every server's answer must pass. */
 import type { SampleResult } from "../../server/curriculum/batches.ts";
 
 /** A result as far as a client knows it. */
@@ -23,7 +23,7 @@ export interface ToldGroup {
   }[];
 }
 
-/** What a client was told of all groups of an update batch. */
+/** An answer about all groups of an update batch. */
 export interface Selection {
   readonly incarnation: string;
   readonly batch: number;
@@ -32,7 +32,7 @@ export interface Selection {
   readonly groups: readonly Pick<ToldGroup, "cursor" | "closed" | "useful" | "selected">[];
 }
 
-/** What was known when a question was asked. */
+/** The state of knowledge when a question was asked. */
 export interface Asked {
   readonly askedAt: number;
   /** Acknowledgements before this one had come. */

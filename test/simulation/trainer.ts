@@ -133,7 +133,7 @@ async function firstOpen({ simulation, runId }: Life): Promise<number | undefine
   return firstOpenCursor(simulation, runId);
 }
 
-/** What a trainer that comes back finds open, it goes on with. */
+/** Goes on with the groups that a returning trainer finds open. */
 async function goOn(life: Life): Promise<void> {
   const { simulation, runId } = life;
   const groups = await getGroups(simulation, runId, { kind: "open" }, 0);

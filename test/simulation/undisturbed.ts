@@ -1,6 +1,6 @@
 /**
- * The same run once more, without anything that disturbs it: with the same seed, feedback and control changes it must
- * draw the same tasks with the same probabilities, whatever happened to the first.
+ * Repeats a run without disturbance. With the same seed, feedback and control changes it must draw the same tasks with
+ * the same probabilities, whatever happened to the first run.
  */
 import { isDeepStrictEqual } from "node:util";
 import { apply } from "../../server/curriculum/apply.ts";
@@ -54,7 +54,7 @@ function lineage(journals: Journals, journal: Read, end: number): readonly (Uint
   return [...before, { kind: "kept", state }, ...own];
 }
 
-/** What is said of one group by an event. */
+/** An event's statement about one group. */
 type Deed = { readonly cursor: number } & (
   | { readonly kind: "items"; readonly items: readonly Omit<FeedbackItem, "incarnation">[] }
   | { readonly kind: "report"; readonly advantages: readonly number[]; readonly rewardMean: number | undefined }
@@ -222,7 +222,7 @@ function saidOf(events: readonly (Event | Kept)[]) {
   };
 }
 
-/** Which groups are closed, and not folded in yet. */
+/** Tracks the groups that are closed and not folded in yet. */
 function closedGroups() {
   const missing = new Map<number, number>();
   const closed = new Set<number>();

@@ -10,7 +10,7 @@ import { readState as readSaved } from "./reader-state.ts";
 import { readJournal } from "./reader.ts";
 import type { HashOf } from "./reading.ts";
 
-/** What is wrong, each in words. The snapshot, where there is one, counts too. */
+/** Returns the faults that were found, each in words. If there is a snapshot, it is checked too. */
 export async function unlikeJournals<Spec, Key extends InstanceKey>(
   store: Store,
   source: TaskSource<Spec, Key>,

@@ -59,7 +59,10 @@ function checkJournals({ all }: Journals, model: Model): void {
   }
 }
 
-/** What clients were told is recorded stands in the journal, under the incarnation that it was sent to. */
+/**
+ * Checks that the journal has each sample that clients were told is recorded, under the incarnation that it was sent
+ * to.
+ */
 function checkAcknowledged({ byIncarnation }: Journals, model: Model): void {
   const entries = new Map(
     [...byIncarnation].map(([name, { segment }]) => [name, new Map(segment.entries.map((e) => [nameOf(e), e]))]),
@@ -90,8 +93,8 @@ function checkTasks({ byIncarnation, hashOf }: Journals, model: Model): void {
 }
 
 /**
- * Of what a client was told of the groups of an update batch: those to train on are the first useful ones by cursor, as
- * many as the batch was to have, and none after one that was open.
+ * Checks the selected groups of each update batch that a client was told of. They are the first useful ones by cursor,
+ * as many as the batch was to have, and none after a group that was open.
  */
 function checkSelections({ byIncarnation }: Journals, model: Model): void {
   for (const { incarnation, batch, sampling, groups } of model.selections()) {
@@ -114,7 +117,10 @@ function checkSelections({ byIncarnation }: Journals, model: Model): void {
   }
 }
 
-/** What must be in the state of a run: acknowledged under its incarnation, or before the export that it came from. */
+/**
+ * Returns the samples that a run's state must hold: acknowledged under its incarnation, or before the export that it
+ * came from.
+ */
 export function mustHold(journals: Journals, model: Model, incarnation: string): readonly Acknowledged[] {
   const byIncarnation = Map.groupBy(model.acknowledged(), (known) => known.incarnation);
   const held: Acknowledged[] = [];

@@ -8,7 +8,7 @@ import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
 interface Event {
   readonly atMs: number;
-  /** Of events at the same time the first that was planned. */
+  /** Order in which the event was planned. It decides between events at the same time. */
   readonly order: number;
   readonly label: string;
   readonly action: () => void;
@@ -39,7 +39,7 @@ export interface World {
   readonly faults: ReadonlyMap<string, number>;
   /** Events played so far. */
   events(): number;
-  /** Of all that happened: equal for two runs of one seed. */
+  /** Returns the digest of all that happened. It is equal for two runs of one seed. */
   digest(): string;
 }
 

@@ -1,4 +1,4 @@
-/** What may be done to a run, as a command and as a call, and what a run has become by it: equal runs become equal ones. */
+/** Changes to a run, each as a command and as a call, and the state that results. Equal runs become equal ones. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GradusClient, RunChoice, RunHandle } from "../../clients/ts/src/public.ts";
@@ -42,9 +42,9 @@ export async function begun(client: GradusClient, runId: string): Promise<string
 
 export interface Change {
   readonly command: string;
-  /** Of the record that it leaves in the run's history; left out: none. */
+  /** Kind of the record that the change leaves in the run's history; undefined: it leaves none. */
   readonly kind?: string;
-  /** What stands behind the run's id. */
+  /** Arguments of the command behind the run's id. */
   readonly given: (groupId: string) => readonly string[];
   readonly byCall: (run: RunHandle, groupId: string) => Promise<unknown>;
 }

@@ -13,7 +13,7 @@ export interface ChatRequest {
   readonly [field: string]: unknown;
 }
 
-/** What the server does with a request: completes it, fails, asks for patience, breaks off or never answers. */
+/** Behaviours of the server: it completes a request, fails, asks for patience, breaks off or never answers. */
 export type Behaviour =
   | {
       readonly kind: "answer";
@@ -45,7 +45,7 @@ export interface ChatServer extends AsyncDisposable {
   readonly peak: () => number;
 }
 
-/** What the headers of a request said. */
+/** Headers of a request. */
 interface Heard {
   readonly authorization: string | undefined;
   readonly traceparent: string | undefined;

@@ -6,7 +6,7 @@ import type { Sandbox } from "../../envs/ports.ts";
 import { readTexts } from "../../server/outside/sandbox/reader.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
-/** What is read of a row, whatever it holds. */
+/** Reads a row, whatever it holds. */
 export async function readCodeRow(sandbox: Sandbox, row: unknown): Promise<RowRead<CodeInstance>> {
   const text = python.of(row);
   if (text === undefined) return readRow(row);
@@ -14,10 +14,10 @@ export async function readCodeRow(sandbox: Sandbox, row: unknown): Promise<RowRe
   return readRow(python.told(row, found as string));
 }
 
-/** Of one job, as pools are read. */
+/** Maximum number of texts in one job, as when pools are read. */
 const TEXTS_MAX = 64;
 
-/** What the reader says of texts. */
+/** Returns the sandbox reader's findings on the texts. */
 export async function foundIn(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   while (found.length < texts.length) {

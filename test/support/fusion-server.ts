@@ -57,7 +57,7 @@ export async function startFusionServer(
 
 const NOT_FOUND: FusionBehaviour = { kind: "status", status: 404 };
 
-/** As that server answers: Success where the status is 0, Failed where it is not or the time is over. */
+/** Answers as SandboxFusion does: Success if the status is 0, Failed if it is not or the time is over. */
 async function run({ code, stdin, run_timeout: seconds }: FusionRequest): Promise<object> {
   const child = spawn("python3", ["-c", code], { stdio: "pipe" });
   let timedOut = false;

@@ -5,7 +5,10 @@
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Those that take more than ten seconds. The first also measures memory, and collects it more cheaply while there is little. */
+/**
+ * Test files that take more than ten seconds. The first also measures memory, and collects it more cheaply while there
+ * is little.
+ */
 const LONGEST = [
   "server/transport/strangers",
   "artefacts/artefacts",

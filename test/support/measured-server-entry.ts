@@ -7,7 +7,7 @@ const read = readConfig(flags, {});
 if (read.kind === "invalid") throw new Error(read.message);
 const server = await serve(read.config);
 
-/** What is reachable, once finalizers have run too: they may free what only they held. */
+/** Returns the memory that is reachable after finalizers have run too: they may free what only they held. */
 async function settle(): Promise<NodeJS.MemoryUsage> {
   for (let round = 0; round < 4; round++) {
     void globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });

@@ -11,7 +11,7 @@ export interface MeasuredServer {
   readonly lines: readonly string[];
   /** Exit code, or the signal that ended it; undefined: it runs. */
   ended(): number | NodeJS.Signals | undefined;
-  /** What it holds after garbage collections, bytes. */
+  /** Returns the memory that the server holds after garbage collections, in bytes. */
   memory(): Promise<NodeJS.MemoryUsage>;
   stop(): Promise<number | NodeJS.Signals>;
 }

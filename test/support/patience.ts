@@ -7,7 +7,7 @@ declare module "vitest" {
   }
 }
 
-/** Of vitest.config.ts. */
+/** The patience of vitest.config.ts, in milliseconds. */
 export const PATIENCE_MS = inject("patienceMs");
 
 /** Waits until an assertion holds. */

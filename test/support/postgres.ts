@@ -21,7 +21,7 @@ const NOBODY = 65534;
 const asNobody = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 export interface Postgres {
-  /** Of an empty database, the same each time. */
+  /** Address of an empty database, the same each time. */
   readonly url: string;
   readonly port: number;
   /** Where all of it is. */
@@ -50,7 +50,9 @@ const DEFAULTS = {
 /** At once, with its processes, and all that it kept. */
 const END = 'kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"';
 
-/** It ends with this process, however that ends, unless it `outlives` it: then whoever started that one ends it. */
+/**
+ * Starts PostgreSQL. It ends with this process, however that ends, unless `outlives` is set: then the caller ends it.
+ */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
   { outlives = false }: { readonly outlives?: boolean } = {},

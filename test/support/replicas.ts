@@ -27,10 +27,10 @@ export interface Replica {
 }
 
 export interface Replicas extends AsyncDisposable {
-  /** Of HAProxy: gRPC, and the HTTP port. */
+  /** HAProxy's gRPC address and HTTP port. */
   readonly address: string;
   readonly http: string;
-  /** Of HAProxy: gRPC to the first of them alone. */
+  /** HAProxy's gRPC address that leads to the first replica alone. */
   readonly alone: string;
   readonly all: readonly Replica[];
 }
@@ -96,8 +96,9 @@ export async function freePorts(count: number): Promise<readonly number[]> {
 }
 
 /**
- * As docs/guides/replicas.md has it: gRPC by HTTP/2 in clear, each call to any replica that is ready; one that is not is
- * left at once, with the calls that it has.
+ * Returns HAProxy's configuration from docs/guides/replicas.md: gRPC by HTTP/2 in clear, each call to any ready
+ * replica.
+ * HAProxy leaves a replica at once when it is not ready, with the calls that it has.
  */
 function configuration(front: Ports & { readonly alone: number }, backs: readonly Ports[], byRun: boolean): string {
   // Without the header, as of calls about no run, it takes turns.

@@ -44,13 +44,13 @@ export async function runMany(sandbox: Embedded, job: SandboxJob, runs: number, 
 
 /** Counts of what runs may leave behind. */
 export interface Traces {
-  /** Of this process and the zygotes. */
+  /** Open descriptors of this process and the zygotes. */
   readonly descriptors: number;
   /** Below this process. */
   readonly processes: number;
   /** Files of the user that programs run as, where everybody may make some. */
   readonly files: number;
-  /** Of all those processes, without this one. */
+  /** Memory of all those processes, without this one. */
   readonly memoryKiB: number;
 }
 

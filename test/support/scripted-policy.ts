@@ -3,7 +3,7 @@ import type { GroupChoice, RunChoice } from "../../clients/ts/src/index.ts";
 import { countdown } from "../../envs/countdown/index.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 
-/** What of a task it looks at. */
+/** Fields of a task that the policy reads. */
 export interface SeenTask {
   readonly taskId: string;
   readonly groupId: string;
@@ -31,7 +31,7 @@ export function adscRun(overrides: Partial<RunChoice> = {}): RunChoice {
   };
 }
 
-/** What it knows of a task, apart from ids: the same in two runs that are the same. */
+/** Returns a line of what the policy knows of a task, apart from ids. It is the same in two equal runs. */
 export function taskLine(task: SeenTask): string {
   const { numbers, target } = task.hints?.metadata ?? {};
   return `${task.cursor} ${task.armId} ${numbers} -> ${target}`;

@@ -30,7 +30,7 @@ export function startServer(dataDir: string, ...flags: readonly string[]): Promi
   return startServerIn(process.env, dataDir, ...flags);
 }
 
-/** The same with other variables. */
+/** Starts a server with other environment variables. */
 export function startServerIn(
   env: NodeJS.ProcessEnv,
   dataDir: string,
@@ -39,7 +39,7 @@ export function startServerIn(
   return startServerFrom(repository, env, dataDir, ...flags);
 }
 
-/** The same, started in another folder. */
+/** Starts a server in another folder. */
 export async function startServerFrom(
   cwd: string,
   env: NodeJS.ProcessEnv,

@@ -15,7 +15,7 @@ declare module "vitest" {
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), "gradus-shared-"));
   project.provide("sharedPostgres", folder);
-  // As below, where this process is killed.
+  // If this process is killed, a shell does what the returned function does.
   const callOff = whenGone(
     'data=$(readlink "$1/server") && kill -QUIT "$(head -n 1 "$data/data/postmaster.pid")"; sleep 1; rm -rf "$data" "$1"',
     folder,

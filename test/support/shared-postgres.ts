@@ -10,7 +10,7 @@ export async function sharedDatabase(): Promise<string> {
   const folder = inject("sharedPostgres");
   const started = join(folder, "started");
   if (isFirst(join(folder, "starting"))) {
-    // It outlives the test file that starts it.
+    // The database server outlives the test file that starts it.
     const postgres = await startPostgres({}, { outlives: true });
     symlinkSync(postgres.folder, join(folder, "server"));
     writeFileSync(`${started}.draft`, JSON.stringify({ ...postgres, pid: postgres.pid() }));

@@ -1,4 +1,7 @@
-/** What outlives a process that was killed is ended by a shell that waits for the end of a pipe, which comes however it died. */
+/**
+ * Ends processes that would outlive a killed parent: a shell waits for the end of a pipe, which comes however the
+ * parent died.
+ */
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 

@@ -6,7 +6,7 @@ import { judged } from "./slow.ts";
 import { type Sum, sums } from "./sums.ts";
 
 interface Claim extends Sum {
-  /** What the row says of its own sum. */
+  /** The sum that the row claims. */
   readonly sum: number;
 }
 

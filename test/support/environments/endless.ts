@@ -2,7 +2,7 @@
 import { defineEnvironment } from "../../../envs/define.ts";
 import { generator, type Sum, sums } from "./sums.ts";
 
-/** Of the level, which workers make first to warm up. */
+/** Largest sum of the level, which workers make first to warm up. */
 const LARGEST_SUM = 198;
 
 export const endless = defineEnvironment<Sum, number>({

@@ -22,7 +22,7 @@ const JUDGE: Resource = {
   timeLimitMs: 30_000,
 };
 
-/** Whoever hands in `ask` decides when it answers, and what. */
+/** Returns an environment that asks through `ask`: the caller's function decides when it answers, and what. */
 export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
   return defineEnvironment<Sum, number>({
     ...sums,

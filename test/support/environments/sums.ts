@@ -1,4 +1,4 @@
-/** What the test environments have in common: the sum of two numbers. */
+/** Shared by the test environments: the sum of two numbers. */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineGenerator } from "../../../envs/define.ts";
 import type { InlineCodec, SyncDefinition } from "../../../envs/environment.ts";

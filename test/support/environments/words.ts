@@ -35,7 +35,7 @@ function parse(text: string): Parsed<Words> {
   return { kind: "malformed", reason: "not words with commas between them" };
 }
 
-/** What is wrong with the words but for the letters that they use. */
+/** Returns the fault of the words apart from the letters that they use; undefined: they have none. */
 export function formProblem({ words, length }: Rack, answer: Words): string | undefined {
   if (new Set(answer).size === words && answer.length === words && answer.every((word) => word.length === length))
     return undefined;

@@ -1,4 +1,4 @@
-/** What a hostile client sends, as plain data, and what it is made of. */
+/** Messages of a hostile client, as plain data, and the parts that they are made of. */
 import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -46,7 +46,7 @@ export function pathOf({ parent, name }: DescMethod): string {
   return `/${parent.typeName}/${name}`;
 }
 
-/** What the server under attack takes (--max-message-bytes). */
+/** Maximum size of a message that the attacked server accepts (--max-message-bytes). */
 export const MESSAGE_BYTES_MAX = 320 * 1024;
 
 /** Calls that wait for something are not waited for. */
@@ -57,7 +57,7 @@ export const anyMethod: fc.Arbitrary<DescMethod> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...unary) },
   { weight: 1, arbitrary: fc.constantFrom(CurriculumService.method.createRun, CurriculumService.method.nextBatch) },
 );
-/** Those that take a stream and answer with one. */
+/** Methods that take a stream and answer with one. */
 export const bidiMethods = methods.filter(({ methodKind }) => methodKind === "bidi_streaming");
 
 /** Requests of a method. */

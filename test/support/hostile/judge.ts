@@ -10,7 +10,7 @@ import { messageOf } from "./status.ts";
 
 const byPath = new Map<string, DescMethod>(methods.map((method) => [pathOf(method), method]));
 
-/** What an answer must not hold: stacks, and places on the server's disk. */
+/** Texts that no answer may hold: stacks, and paths on the server's disk. */
 const PLACES = [resolve(import.meta.dirname, "../../.."), join(tmpdir(), "gradus-test-")];
 const STACK = /\n\s+at |node:internal|node_modules|\.ts:\d/;
 
@@ -19,12 +19,12 @@ function leaks(text: string): boolean {
 }
 
 const OURS: readonly number[] = [codes.INTERNAL, codes.UNKNOWN, codes.DATA_LOSS];
-/** What an INVALID_ARGUMENT begins with: the field, the message or the part of the protocol at fault. */
+/** Beginnings of an INVALID_ARGUMENT: the field, the message or the part of the protocol at fault. */
 const NAMES_FAULT = [
   // "groups[0].completions[1].sample_index: …", 'weights["x"]: …'
   /^[a-z_][a-z0-9_]*(?:\["[^]*?"\]|\[\d+\]|\.[A-Za-z0-9_]+)*: /,
   /are not a gradus\.v1\.\w+ message(?:: |$)/,
-  // Of what stands around messages.
+  // Faults of the protocol around messages.
   /^a message (?:begins with the compression flag \d+|is compressed, and no header|is not valid (?:gzip|deflate|br)$)/,
   /^the request ended within a message, after \d+ bytes of it$/,
   /^gradus\.v1\.\w+\/\w+ takes one request message, and /,
@@ -37,14 +37,14 @@ const NAMES_FAULT = [
 
 /** INTERNAL that libraries under us answer where the protocol is broken, below any message of ours. */
 const PROTOCOL_FAULTS = [
-  // Of the health and reflection services, which libraries bring.
+  // Errors of the health and reflection services, which come from libraries.
   /^Error deserializing request$/,
 ];
 
 /** Node refuses longer headers with 431 and closes, so that a client which still sends sees a reset. */
 const HEADER_BYTES_MAX = 16 * 1024;
 
-/** What is wrong with an answer; undefined: nothing. */
+/** Returns the fault of an answer; undefined: it has none. */
 export function faultOf(attack: Attack, answer: Answer): string | undefined {
   switch (answer.kind) {
     case "none":

@@ -112,7 +112,10 @@ function itemOf(field: DescField & { readonly fieldKind: "list" | "map" }): fc.A
 /** Above the limits of the server under attack, and above those that no flag changes. */
 const LENGTHS = [9, 257, 4097] as const;
 
-/** Of a list, so that lists of 4,097 lists of 4,097 completions are not gigabytes. More than a message may have. */
+/**
+ * Maximum size of a list, so that lists of 4,097 lists of 4,097 completions are not gigabytes. It is more than a
+ * message may have.
+ */
 const LIST_BYTES_MAX = 1024 ** 2;
 
 function listOf<T>(items: fc.Arbitrary<T>, sizeOf: (item: T) => number): fc.Arbitrary<readonly T[]> {
@@ -130,7 +133,7 @@ function listOf<T>(items: fc.Arbitrary<T>, sizeOf: (item: T) => number): fc.Arbi
 
 const wildMessages = new Map<DescMessage, fc.Arbitrary<unknown>>();
 
-/** What `create` takes for a message in which nothing is as it should be. */
+/** Generates an argument of `create` for a message in which every field may be wrong. */
 function hostileMessage(desc: DescMessage): fc.Arbitrary<unknown> {
   const found = wildMessages.get(desc);
   if (found !== undefined) return found;
@@ -154,7 +157,7 @@ function optional(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(NOTHING, { weight: 3, arbitrary });
 }
 
-/** The same as a message that can stand in another. */
+/** Generates a hostile message that can stand in another message. */
 function complete(desc: DescMessage): fc.Arbitrary<Message> {
   return fc
     .constant(null)

@@ -11,14 +11,14 @@ export interface KnownTask {
   readonly groupId: string;
 }
 
-/** What an attacker knows. */
+/** Facts that an attacker knows of the server. */
 export interface Knowledge {
   /** Never empty. */
   readonly tasks: readonly KnownTask[];
-  /** Of the evaluation "e", on the suite of this id. Never empty. */
+  /** Suite of the evaluation "e", and its tasks. Never empty. */
   readonly suite: string;
   readonly suiteTasks: readonly KnownTask[];
-  /** What ExportRun gave. */
+  /** The state that ExportRun returned. */
   readonly exported: Uint8Array;
 }
 
@@ -26,7 +26,7 @@ export interface Knowledge {
 const RUN_IDS = ["a", "b", "run-3", "__proto__", "constructor", ".."] as const;
 const ARM_IDS = ["a", "b", "__proto__", "constructor", "toString", "x/y"] as const;
 
-/** What `create` takes, by the method's local name. */
+/** Generators of arguments of `create`, by the method's local name. */
 type Requests = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
 const of = <const T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);

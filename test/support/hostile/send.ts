@@ -6,7 +6,7 @@ import { callRaw, connectRaw } from "../../server/transport/grpc/raw.ts";
 import type { Attack, GrpcAttack, HttpAttack, SocketAttack } from "./attack.ts";
 import { messageOf } from "./status.ts";
 
-/** What came back. */
+/** The answer to an attack. */
 export type Answer =
   | {
       readonly kind: "grpc";

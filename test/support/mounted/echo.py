@@ -1,4 +1,4 @@
-"""What is found of an answer is the answer, so that a verdict that came of another one is seen."""
+"""An environment whose facts repeat the answer, so that a verdict on another answer is noticed."""
 
 import ctypes
 import time

@@ -15,7 +15,10 @@ export function mountedArms(): RunChoice["arms"] {
   return LEVELS.map((level) => ({ id: `mounted/${level}`, environment: "mine/word", level }));
 }
 
-/** The same to the same task: right, wrong, or what makes its verifier raise. Undefined: the task is of no mounted arm. */
+/**
+ * Returns the same completion for the same task and sample: right, wrong, or one at which the verifier raises.
+ * Undefined: the task is of no mounted arm.
+ */
 export function mountedCompletion({ armId, instanceHash, prompt }: Task, sample: number): string | undefined {
   if (!armId.startsWith("mounted/")) return undefined;
   const word = /backwards: ([a-z]+)/.exec(prompt[0]?.content ?? "")?.[1] ?? "";

@@ -1,4 +1,4 @@
-/** What holds of a cover: facts only. */
+/** Verifies a cover, and returns facts only. */
 import type { Facts } from "../../../../envs/facts.ts";
 import { adjacent, type Graph, pairs } from "../../../../envs/lib/graph.ts";
 import { type IndexList, indexProblem } from "../../../../envs/lib/lists.ts";
