@@ -1,7 +1,7 @@
 /**
- * What documents say of the tree must be so: every path that they name exists, the tree of CONTRIBUTING.md lists the
- * folders that there are, the index of docs/ lists its pages, nothing cites documents that are not here, nothing of ours is
- * installed from an index, and rows of tables stand in tables. Run by scripts/check.sh.
+ * Checks documents against the tree: every path that they name exists, CONTRIBUTING.md lists the present folders, and
+ * the index of docs/ lists its pages. No document cites documents that are not here, or installs a package of ours from
+ * an index. Rows of tables stand in tables. scripts/check.sh runs it.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ function pathsOf(files: Files): ReadonlySet<string> {
   return paths;
 }
 
-/** What npm, pip and the programs make, which no commit holds. */
+/** Folders that npm, pip and the programs make, and that no commit holds. */
 const made = /^(node_modules|\.venv|\.trainers|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
 
 /**
@@ -54,7 +54,7 @@ export function treePaths(text: string): readonly string[] {
     });
 }
 
-/** What is wrong with a document's paths, a line each. */
+/** Returns a document's paths that do not exist, one message for each. */
 export function missingPaths(document: string, text: string, files: Files): readonly string[] {
   const paths = pathsOf(files);
   const tree = treePaths(text);

@@ -8,7 +8,7 @@ import ts from "typescript";
 
 const root = join(import.meta.dirname, "..");
 
-/** What tsc makes of a tsconfig.json. */
+/** Returns the program that tsc builds from a tsconfig.json. */
 function programOf(config: string): ts.Program {
   const onUnRecoverableConfigFileDiagnostic = (problem: ts.Diagnostic): never => {
     throw new Error(ts.formatDiagnostic(problem, formatHost));

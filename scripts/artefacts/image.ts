@@ -20,7 +20,7 @@ lockVersions(resolve(tarball));
 // The package `node` fetches its binary by an install script: the checkout's is the same one.
 const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 execFileSync("npm", ["ci", ...flags], { cwd: gradus, stdio: "inherit" });
-// They name where the tarball was.
+// The lock files name the tarball's place on this machine.
 for (const file of ["package-lock.json", "node_modules/.package-lock.json"])
   rmSync(join(gradus, file), { force: true });
 writeFileSync(join(gradus, "package.json"), "{}\n");

@@ -93,7 +93,7 @@ async function bundledIn({ inputs }: Metafile): Promise<readonly string[]> {
   return [...new Set(all)].filter((folder) => folder !== undefined).sort();
 }
 
-/** What the licences of bundled libraries ask to be passed on: their texts. */
+/** Returns the texts of the bundled libraries' licences, which the licences ask to pass on. */
 function licencesOf(folders: readonly string[]): string {
   const texts = folders.map((folder) => {
     const { name, version, license } = readJson(join(folder, "package.json")) as Record<string, string>;
@@ -134,7 +134,7 @@ function installedWith(dependencies: Readonly<Record<string, string>>): Readonly
   for (const place of waiting) {
     const entry = place === undefined ? undefined : locked[place];
     if (place === undefined || entry === undefined || place in found) continue;
-    // What is only for tools here may be for the server there.
+    // A package that only tools need in this repository may be one that the server needs in the package.
     const { dev: _, devOptional, ...rest } = entry as Locked & { readonly dev?: true; readonly devOptional?: true };
     found[place] = devOptional ? ({ ...rest, optional: true } as Locked) : rest;
     const names = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies });
@@ -163,7 +163,7 @@ async function lay(folder: string): Promise<void> {
     entryPoints: { ...entries, ...threads },
     outdir: dist,
     bundle: true,
-    // What a command does not need it does not load.
+    // Splitting lets a command load only the code that it needs.
     splitting: true,
     chunkNames: "[name]-[hash]",
     format: "esm",
@@ -234,7 +234,7 @@ function declare(types: string): void {
   rmSync(folder, { recursive: true });
 }
 
-/** What the pools that ship come to is read once, here: nobody may write there where the package is installed. */
+/** Reads the shipped pools once and keeps the results, because nobody may write where the package is installed. */
 function fillPools(folder: string): void {
   const data = mkdtempSync(join(tmpdir(), "gradus-package-"));
   execFileSync(process.execPath, [join(folder, "dist/main.js"), "envs", "--json", "--data-dir", data]);

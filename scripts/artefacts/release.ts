@@ -29,7 +29,7 @@ function release(): void {
   for (const folder of [join(scratch, "package"), join(repository, "clients/ts")])
     run("npm", "pack", "--silent", "--pack-destination", out, folder);
   const pip = [".venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"] as const;
-  // What an earlier build left there would be packed too.
+  // The wheel would also contain files that an earlier build left there.
   rmSync(join(repository, "clients/python/build"), { recursive: true, force: true });
   run(...pip, "wheel", "--no-deps", "--wheel-dir", out, "./clients/python");
   const image = join(scratch, "image");
@@ -92,7 +92,7 @@ function unknownToNpm(reference: string): Component {
   return { "bom-ref": reference, type: "application", name, version, purl: `pkg:npm/${encodeURI(name)}@${version}` };
 }
 
-/** As `sha256sum --check` reads them. */
+/** Returns the checksums in the form that `sha256sum --check` reads. */
 function sums(): string {
   return readdirSync(out)
     .map(

@@ -1,6 +1,6 @@
 /**
- * What a release consists of, each in an empty folder and without the checkout: it is installed, and does its work. Made
- * once for all of them. Of the checkout only the Node and grpcio are used, which their registries would bring.
+ * Installs each part of a release in an empty folder without the checkout, and tests that it works. The release is
+ * built once for all tests. They take only Node and grpcio from the checkout, which registries would otherwise bring.
  */
 import { execFile, type ExecFileOptions, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -45,7 +45,7 @@ function empty(name: string): string {
 }
 
 beforeAll(async () => {
-  // As on machines whose users let nobody else read: the image's user must be able to, all the same.
+  // On some machines files are readable only by their owner. The image's user must still be able to read them.
   const command = `umask 077 && exec '${process.execPath}' scripts/artefacts/release.ts '${release}'`;
   await run("sh", ["-c", command], { cwd: repository, timeout: PATIENCE_MS });
   mkdirSync(image);
@@ -105,7 +105,7 @@ test("there is all that a release consists of, with checksums and a bill of mate
   const locked = packageLock.packages as Readonly<Record<string, { readonly version?: string }>>;
   for (const name of Object.keys(packageJson.dependencies))
     expect(listed).toContain(`${name}@${locked[`node_modules/${name}`]?.version}`);
-  // Of the page, though the lock file has them as tools; and the Node that runs it all.
+  // The bill lists the page's packages, though the lock file has them as tools, and the Node that runs it all.
   for (const name of ["preact", "highlight.js", "@tanstack/virtual-core"])
     expect(listed).toContain(`${name}@${locked[`node_modules/${name}`]?.version}`);
   expect(listed).toContain(`node-${process.platform}-${process.arch}@${process.versions.node}`);

@@ -1,4 +1,4 @@
-/** What the page's charts draw: every mark that is visible is counted, for runs of each size and for two runs. */
+/** Tests the page's charts: counts every visible mark, for runs of each size and for two runs. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openServer, type TestServer } from "../support/in-process.ts";

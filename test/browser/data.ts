@@ -1,4 +1,4 @@
-/** What a server is given before the page is looked at. */
+/** Fills a server with runs, completions and evaluations for the tests of the page. */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export async function driveByCommandLine(address: string, folder: string): Promi
   await promisify(execFile)(gradus, ["run", "start", file, ...args, "--chart", join(folder, "chart.svg")]);
 }
 
-/** What a server must be told so that it takes and keeps the completions of `hostile`, one of which has a megabyte. */
+/** Server flags that make it accept and keep the completions of `hostile`, one of which has a megabyte. */
 export const keeping = { keepSamples: "8", maxCompletionBytes: "2097152" };
 
 /** Wrong answers, and right ones, of which a model wrote more than it should. */
@@ -54,7 +54,7 @@ export async function driveHostile(client: GradusClient): Promise<void> {
   await client.batchStep([{ task: first, completions: hostile }]);
 }
 
-/** Of a suite's tasks, one in so many is answered. */
+/** One in this many tasks of a suite is answered. */
 const ANSWERED_OF = 8;
 
 /** Two evaluations of one suite by models that are right now and then, of a part of its tasks. */

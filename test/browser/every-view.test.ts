@@ -103,7 +103,7 @@ test("an address may hold any text, and what is gone", async () => {
   expect(opened.complaints).toEqual([]);
 });
 
-/** What has the focus: its name, or what stands in it. */
+/** Returns the name or the text of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(`(() => {
     const { tagName, textContent } = document.activeElement;
@@ -173,7 +173,7 @@ test("what is opened by the keyboard has the focus, and leaves it where it was",
   const others = { rows: "Rate rows", "groups?chosen=1": "Close the chosen", samples: "Delete the kept completions" };
   for (const [view, name] of Object.entries(others)) {
     await opened.go(`#/runs/hostile/${view}`);
-    // Whoever arrives at a view has the focus on its heading, and would lose it to that a moment later.
+    // Arriving at a view focuses its heading; a click before that would lose the focus to the heading.
     await eventually(async () => expect(await focused(opened.page)).toBe("h1: hostile"));
     await openAndLeave(opened, name);
   }

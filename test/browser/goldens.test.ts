@@ -1,4 +1,4 @@
-/** What the comparison of pictures lets pass, and what it does not: by the kept pictures themselves. */
+/** Tests which differences between pictures the comparison accepts, on the kept pictures themselves. */
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";

@@ -13,9 +13,9 @@ const TAKEN = join(import.meta.dirname, "../../out/pictures");
 
 /** Pixels of a side of what is looked at as one: of the size of a word. */
 const CELL_PX = 16;
-/** Of 255, by which a colour of a cell must differ to be another. */
+/** Least difference, of 255, at which a cell's colour counts as another. */
 const DIFFERENT = 12;
-/** Of the cells, as many may be others. */
+/** Largest share of the cells that may differ. */
 export const SHARE_MAX = 0.05;
 
 export const keptFile = (name: string): string => join(KEPT, `page-${name}.webp`);
@@ -44,7 +44,7 @@ export async function webpOf(browser: Browser, png: Buffer): Promise<Buffer> {
 
 /** The share of the cells in which two pictures differ, from 0 to 1; of another size: 1. Chromium decodes them. */
 export async function differenceOf(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
-  // It has no page's policy, which would refuse addresses of data.
+  // The new page has no content security policy, which would refuse data addresses.
   const page = await browser.newPage();
   const urls = [one, other].map((picture) => `data:image/png;base64,${picture.toString("base64")}`);
   try {

@@ -1,4 +1,4 @@
-/** What the page makes of much, and of little: runs that are long, and wide; and a token that may only look. */
+/** Tests the page on long and wide runs, on empty ones, and with a viewer's token. */
 import { fromBinary } from "@bufbuild/protobuf";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { openBrowser, type OpenedPage, openView } from "./opened.ts";
 
 /** Into so many steps a history is merged, as page/src/runs/history.ts has it. */
 const STEPS = 200;
-/** What is read one by one is twice as much as it may be. bench/page draws 5,000 of them. */
+/** Update batches of the long run: twice as many as the page may read one by one. bench/page draws 5,000. */
 const BATCHES = 4 * STEPS;
 const ARMS = 1_000;
 /** Update batches of many arms take several times as long. */
@@ -101,7 +101,7 @@ test("of a thousand arms what is looked for is found, and only what is seen is l
   await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
   await page.getByText(/Drawn most now: kind-\d+\/arm-\d+ \(/).waitFor();
   const legend = page.getByRole("list", { name: "Arms" }).getByRole("listitem");
-  // They are of one environment.
+  // All arms are of one environment.
   expect(await legend.count()).toBe(1);
   await page.getByLabel("Arms to show").fill("arm-99");
   await page.getByRole("button", { name: "kind-10/arm-990" }).waitFor();

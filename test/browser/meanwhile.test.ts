@@ -1,4 +1,4 @@
-/** What happens while the page is looked at: imports, answers that are late or fail, a server that is away. */
+/** Tests changes while the page is open: imports, replies that are late or fail, a server that is away. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -107,7 +107,7 @@ test("groups are shown also where an answer takes longer than the run takes to c
   }
 });
 
-/** As long as a completion may be, so that few of them are more than one call looks through. */
+/** A completion of the maximum length: one call looks through only a few of them. */
 const LONG = "x".repeat(1_000_000);
 const LONG_ONES = 10;
 
@@ -172,7 +172,7 @@ test("an answer is not tried while another is, and its score is there without it
   expect(tries).toBe(2);
 });
 
-// They wait for most of their time: for what the page does by its own clock.
+// The tests below run concurrently, because they mostly wait for the page's own clock.
 test.concurrent("a view that is opened while the server is away comes with the server", async () => {
   const away = await openServer();
   const { hostname, port } = new URL(away.http);
@@ -224,7 +224,7 @@ test.concurrent("the question for a token stays until it is answered", async () 
   for (let times = 0; times < 4; times++) await page.keyboard.press("Escape");
   await page.waitForTimeout(300);
   expect(await token.isVisible()).toBe(true);
-  // What no header can hold is refused where it is given, and not kept.
+  // The page refuses a token that no header can hold, and does not keep it.
   await token.fill("Bearer token-of-a-viewer");
   await page.getByRole("button", { name: "Use it" }).click();
   await page.getByText("without blanks").waitFor();
@@ -241,7 +241,8 @@ test("a run file is not started before it is checked, not even for a moment", as
   const { page } = opened;
   await page.getByText("it can be started").waitFor();
   await page.getByLabel("Id of the run").fill("too-early");
-  // What is typed now is never checked; whenever the button changes meanwhile, it is noted whether it could be pressed.
+  // The server never checks the text typed from here on. The observer notes at each change whether the button could be
+  // pressed.
   const asked = page.waitForRequest("**/CheckRun");
   await page.route("**/CheckRun", () => undefined);
   await page.evaluate(`{

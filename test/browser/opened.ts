@@ -7,7 +7,7 @@ import { expectKept } from "./goldens.ts";
 
 export interface OpenedPage extends AsyncDisposable {
   readonly page: Page;
-  /** What the browser complained of: faults of scripts, and what the page's policy refused. */
+  /** The browser's complaints: errors of scripts, and requests that the page's policy refused. */
   readonly complaints: readonly string[];
   /** Goes to a view of the page that is open, without loading it again. */
   go(hash: string): Promise<void>;
@@ -15,7 +15,7 @@ export interface OpenedPage extends AsyncDisposable {
   whole(): Promise<void>;
   /** Holds the view, once all of it is there, against the picture of it that is kept. */
   picture(name: string): Promise<void>;
-  /** What a screen reader would stumble over: all findings, whatever their impact. */
+  /** Returns all findings on accessibility for screen readers, whatever their impact. */
   findings(): Promise<readonly string[]>;
 }
 

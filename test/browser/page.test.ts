@@ -63,7 +63,7 @@ afterAll(async () => {
   }
 });
 
-/** What a page of these parameters posts. */
+/** Opens a page with these parameters, and returns the result that it posts. */
 async function from(page: PageServer | undefined, parameters: Readonly<Record<string, string>>): Promise<unknown> {
   if (page === undefined) throw new Error("no page is served");
   const query = new URLSearchParams({ server: gradus.http, token, deadlineMs: String(DEADLINE_MS), ...parameters });

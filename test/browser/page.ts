@@ -6,7 +6,7 @@ const server = parameters.get("server") ?? "";
 const options = { token: parameters.get("token") ?? "", deadlineMs: Number(parameters.get("deadlineMs")) };
 const client = createClient(server, options);
 
-/** What a call comes to that is to fail. */
+/** Returns the error of a call that must fail. */
 async function failureOf(call: Promise<unknown>): Promise<object> {
   const error = await call.catch((thrown: unknown) => thrown);
   if (!(error instanceof GradusError)) return { kind: "no failure" };

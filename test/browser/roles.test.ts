@@ -1,4 +1,4 @@
-/** What a token may see: a viewer has no view that fails, and a wrong token is told apart from none. */
+/** Tests the views by role: none fails for a viewer, and the page tells a wrong token from a missing one. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";

@@ -1,6 +1,6 @@
 /**
- * What may be done to a run is done in three ways, on the command line, on the page and by a call, to three runs that are
- * equal: they are equal after it. Each command of gradus run that needs no file of its own has its place on the page.
+ * Changes three equal runs in three ways: on the command line, on the page and by a call. The runs are equal
+ * afterwards. Each command of gradus run that needs no file of its own has its place on the page.
  */
 import { Command } from "commander";
 import { writeFileSync } from "node:fs";
@@ -35,12 +35,12 @@ const RUN = "pressed";
 interface Pressed {
   /** The part of the run's view. */
   readonly at: string;
-  /** What is chosen before. */
+  /** Selects items in the view before the button is pressed. */
   readonly choose?: (view: OpenedPage["page"], groupId: string) => Promise<void>;
   readonly button: string;
   readonly title: string;
   readonly fill?: (dialog: Locator) => Promise<void>;
-  /** What it says before it is done. */
+  /** Text with which the dialog announces the effect before the change. */
   readonly effect: RegExp;
   readonly verb: string;
 }
@@ -129,7 +129,7 @@ const shown: Readonly<Record<string, string>> = {
   check: "#/plan",
 };
 
-/** They read or write a file, or play a run without a server. */
+/** Commands that read or write a file, or play a run without a server. */
 const ofFiles = ["start", "export", "import"];
 
 test("each command of gradus run has its place on the page, or needs a file", () => {
@@ -199,7 +199,7 @@ test("a run is created, changed and deleted on the command line, on the page and
   const rows = page.getByRole("region", { name: "Rows, a table" }).getByRole("row");
   const rated = rows.filter({ has: page.getByRole("rowheader", { name: "3", exact: true }) });
   expect(await rated.innerText()).toMatch(/2\d%\s+12\s/);
-  // Whoever means to delete a run types its name; the page leaves what is no more.
+  // Deleting a run requires typing its name; afterwards the page leaves the deleted run.
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByLabel(`Type ${RUN} to delete it`).fill(RUN);
   await page.getByRole("button", { name: "Delete it" }).click();

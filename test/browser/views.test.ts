@@ -59,7 +59,7 @@ describe("three questions, each in three clicks from the start", () => {
     const { page } = opened;
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByRole("link", { name: "Samples of by-hand" }).click();
-    // What is looked for is typed.
+    // The test types the bounds of the search.
     await page.getByLabel("reward from").fill("-2.5");
     await page.getByLabel("to", { exact: true }).fill("-2.5");
     await page.getByLabel("to", { exact: true }).blur();

@@ -1,4 +1,4 @@
-/** What is said of the time that is left, and in logs. */
+/** Tests the time left on a progress bar, and the progress lines in logs. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBar } from "../../cli/bar.ts";
 import { timeLeft } from "../../cli/bar.ts";

@@ -67,7 +67,7 @@ describe.each(Object.entries(histories))("the chart of a run: %s", (name, histor
     const lines = [...svg.matchAll(/aria-label="line"[^>]*>(.*?)<\/g>/g)].slice(0, 1);
     for (const [, inside = ""] of lines)
       for (const [, path = ""] of inside.matchAll(/ d="([^"]*)"/g)) {
-        // Of Plot's frame: from its left margin to its right one.
+        // The line spans Plot's frame, from its left margin to its right one.
         expect(path).toMatch(/^M64,/);
         expect(Math.max(...[...path.matchAll(/[MLH](-?[\d.]+)/g)].map(([, x]) => Number(x)))).toBe(740);
       }
@@ -81,7 +81,7 @@ test("what a batch drew is as wide as its tasks are many, up to the last batch",
     Number(x),
     Number(width),
   ]);
-  // Of Plot's frame, from 64 to 740, a third for each batch; each arm that was drawn has a bar.
+  // Plot's frame reaches from 64 to 740, a third for each batch; each arm that was drawn has a bar.
   const third = (740 - 64) / 3;
   const wanted = [0, 0, 1, 1, 2, 2].map((place) => [64 + place * third, third]);
   expect(

@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const here = { cwd: folder.path };
 
-/** What each shell runs to say what it would offer after the words of a line, the last of which is begun. */
+/** Script that each shell runs to print its offers after a command line whose last word is begun. */
 const offers = {
   bash: `source ./script
 COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _gradus 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`,
@@ -78,7 +78,7 @@ describe.each(Object.keys(offers) as Shell[])("%s", (shell) => {
       ["serve", "--data-dir", "ther"],
     ])
       expect(offered(shell, ["gradus", ...line]).map((word) => word.replace(/\/$/, ""))).toContain("there");
-    // What follows is the person's to say.
+    // The value of --seed is the user's choice, so the shell offers none.
     expect(offered(shell, ["gradus", "reset", "--seed", ""])).toEqual([]);
   });
 });

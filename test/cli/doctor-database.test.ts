@@ -130,7 +130,7 @@ test.each([
   const file = join(folder.path, "pgbouncer.ini");
   writeFileSync(file, `${settings.join("\n")}\n`);
   chmodSync(folder.path, 0o755);
-  // It refuses to be root.
+  // PgBouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const child = spawn(programOf(["pgbouncer"], "pgbouncer"), [...user, file], { stdio: "ignore" });
   try {

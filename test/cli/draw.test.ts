@@ -94,7 +94,7 @@ describe("an environment without pictures is refused with those that have some",
   });
 });
 
-/** What a command prints on a terminal, with the line ends of one. */
+/** Runs a command on a terminal, and returns its output with the terminal's line ends. */
 async function onTerminal(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
   const program = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
   const options = { cwd: folder.path, env: { PATH: process.env["PATH"], TERM: "xterm", ...env } };

@@ -1,4 +1,4 @@
-/** What gradus eval makes of replies that are cut off, empty or odd, and of commands that are killed or given twice. */
+/** Tests gradus eval on replies that are cut off, empty or odd, and on commands that are killed or given twice. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ describe("a reply", () => {
     [{ content: "", reasoning_content: "a" }, "length", "<think>\na", "length"],
     [{ content: null, reasoning: "a" }, "length", "<think>\na", "length"],
     [{ content: "\n", reasoning: "a" }, "length", "<think>\na", "length"],
-    // It thought to its end, and then said nothing.
+    // The model thought to its end, and then gave no answer.
     [{ content: "", reasoning_content: "a" }, "stop", "<think>\na\n</think>\n", "stop"],
     // Thoughts that are not shown took all there was.
     [{ content: "" }, "length", "", "length"],

@@ -238,7 +238,7 @@ describe("gradus eval", () => {
     const there = Number(/: (\d+) of 500 samples are there/.exec(err)?.[1]);
     expect(there).toBeGreaterThan(50);
     expect(reportIn("resumed").report.overall.samples).toBe("500");
-    // What was under way when it was killed was asked for twice, and nothing else.
+    // Only the requests under way when the command was killed are sent twice.
     expect(slow.requests.length).toBeLessThanOrEqual(500 + 2 * 4);
   });
 
@@ -376,7 +376,7 @@ describe("gradus export", () => {
     expect(err).toBe("1 rows in old.jsonl: np/tsp 1 of 1\n");
     expect(rowsIn("old.jsonl")).toHaveLength(1);
     expect(existsSync(at("old.jsonl.partial"))).toBe(false);
-    // Of all environments, those that have the level.
+    // Without --environment the rows come from all environments that have the level.
     expect((await gradus(here, "export", ...level)).err).toMatch(
       /^12 rows in old.jsonl: math\/arithmetic 1 of 1.*np\/tsp 1 of 1$/m,
     );

@@ -1,4 +1,4 @@
-/** What every command ends with, as scripts see it: 0 done, 1 failed, 2 wrong use, 3 not there, 4 no server. */
+/** Tests every command's exit code, as scripts see it: 0 done, 1 failed, 2 wrong use, 3 not there, 4 no server. */
 import type { Command } from "commander";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -50,7 +50,7 @@ export async function gradusAlone(settings: Settings, ...args: readonly string[]
 /** Processes that have run a command and wait for another. */
 const idle: ChildProcess[] = [];
 
-/** What a process writes until it says that its command is over, or until it ends. */
+/** Returns the text that a process writes until it says that its command is over, or until it ends. */
 function untilEnd(stream: Readable | null): Promise<string> {
   if (stream === null) throw new Error("no streams");
   return new Promise((done) => {

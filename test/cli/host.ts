@@ -7,7 +7,7 @@ export interface Asked {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly input: string;
-  /** What is written to both streams once the command is over. */
+  /** Mark that the host writes to both streams once the command is over. */
   readonly end: string;
 }
 

@@ -1,4 +1,4 @@
-/** What people ask of a server from the command line: pictures, right answers, kept completions, evaluations, checks. */
+/** Tests commands for people: pictures, right answers, kept completions, evaluations and checks. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

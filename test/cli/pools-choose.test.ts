@@ -1,4 +1,4 @@
-/** Which rows a sample takes. */
+/** Tests which rows a sample takes. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCondition } from "../../cli/conditions.ts";

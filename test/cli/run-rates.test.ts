@@ -42,7 +42,10 @@ afterAll(async () => {
 const onServer = (...args: readonly string[]): Promise<Ended> =>
   gradus({ cwd: folder.path }, ...args, "--server", server.address);
 
-/** What the run knows of its rows: how many samples each is worth, and its expected pass rate. */
+/**
+ * Returns, for each row of the run: its index, how many samples its estimate is worth, and whether its expected pass
+ * rate exceeds 0.5.
+ */
 async function known(id: string) {
   const { out } = await onServer("run", "rows", id, "a", "--json");
   const { rows } = JSON.parse(out) as { rows: { row?: number; samples?: number; passRate: number }[] };

@@ -1,4 +1,7 @@
-/** What a run's rows must have, and must not share with what evaluates: `gradus run check`, which asks CheckRun. */
+/**
+ * Tests `gradus run check`, which calls CheckRun, on a run's rows: their requirements, and overlap with evaluation
+ * rows.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";

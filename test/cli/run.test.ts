@@ -84,7 +84,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   const more = write("more.yaml", "arms:\n  - { id: c, spec: { environment: countdown, level: T1 } }\n");
   expect(await ok("update-shape", "small", more, "--length", "24")).toBe("from task 16 on\n");
   expect(await ok("get", "small")).toMatch(/^c .* 0$/m);
-  // What the list says is the run's shape as it is now, and not as it was created.
+  // The list shows the run's present shape, not the one that it was created with.
   expect(await ok("list")).toMatch(/^small +bandit +going on +16 of 24 +\d+ +3$/m);
   expect(await run("update-shape", "small", more)).toMatchObject({
     code: 2,

@@ -54,7 +54,7 @@ test("says how soon a configuration arrives beside equal shares, and charts what
   expect(first?.out).toBe(second?.out);
   const report = JSON.parse(first?.out ?? "") as Report;
   expect(report.ratio.value).toBeLessThan(0.9);
-  // It begins with the easy tier.
+  // The run begins with the easy tier.
   expect((report.drawn[0]?.shares[0] ?? 0) + (report.drawn[0]?.shares[1] ?? 0)).toBeGreaterThan(0.5);
 });
 
@@ -154,7 +154,7 @@ test("while students live, a log is told how far they are, and an npx that is ki
   const file = write("long", competence);
   // By the name that npx has among processes.
   const asNpx = `exec -a "npm exec gradus" bash -c '"$0" "$@"; true' "$0" "$@"`;
-  // As JSON goes to standard output, it is no reason to be silent on standard error.
+  // With --json on standard output, the command still reports its progress on standard error.
   const command = [launcher, "simulate", file, "--seeds", "1000", "--updates", "10000", "--json"];
   const child = spawn("bash", ["-c", asNpx, ...command], { cwd, stdio: "pipe" });
   let err = "";

@@ -1,4 +1,4 @@
-/** Which answers a report shows, and that their pictures are of them. */
+/** Tests which answers a report shows, and that each picture belongs to its answer. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { OutcomeSchema, Verdict } from "../../clients/ts/src/index.ts";

@@ -1,4 +1,4 @@
-/** What a report counts each outcome as, in its charts and while it goes on. */
+/** Tests the counts of outcomes in a report's charts and in its progress lines. */
 import { create } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type EvaluationHandle, ReportSchema } from "../../clients/ts/src/public.ts";

@@ -1,4 +1,4 @@
-/** What the command line says to those who hold it wrong. */
+/** Tests the command line's replies to wrong use. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -173,7 +173,7 @@ describe("a file whose content is wrong ends with 2", () => {
     [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
     [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
     [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
-    // The same file is the same mistake, whether a server or this process is to read it.
+    // A wrong file gives one exit code, whether a server or this process reads it.
     [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
     [["serve", "--pool", "a=empty"], "--pool a=empty: it is empty"],
   ])("gradus %j", async (args, words) => {

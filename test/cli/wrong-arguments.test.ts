@@ -31,7 +31,7 @@ const VALUES = [
   "a=cut.parquet",
 ];
 
-/** What a command needs beside the argument that is wrong. No server and no endpoint answers. */
+/** Arguments that a command needs beside the wrong one. No server and no endpoint answers. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   step: ["--completion", "x"],
   eval: ["--suite", "countdown", "--endpoint", "http://127.0.0.1:1/v1", "--model", "m", "--deadline-ms", "50"],

@@ -1,4 +1,4 @@
-/** What a panel of the dashboard makes of a server's figures, by Prometheus itself. */
+/** Tests, with Prometheus itself, the values that the dashboard's panels compute from a server's metrics. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const { panels } = JSON.parse(readFileSync("deploy/grafana/gradus.json", "utf8")
   readonly panels: readonly Panel[];
 };
 
-/** What a panel asks for, of all instances over four minutes. */
+/** Returns a panel's query, for all instances and a rate over four minutes. */
 function askedBy(title: string): string {
   const [target] = panels.find((panel) => panel.title === title)?.targets ?? [];
   return (target?.expr ?? "").replaceAll("$instance", ".*").replaceAll("$__rate_interval", "4m");

@@ -1,4 +1,6 @@
-/** What deploy/ and its guides name is what a server has: metrics with their labels, variables, ports and paths. */
+/**
+ * Tests that every name in deploy/ and its guides exists on a server: metrics with labels, variables, ports and paths.
+ */
 import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +18,9 @@ const textOf = (file: string): string => readFileSync(file, "utf8");
 const allOf = (text: string, pattern: RegExp): readonly string[] => [...text.matchAll(pattern)].map(([all]) => all);
 
 type Path = readonly (string | number)[];
-/** What lies in a document of YAML or JSON; undefined: nothing does. Which field is where, the linters know. */
+/**
+ * Returns the value at a path in a YAML or JSON document; undefined if there is none. The linters check the fields.
+ */
 const at = (value: unknown, ...path: Path): unknown =>
   path.reduce<unknown>((within, key) => (within as Readonly<Record<string, unknown>> | undefined)?.[key], value);
 const listAt = (value: unknown, ...path: Path): readonly unknown[] => (at(value, ...path) as readonly unknown[]) ?? [];

@@ -54,7 +54,7 @@ function copied(folder: string): string {
   writeFileSync(join(source, "cli/gradus"), "#!/bin/sh\n", { mode: 0o755 });
   execFileSync("npm", ["pack", "--silent", "--pack-destination", folder, source]);
   const script = resolve("scripts/artefacts/image.ts");
-  // As on machines whose users let nobody else read: the image's user must be able to.
+  // On some machines files are readable only by their owner. The image's user must still be able to read them.
   const lay = `umask 077 && exec '${process.execPath}' '${script}' '${join(folder, "gradus-0.0.0.tgz")}' '${context}/out/image'`;
   execFileSync("sh", ["-c", lay]);
   // The base image has these folders, and they are root's.

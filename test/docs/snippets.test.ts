@@ -141,8 +141,8 @@ test.each(inLanguage("ts"))("$where (ts) runs", async ({ where, text }) => {
 });
 
 /**
- * What npx starts here, without npm, which takes longer to start than most commands to run. The first snippet of all is run
- * by npx itself.
+ * Replaces npx by the program that it starts, because npm takes longer to start than most commands to run. npx itself
+ * runs the first snippet.
  */
 const { bin } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { bin: { gradus: string } };
 const gradus = join(repository, bin.gradus);

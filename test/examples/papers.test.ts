@@ -12,7 +12,9 @@ const configs = new Map(
   names.map((name) => [name, toJson(RunConfigSchema, readPaperRun(name).config, { useProtoFieldName: true })]),
 );
 
-/** What stands at a path, e.g. "policy.staged.stages[0].share"; "arms[*].x" are those of all arms, each once. */
+/**
+ * Returns the value at a path, e.g. "policy.staged.stages[0].share"; "arms[*].x" gives the distinct values of all arms.
+ */
 function at(of: unknown, path: string): unknown {
   const [step = "", ...rest] = path.split(/[.[]/).map((part) => part.replace("]", ""));
   if (path === "" || of === undefined) return of;

@@ -18,7 +18,9 @@ function colour(name: string, ground: "light" | "dark"): Rgb {
   return [channel(0), channel(2), channel(4)];
 }
 
-/** What is seen of linear light with all three cones, or without one of them (Machado and others, 2009). */
+/**
+ * Matrices from linear light to the light seen with all three cones, or without one of them (Machado and others, 2009).
+ */
 const seen: Readonly<Record<string, readonly Rgb[]>> = {
   all: [
     [1, 0, 0],

@@ -1,4 +1,4 @@
-/** What the page's charts of a run stand over. */
+/** Tests the rollouts on the x-axis of the page's charts of a run. */
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { HistoryRecordSchema } from "../../clients/ts/src/public.ts";

@@ -1,4 +1,4 @@
-/** What the page says of the arm that is drawn most: nothing that its own figures contradict. */
+/** Tests that the page's reason for the most drawn arm never contradicts the arm's figures. */
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { type ArmState, ArmStateSchema, RunStateSchema } from "../../clients/ts/src/public.ts";

@@ -1,4 +1,4 @@
-/** What holds of every environment's pictures, whatever the answer. */
+/** Tests the properties that every environment's pictures have, whatever the answer. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
@@ -19,7 +19,7 @@ import { expectWellFormed } from "./looks.ts";
 
 /** At the papers' levels: so that a report of a thousand pictures can still be opened. */
 const BYTES_MAX = 60_000;
-/** Of any parameters, and any answer that can be read. */
+/** Largest picture, in bytes, for any parameters and any answer that can be read. */
 const BYTES_MAX_EVER = 1_000_000;
 
 function drawn(environment: Environment, instance: unknown, answer?: string): string {
@@ -70,7 +70,7 @@ describe.each(drawing)("$title", (each) => {
   });
 });
 
-/** Of the ways to write a hostile text, one is drawn of each environment, another of the next: all escape by the same code. */
+/** Each environment draws one in this many of the hostile texts, the next one others: all use one code to escape. */
 const TURNS = 4;
 
 /** Each at its first level, the smallest: what a text does to a picture does not depend on how much else is in it. */

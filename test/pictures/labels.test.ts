@@ -29,7 +29,7 @@ function boxOf({ attributes, content }: Shape): Box {
   return { words, left, right: left + width, top: y - 0.72 * size, bottom: y };
 }
 
-/** Of the drawing itself: what is written around it is wrapped. */
+/** Returns the boxes of the drawing's own labels; text around the drawing wraps and needs no check. */
 function boxesOf({ shapes }: Pick<Picture, "shapes">): readonly Box[] {
   return shapes.flatMap((shape) => {
     if (shape.tag === "text") return [boxOf(shape)];

@@ -1,4 +1,4 @@
-/** What the tests of pictures look at. */
+/** Readers of a picture's shapes, used by the tests of pictures. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { expect } from "vitest";
 

@@ -28,7 +28,7 @@ SLOTS = 4
 """Numbers that a task may have."""
 
 OPERATIONS = ("+", "-", "reversed -", "*", "/", "reversed /")
-"""What a move does to the value v and its number n: v + n, v - n, n - v, v * n, v / n, n / v."""
+"""Operations of a move on the value v and its number n: v + n, v - n, n - v, v * n, v / n, n / v."""
 
 MOVES = SLOTS * len(OPERATIONS)
 """The policy's vocabulary: move m takes number m // 6 by operation m % 6."""
@@ -40,7 +40,7 @@ _SCALES = np.array([1, 3, 10, 30, 100, 300], dtype=np.float32)
 
 @dataclass(frozen=True)
 class Puzzle:
-    """What the policy reads of a prompt."""
+    """The parts of a prompt that the policy reads."""
 
     numbers: tuple[int, ...]
     target: int
@@ -57,13 +57,13 @@ class Rollout:
 
     texts: list[str]
     sample: Array
-    """Which completion the move belongs to, (rows,)."""
+    """Completion that the move belongs to, (rows,)."""
     features: Array
-    """What was seen of each slot, (rows, SLOTS, features)."""
+    """Features of each slot, (rows, SLOTS, features)."""
     legal: Array
-    """Which moves the grammar allowed, (rows, MOVES)."""
+    """Whether the grammar allowed each move, (rows, MOVES)."""
     move: Array
-    """Which was made, (rows,)."""
+    """Move that was made, (rows,)."""
     log_probability: Array
     """Its log-probability when it was made, (rows,)."""
 
@@ -114,7 +114,7 @@ class Policy:
         return Rollout(texts, *(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def log_probabilities(self, features: Array, legal: Array) -> Array:
-        """Of each move, (rows, MOVES); those that are not legal have almost none. Kept for `descend`."""
+        """Log-probability of each move, (rows, MOVES); illegal moves have almost none. Kept for `descend`."""
         x = features.reshape(-1, features.shape[-1])
         self._activations = [x]
         for layer in range(0, len(self._weights), 2):
@@ -173,7 +173,7 @@ def _apply(operation: Array, value: Array, number: Array) -> Array:
 
 
 def _features(value: Array, numbers: Array, left: Array, target: Array) -> Array:
-    """What each slot's moves are scored by, (rows, SLOTS, features).
+    """Features by which the policy scores each slot's moves, (rows, SLOTS, features).
 
     The value, the target, this slot's number and the other numbers left, by size, each on several scales; and how many
     numbers are left.

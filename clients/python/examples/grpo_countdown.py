@@ -43,7 +43,7 @@ BOOTSTRAPS = 10_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run is trained with."""
+    """Settings of a training."""
 
     updates: int = 400
     prompts: int = 32
@@ -65,7 +65,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Trained:
-    """What one seed came to. `arms` holds each arm's probability in each update, (updates, arms)."""
+    """Result of one seed. `arms` holds each arm's probability in each update, (updates, arms)."""
 
     seed: int
     run_id: str
@@ -99,7 +99,7 @@ def create_run(client: Client, seed: int, settings: Settings) -> Run:
 
 
 def held_out_tasks(client: Client) -> list[Task]:
-    """The same 200 tasks for every seed and every evaluation."""
+    """Return the 200 held-out tasks, equal for every seed and every evaluation."""
     specs = [gradus.task_spec("countdown", level=tier, split="eval") for tier in TIERS]
     seeds = range(HELD_OUT_PER_TIER)
     return [result.result() for spec in specs for result in client.batch_reset(spec, seeds)]
@@ -152,7 +152,7 @@ def evaluate(client: Client, policy: Policy, tasks: Sequence[Task], update: int,
 
 
 def solved_share(group: GroupOutcome) -> float:
-    """Of the samples that could be scored; a failure of the server is no failure of the policy."""
+    """Share of solved samples among those that could be scored; a server's failure is no failure of the policy."""
     solved = [each.solved for each in group.outcomes if each.solved is not None]
     return float(np.mean(solved)) if solved else 0.0
 
@@ -205,7 +205,7 @@ def train(client: Client, seed: int, settings: Settings) -> Trained:
 
 @dataclass(frozen=True)
 class Figures:
-    """What one seed came to, in numbers; `gain_low` and `gain_high` bound the gain's 95% interval."""
+    """Result of one seed in numbers; `gain_low` and `gain_high` bound the gain's 95% interval."""
 
     seed: int
     run_id: str

@@ -66,7 +66,7 @@ def table(shares: Mapping[str, Sequence[float]]) -> str:
 
 
 def report(run: Run) -> str:
-    """What a run drew, how success went in each arm, and how much practice its moves took."""
+    """Text on a run: the arms it drew, the success in each, and how much practice each move of success took."""
     shares = shares_by_arm(run)
     groups = max(1, sum(map(len, shares.values())))
     drawn = ", ".join(f"{arm} {len(own) / groups:.0%}" for arm, own in shares.items())

@@ -1,4 +1,4 @@
-"""What tests share: the real server, a client of it, tasks and completions."""
+"""Fixtures of the tests: the real server, a client of it, tasks and completions."""
 
 from __future__ import annotations
 

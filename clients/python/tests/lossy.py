@@ -19,7 +19,7 @@ class Lossy(grpc.GenericRpcHandler):
     lose: dict[str, int] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
     code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
-    """What a reply that is lost comes as."""
+    """Status with which a lost reply fails."""
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
         path: str = details.method

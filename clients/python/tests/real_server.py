@@ -131,6 +131,6 @@ def one_mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mortal]:
 
 @pytest.fixture
 def mortal(one_mortal: Mortal) -> Mortal:
-    """It is there, whatever a test before did to it."""
+    """A running server that the test may kill; it is started again if an earlier test ended it."""
     one_mortal.again()
     return one_mortal

@@ -1,4 +1,4 @@
-"""What holds where a caller says nothing, by the table that the TypeScript client is tested against too.
+"""Test the client's defaults against the table that the TypeScript client's tests read too.
 
 A run is created with all of it spelled out; the client's own, with what must be said and no more, has to be the same
 run to the server.

@@ -1,4 +1,4 @@
-"""What scores do to runs: counted, warned of once, or raised; and rewards that are not there."""
+"""Test the effect of scores on runs: counted, warned of once, or raised; and missing rewards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_a_run_does_not_record_is_warned_of_once(server: Server, run_id: st
         assert [each.filename for each in warned] == [__file__]
         counts = {"recorded": 4, "conflicting_completion": 4}
         assert client.run(run_id).feedback_counts == client.feedback_counts == counts
-        # What is sent by ids alone counts, though not for a run.
+        # Completions sent by ids alone are scored, though they do not count for a run.
         client.step(second.task_id, wrong()[0], group_id=second.group_id)
         client.batch_step(CompletionGroup(second.task_id, second.group_id, second.group(wrong()).completions))
         assert client.run(run_id).feedback_counts == counts

@@ -1,4 +1,4 @@
-"""What is given in the wrong shape: each is refused by the argument's name, before anything is sent."""
+"""Test that arguments of a wrong shape are refused by name before anything is sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _gradus: Any = gradus
 
 
 def _any(value: Any) -> Any:
-    """What a caller without types may give."""
+    """Return a value as a caller without type checks would pass it."""
     return value
 
 

@@ -1,4 +1,4 @@
-"""Which tasks come next: replies that are lost, positions that are kept, and stalls that say why."""
+"""Test NextBatch: lost replies, kept positions, and stalls that say why."""
 
 from __future__ import annotations
 

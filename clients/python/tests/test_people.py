@@ -1,4 +1,4 @@
-"""What people ask of a server: answers, pictures, solutions, checks and simulations of runs, kept completions."""
+"""Test calls for people: answers, pictures, solutions, checks and simulations of runs, kept completions."""
 
 from __future__ import annotations
 

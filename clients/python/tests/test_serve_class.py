@@ -1,4 +1,4 @@
-"""What an environment gives, in the contract's words, without a process around it."""
+"""Test the contract's messages that an environment gives, without a process around it."""
 
 from __future__ import annotations
 

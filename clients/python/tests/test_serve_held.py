@@ -1,4 +1,4 @@
-"""What a worker holds of a call's answers, and how it is told."""
+"""Test how a worker holds the results of a call's answers, and how it reports them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def held() -> Iterator[Held]:
 
 
 def told_by(frames: Sequence[pb.ProviderFrame]) -> dict[int, Found]:
-    """What came of each answer."""
+    """Return the result of each answer, by its index in the call."""
     told: dict[int, Found] = {}
     for frame in frames:
         assert frame.call == 7

@@ -144,7 +144,7 @@ def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(doomed: Sessi
         await asyncio.wait_for(host.ended(), 60)
         return [words(each) for each in await asyncio.wait_for(asked.make(host, [1, 2]), 60)]
 
-    # What is asked as it goes, and what is asked after it.
+    # One call is under way when the host is killed, and the other one follows.
     for told in (doomed.run(ask_and_kill()), doomed.run(make())):
         assert told == ["unavailable, the host has ended: start it again"] * 2
 

@@ -1,4 +1,4 @@
-"""What is mounted reads files of MIME types at its import."""
+"""Test that a mounted environment can read files of MIME types when it is imported."""
 
 from __future__ import annotations
 

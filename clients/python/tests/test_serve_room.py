@@ -12,7 +12,7 @@ from gradus.serve._room import Room
 @pytest.mark.parametrize(
     ("taken", "items"),
     [
-        # It grows, and each item has half of the memory.
+        # The memory grows, and each item may take half of it.
         ([1 / 16] * 30, 9),
         ([0.125] * 8, 5),
         ([0.24, 0.2, 0.2, 0.2], 3),

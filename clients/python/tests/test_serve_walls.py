@@ -1,4 +1,4 @@
-"""What a host may read, and what it is told of the process that starts it."""
+"""Test which files a host may read, and which settings of its parent process it receives."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_a_broken_stream_is_opened_again_and_the_unanswered_are_sent_again(
     stream.handle(None, now=2)
     assert wire.sent[3:] == [(2, "0"), (2, "2"), (2, "3")]
     assert names(stream.handle(reply("2", call=2), now=3)) == [("c", True)]
-    # What the first call still says of its end is old news.
+    # The stream ignores the end of the first call, because the second call has replaced it.
     stream.handle(Ended(1, None), now=3)
     assert wire.calls == 2
 
@@ -248,7 +248,7 @@ def test_a_full_server_is_waited_for_as_long_as_the_groups_have_time(stream: Ste
     full = error_of_item(RESOURCE_EXHAUSTED, "full", 1000)
     for second in range(9):
         assert stream.handle(Ended(second + 1, full), now=second) == []
-        # What comes meanwhile waits too.
+        # Groups added meanwhile wait too.
         stream.add(group(f"b{second}"), now=second + 0.5)
         assert wire.calls == second + 1
         stream.handle(None, now=second + 1)

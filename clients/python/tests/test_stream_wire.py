@@ -169,7 +169,7 @@ def test_an_end_while_requests_wait_together_ends_the_stream() -> None:
 
 
 def test_a_group_that_comes_after_its_stream_was_left_goes_nowhere() -> None:
-    """As after Ctrl-C while the caller's generator writes the first: nobody would read its result, or end the call."""
+    """After Ctrl-C while the caller's generator writes the first, nobody would read its result or end the call."""
     left = threading.Event()
 
     def groups() -> Iterator[CompletionGroup]:

@@ -21,7 +21,7 @@ from gradus import Client, Tls, aio
 class Serving:
     address: str
     warned: str
-    """What it said of its certificates when it started."""
+    """The server's warning about its certificates at its start."""
 
 
 Serve = Callable[[str, str | None], Serving]

@@ -47,7 +47,7 @@ def listening() -> Iterator[tuple[Heard, str]]:
 
 @pytest.fixture
 def opentelemetry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an application has loaded that has a trace going on in this context, as far as it is asked."""
+    """Provide the parts of OpenTelemetry that the client uses, with a trace going on in this context."""
     going = ContextVar("going", default=False)
     going.set(True)
 

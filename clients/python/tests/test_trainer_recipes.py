@@ -1,4 +1,4 @@
-"""What docs/guides/trainers.md says of trainers that generate ahead runs as it stands; and the practice of arms."""
+"""Test the recipe of docs/guides/trainers.md for trainers that generate ahead, and the example on practice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_trainer_that_generates_ahead(server: Server, client: Client, run_id: 
 
 
 def test_practice_is_counted_between_two_moves_of_success() -> None:
-    # Of a share of one half a group is a quarter of a group's practice.
+    # A group with half of its samples solved counts as a quarter of a group's practice.
     assert practice.practice_until_moved([0.5] * 400) == []
     assert practice.practice_until_moved([]) == []
     risen = practice.practice_until_moved([0.0] * 50 + [0.5] * 50)
@@ -44,7 +44,9 @@ def test_practice_is_counted_between_two_moves_of_success() -> None:
 
 
 def test_the_practice_of_a_stretch_is_the_server_s() -> None:
-    """The same numbers as server/curriculum/policies/frontier.ts: a move of more than 0.15 from the ninth group on."""
+    """The numbers equal those of server/curriculum/policies/frontier.ts: a move of more than 0.15 from the ninth group
+    on.
+    """
     shares = [1.0, 0.0] * 4 + [1.0] * 40
     total = count = 0.0
     levels = []

@@ -1,4 +1,4 @@
-"""What adapters to trainers have in common, without a trainer: addresses, scoring, places in groups."""
+"""Test the common parts of the trainers' adapters without a trainer: addresses, scoring, places in groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hurried user gives by mistake: each is refused with a word on what was meant, before anything is scored."""
+"""Test a hurried user's mistakes: each is refused with a hint before anything is scored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_TEXTS: list[Any] = [None, b"<answer>1</answer>", 12, 1.5, ["a"], ("a",), {"te
 
 
 class Text(str):
-    """As numpy's str_ is: a text of another class."""
+    """A subclass of str, as numpy's str_ is."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What tests of adapters share: the real server and a client of it."""
+"""Fixtures of the adapters' tests: the real server and a client of it."""
 
 from __future__ import annotations
 

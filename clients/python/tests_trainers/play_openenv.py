@@ -35,7 +35,7 @@ ROWS = 4
 
 
 class Played:
-    """What was shown and what it came to, of all episodes."""
+    """Prompts and rewards of all episodes."""
 
     shown: dict[tuple[str, int], set[str]]
     rewards: list[float]

@@ -1,4 +1,4 @@
-"""What gradus.slime imports of slime, which is on no package index: its names, and the calls that slime makes of ours.
+"""Stand-in for slime, which is on no package index: the names that gradus.slime imports, and slime's calls to it.
 
 Read from github.com/THUDM/slime: slime/rollout/data_source.py at 018ff18f78c4, slime/utils/types.py at 0d234f3e3a83,
 slime/rollout/sglang_rollout.py at 0044b40d6584, slime/rollout/rm_hub/__init__.py at 0b420f1ef416. With slime installed
@@ -43,7 +43,7 @@ class DataSource(abc.ABC):
 
 @dataclass
 class Sample:
-    """Those of slime's fields that are written or read here."""
+    """The fields of slime's sample that are written or read here."""
 
     class Status(Enum):
         PENDING = "pending"
@@ -104,7 +104,7 @@ def arguments(prompt_data: str, folder: str, **others: Any) -> Namespace:
 
 
 def load_function(path: str) -> Any:
-    """As slime finds what its arguments name."""
+    """Return the object that an argument of slime names by its path."""
     module, _, name = path.rpartition(".")
     return getattr(importlib.import_module(module), name)
 

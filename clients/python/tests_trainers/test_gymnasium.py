@@ -36,7 +36,7 @@ RIGHT = "<think>97 - 44 is 53, and 82 - 53 is 29</think><answer>82 - (97 - 44)</
 
 @pytest.fixture(autouse=True)
 def no_warnings() -> Iterator[None]:
-    """What gymnasium's checks only warn of is an error here."""
+    """Turn the warnings of gymnasium's checks into errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         yield
@@ -121,7 +121,7 @@ def test_the_vector_environment_passes_the_same_checks(address: str) -> None:
     check_reset_options(envs)
     env_reset_passive_checker(envs)
     with warnings.catch_warnings():
-        # It has no spec, being made here, and says so.
+        # The environment is made here and has no spec, and gymnasium warns about it.
         warnings.filterwarnings("ignore", message=".*Not able to test alternative render modes")
         check_env(Whole(envs))
 

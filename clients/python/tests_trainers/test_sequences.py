@@ -36,7 +36,7 @@ def test_what_is_sampled_with_a_cache_has_the_probabilities_that_are_learnt_from
     given = policy.given_rows([[2, 0, 1]] * 4000)
     answers = np.asarray(policy.sample(p, given, jax.random.key(0), 3))
     assert answers.shape == (4000, 10)
-    # Of the first two digits each pair is as frequent as the policy says.
+    # Each pair of first two digits is as frequent as the policy's probability.
     pairs = [(a, b) for a in range(3) for b in range(3)]
     rows = np.zeros((len(pairs), 10), np.int32)
     rows[:, :2] = pairs

@@ -1,4 +1,4 @@
-"""What gradus.serve mounts of other libraries: reasoning-gym, verifiers, OpenEnv's protocol."""
+"""Test gradus.serve on other libraries' environments: reasoning-gym, verifiers, OpenEnv's protocol."""
 
 from __future__ import annotations
 

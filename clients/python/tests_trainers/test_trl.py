@@ -82,7 +82,7 @@ def test_what_cannot_be_is_refused_with_its_reason(
 ) -> None:
     spec = GradusSpec(client, run_id, run_config(**run))
     with pytest.raises(ValueError, match=re.escape(reason)):
-        # As somebody would set it without `config`.
+        # A user may set these arguments by hand, without `config`.
         GRPOTrainer(
             str(policy),
             reward_funcs=spec.reward_funcs,
@@ -287,7 +287,7 @@ def test_a_trainer_takes_the_settings_of_the_run_file(
     assert (args.max_completion_length, args.max_grad_norm, args.save_steps) == (6, 0.5, 25)
     assert (args.optim, args.lr_scheduler_type) == ("adamw_torch", "constant")
     assert (args.per_device_train_batch_size, args.generation_batch_size) == (8, 16)
-    # What is given wins.
+    # An argument of the caller wins over the run file.
     assert args.temperature == 1.5
     (said,) = [each.getMessage() for each in caplog.records]
     assert "model (the trainer's argument `model`), batch_size (the run's prompts_per_update)" in said

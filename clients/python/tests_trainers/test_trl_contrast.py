@@ -85,7 +85,7 @@ def test_a_trainer_that_does_not_know_of_it_is_refused() -> None:
 
 
 class Paired(Scorer):
-    """Of every group the first completion over the second, whatever they are: the tiny policy is seldom right."""
+    """Prefers the first completion of every group to the second, whatever they are: the tiny policy is seldom right."""
 
     def score(self, groups: Any) -> Any:
         rewards = super().score(groups)

@@ -43,7 +43,7 @@ def test_five_lines_change_and_both_documents_show_them() -> None:
 
 @pytest.fixture
 def changes(policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What a test cannot do as it is written: fetch a model, and train for long."""
+    """Replacements for the parts of the script that a test cannot run: a fetched model, and long training."""
     monkeypatch.chdir(tmp_path)
     return {"Qwen/Qwen3-0.6B": str(policy), "max_steps=100": "max_steps=2, max_completion_length=8, use_cpu=True"}
 

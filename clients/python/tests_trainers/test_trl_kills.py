@@ -27,7 +27,7 @@ GENERATIONS = 4
 
 @dataclass
 class Trainings:
-    """Of examples/trl_grpo.py, one at a time."""
+    """Processes of examples/trl_grpo.py, one at a time."""
 
     nursery: Nursery
     log: Path
@@ -53,7 +53,7 @@ def arguments(server: Server, run_id: str, policy: Path, out: Path) -> list[str]
 
 
 def tasks_of(client: Client, run_id: str) -> list[Any]:
-    """What the run gave and got, group by group."""
+    """Return the run's tasks and samples, group by group."""
     run = client.run(run_id)
     groups = [group for batch in range(STEPS) for group in run.groups(batch, tasks=True)]
     return [(group.cursor, group.arm_id, identity(group.task), group.samples) for group in groups]

@@ -70,7 +70,7 @@ def test_a_group_that_lies_on_two_ranks_has_each_sample_once(client: Client) -> 
 
 
 def test_a_batch_that_is_filled_up_from_its_beginning_has_the_reward_of_each(client: Client) -> None:
-    """As accelerate fills an evaluation's last batch on several ranks, where it is larger than all there is."""
+    """On several ranks, accelerate fills an evaluation's last batch so, where the batch is larger than the data set."""
     tasks = [client.reset("countdown", seed=seed) for seed in range(3)]
     row = [task for task in tasks for _ in range(2)] * 2
     texts = ["<think></think><answer>1</answer>" if i % 3 else "nothing" for i in range(12)]

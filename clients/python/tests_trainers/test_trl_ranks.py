@@ -23,7 +23,7 @@ RUN = {"prompts_per_update": 3, "num_generations": 4}
 
 
 def rank_of(rank: int, port: int) -> dict[str, str]:
-    """What torchrun tells a rank, and gradus learns of accelerate."""
+    """Return the environment variables that torchrun sets for a rank, which gradus reads through accelerate."""
     of_all = {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": "localhost", "MASTER_PORT": port}
     return {name: str(value) for name, value in {**of_all, "RANK": rank, "LOCAL_RANK": rank}.items()}
 
@@ -58,7 +58,7 @@ def forked(nursery: Nursery, given: dict[str, Any], out: Path) -> None:
 
 
 def by_torchrun(given: dict[str, Any]) -> None:
-    """As people start them."""
+    """Train on two ranks that torchrun starts, as users do."""
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(
         [*torchrun, "trl_training.py", json.dumps(given)],
@@ -91,7 +91,7 @@ def test_two_ranks_train_on_one_run(
         assert figures["reward"] == pytest.approx(sum(rewards) / len(rewards), abs=1e-6)
 
     if kind == "grpo":
-        # As if it had been killed after the first checkpoint.
+        # Without its last checkpoint the training is as if killed after the first one.
         shutil.rmtree(tmp_path / f"checkpoint-{STEPS}")
         train_on_two_ranks(nursery, kind, server, run_id, policy, tmp_path)
         again = groups_of(client, run_id)

@@ -23,7 +23,7 @@ STEPS = 5
 
 @dataclass
 class Trainings:
-    """Of trl_training.py on one run, one at a time."""
+    """Processes of trl_training.py on one run, one at a time."""
 
     nursery: Nursery
     server: Server
@@ -78,7 +78,7 @@ def groups_of(run: Run, steps: int = STEPS) -> list[RunGroup]:
 
 
 def told(run: Run, steps: int = STEPS) -> list[Any]:
-    """What the run gave and got, group by group."""
+    """Return the run's tasks and samples, group by group."""
     return [
         (
             group.cursor,
@@ -115,7 +115,7 @@ def test_a_training_is_paused_and_resumed_and_killed_in_a_pause(
     wait_for(lambda: trainings.steps_saved(killed.run_id) > 0)
     killed.pause()
     before = trainings.steps_saved(killed.run_id)
-    # What was given out goes on: its step ends, and its checkpoint is written while the run is paused.
+    # The step under way goes on: it ends, and its checkpoint is written while the run is paused.
     wait_for(lambda: trainings.steps_saved(killed.run_id) > before)
     wait_for(lambda: f"run '{killed.run_id}' is paused" in trainings.log.read_text())
     os.kill(trainer, signal.SIGKILL)

@@ -65,7 +65,7 @@ def configuration(address: str, **data: Any) -> Any:
 
 
 def loader(config: Any) -> StatefulDataLoader:
-    """As verl's trainers make it (trainer/ppo/v1/trainer_base.py, trainer/ppo/ray_trainer.py)."""
+    """Make the data loader as verl's trainers do (trainer/ppo/v1/trainer_base.py, trainer/ppo/ray_trainer.py)."""
     dataset = create_rl_dataset(
         config.data.train_files,
         config.data,
@@ -98,7 +98,7 @@ async def reward(manager: NaiveRewardManager, batch: dict[str, Any], row: int, t
 
 
 def rewards(config: Any, batch: dict[str, Any], texts: list[list[str]]) -> list[dict[str, Any]]:
-    """Those of all completions of a batch, by row, asked for at once as a reward worker does."""
+    """Score all completions of a batch at once, as a reward worker does, and return the results by row."""
 
     async def ask() -> list[dict[str, Any]]:
         manager = load_reward_manager(config, TOKENIZER)

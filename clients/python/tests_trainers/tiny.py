@@ -15,7 +15,7 @@ CLOSING = "</answer>"
 SPECIAL = ["<pad>", "<|im_end|>"]
 CALL = '<tool_call>\n{"name": "submit", "arguments": {"response": "<answer>1 + 1</answer>"}}\n</tool_call>'
 WRITTEN = [CLOSING, *"12+"]
-"""What the policy writes after OPENING: enough for right forms, wrong forms and now and then a right answer."""
+"""Tokens that the policy writes after OPENING: enough for right forms, wrong forms and sometimes a right answer."""
 
 TEMPLATE = (
     "{% for message in messages %}<{{ message.role }}>{{ message.content }}\n{% endfor %}"

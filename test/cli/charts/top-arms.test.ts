@@ -1,4 +1,4 @@
-/** Of many arms a chart shows the most drawn, environment by environment, and the others as one. */
+/** Tests that a chart of many arms shows the most drawn ones, environment by environment, and merges the others. */
 import { expect, test } from "vitest";
 import type { Series } from "../../../cli/runs/series.ts";
 import { SHOWN_MAX, topArms } from "../../../cli/runs/top-arms.ts";

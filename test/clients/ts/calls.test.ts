@@ -271,6 +271,6 @@ test("nothing is opened before the first call; then both HTTP/2 windows are 8 Mi
   expect(sessions).toEqual([]);
   await expect(client.reset(choice)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(sessions.map(({ remoteSettings }) => remoteSettings.initialWindowSize)).toEqual([8 * 2 ** 20]);
-  // What this side may send: the connection's window, raised by grpc-js after the settings.
+  // The server may send as much as the connection's window allows; grpc-js raises it after the settings.
   await expect.poll(() => sessions[0]?.state.remoteWindowSize).toBe(8 * 2 ** 20);
 });

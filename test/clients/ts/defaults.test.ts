@@ -1,6 +1,6 @@
 /**
- * What holds where a caller says nothing, by the table that Python's client is tested against too. A run is created with
- * all of it spelled out; the client's own, with what must be said and no more, has to be the same run to the server.
+ * Tests the client's defaults against the table that the Python client's tests read too. One run is created with every
+ * default spelled out, another by the client from only the required fields. The server must find them equal.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";

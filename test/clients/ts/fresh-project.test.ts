@@ -52,7 +52,7 @@ afterAll(async () => {
 
 /** A command as its reader types it, beside the checkout; npm and what it starts run on the Node of the path. */
 async function type(command: string, cwd: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  // As from a shell, not from npm: its settings for this repository are not the project's.
+  // The commands run as from a shell, not from npm: npm's settings for this repository are not the project's.
   const outer = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
   const env = { ...Object.fromEntries(outer), npm_config_prefer_offline: "true", npm_config_audit: "false" };
   return run("bash", ["-euo", "pipefail", "-c", command], { cwd, env, timeout: PATIENCE_MS });

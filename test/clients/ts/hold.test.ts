@@ -8,7 +8,7 @@ import { evaluationHandle } from "../../../clients/ts/src/evaluation.ts";
 import { HoldEvaluationResponseSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type { Transport } from "../../../clients/ts/src/transport.ts";
 
-/** Of a server that says so many times that it holds, and then nothing. */
+/** Returns a handle on a server that sends `replies` messages on HoldEvaluation's stream and then none. */
 function handleOf(replies: number) {
   const signals: AbortSignal[] = [];
   const transport = {

@@ -30,7 +30,7 @@ let secure: TestServer;
 let mutual: TestServer;
 
 async function listen(name: string, server: Server): Promise<void> {
-  // What these servers think of the questions is not the test's; web servers themselves answer what is no HTTP/1.1.
+  // The test ignores these servers' errors about the calls; web servers themselves answer bytes that are no HTTP/1.1.
   for (const event of ["sessionError", "tlsClientError", "connection"])
     server.on(event, (one: { on?: (event: string, listener: () => void) => void }) =>
       one.on?.("error", () => undefined),

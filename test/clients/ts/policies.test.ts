@@ -1,4 +1,4 @@
-/** What the TypeScript SDK makes of a policy in plain values, against what the server reads. */
+/** Tests that the server reads the policy message that the TypeScript client builds from plain values. */
 import { describe, expect, test } from "vitest";
 import { policyOf, type PolicyChoice } from "../../../clients/ts/src/policies.ts";
 import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";

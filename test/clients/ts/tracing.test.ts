@@ -12,7 +12,7 @@ import { scriptedServer } from "./support/scripted-server.ts";
 const spanContext = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7", traceFlags: 1 };
 const going = trace.setSpanContext(ROOT_CONTEXT, spanContext);
 
-/** As an application has it that uses OpenTelemetry. */
+/** A context manager as in an application that uses OpenTelemetry. */
 const store = new AsyncLocalStorage<Context>();
 const manager = {
   active: () => store.getStore() ?? ROOT_CONTEXT,
@@ -32,7 +32,7 @@ afterAll(() => {
   propagation.disable();
 });
 
-/** What the calls of some work say of their trace. */
+/** Returns the traceparent header of each call that some work makes. */
 async function tracesOf(options: Parameters<typeof createClient>[1]): Promise<readonly (string | undefined)[]> {
   const heard: (string | undefined)[] = [];
   const hear = ({ metadata }: { readonly metadata: Metadata }): void => {

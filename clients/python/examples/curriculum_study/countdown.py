@@ -67,7 +67,7 @@ def _perhaps_twice(text: str, rng: np.random.Generator) -> str:
 
 
 def _shuffled(prompts: Tokens, rng: np.random.Generator) -> Tokens:
-    """The same prompts with their numbers in another order, which leaves the answer right."""
+    """Return the prompts with their numbers in another order, which leaves the answers right."""
     numbers = prompts[:, -_NUMBERS_MAX:]
     order = np.argsort(np.where(numbers == PAD, 2, rng.random(numbers.shape)), axis=1)
     return np.concatenate([prompts[:, :-_NUMBERS_MAX], np.take_along_axis(numbers, order, axis=1)], axis=1)
@@ -144,7 +144,7 @@ def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
 
 
 _EASIEST_SHARE = 0.81
-"""Of the easiest tier in what the default drew, which waits there for a threshold."""
+"""Share of the easiest tier in the default's draws; the default waits there for a threshold."""
 
 
 def _real() -> list[Arm]:

@@ -1,4 +1,4 @@
-"""What an experiment is made of; `countdown.py` and `packing.py` are two."""
+"""Types of an experiment's parts; `countdown.py` and `packing.py` each define one."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ Raw = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What every condition and every seed has in common.
+    """Settings that all conditions and all seeds share.
 
     Attributes
     ----------
     start_rows, start_steps, start_batch, start_rate
-        Of the supervised start: the solver's answers that are exported, and how they are imitated.
+        Settings of the supervised start: the number of exported solver's answers, and how they are imitated.
     rate, entropy
-        Of RLOO.
+        Learning rate and entropy bonus of RLOO.
     contrast, contrast_beta
         Weight and β of the contrast pairs' loss, where a condition has it (Curriculum RLOO 4.1).
     temperature
-        Of evaluation (Curriculum RLOO 4.1); in training it is 1.
+        Sampling temperature of evaluations (Curriculum RLOO 4.1); in training it is 1.
     samples, curve_samples
-        Of each held-out prompt, at the end and on the way.
+        Samples of each held-out prompt, at the end and during training.
     held_out
         Prompts of a held-out set.
     pool_rows
@@ -68,7 +68,7 @@ class Settings:
 
     @property
     def rollouts(self) -> int:
-        """Of a whole training."""
+        """Rollouts of a whole training."""
         return self.updates * self.prompts * self.generations
 
 
@@ -142,16 +142,16 @@ class Measure:
 
 
 def no_pool(_: Path, __: int) -> None:
-    """Of an experiment that has none."""
+    """Write no pool, for an experiment that has none."""
 
 
 def as_exported(answer: str, _: np.random.Generator) -> str:
-    """Of an experiment that imitates the solver's answers as they are."""
+    """Return the solver's answer unchanged, for an experiment that imitates answers as they are."""
     return answer
 
 
 def same_order(prompts: Tokens, _: np.random.Generator) -> Tokens:
-    """Of an experiment whose prompts are read as they stand."""
+    """Return the prompts unchanged, for an experiment that reads them as they stand."""
     return prompts
 
 

@@ -23,7 +23,7 @@ _PAIRS = 64
 
 @dataclass(frozen=True)
 class Objective:
-    """What a step improves: see `experiment.Settings`."""
+    """Loss that a step improves, and its weights: see `experiment.Settings`."""
 
     size: Size
     optimizer: optax.GradientTransformation

@@ -1,4 +1,4 @@
-"""What is measured on held-out prompts: pass@k and its average, and the intervals of their means over seeds."""
+"""Measures on held-out prompts: pass@k, its average, and the intervals of their means over seeds."""
 
 from __future__ import annotations
 

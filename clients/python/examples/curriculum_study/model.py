@@ -21,7 +21,7 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True)
 class Size:
-    """Of a model that reads and writes `language`."""
+    """Size of a model that reads and writes `language`."""
 
     language: Language
     width: int = 96
@@ -127,7 +127,7 @@ Cache = list[tuple[jnp.ndarray, jnp.ndarray]]
 
 
 def _read(p: Parameters, size: Size, table: jnp.ndarray, prompts: jnp.ndarray) -> tuple[Cache, jnp.ndarray]:
-    """What the model keeps of prompts, and the last place's state, (rows, width)."""
+    """Return the model's cache of the prompts, and the last place's state, (rows, width)."""
     language = size.language
     room = ((0, 0), (0, language.completion_length), (0, 0), (0, 0))
     cache: Cache = []
@@ -145,7 +145,7 @@ def _read(p: Parameters, size: Size, table: jnp.ndarray, prompts: jnp.ndarray) -
 def _read_on(
     p: Parameters, size: Size, table: jnp.ndarray, cache: Cache, at: jnp.ndarray, token: jnp.ndarray
 ) -> tuple[Cache, jnp.ndarray]:
-    """The same after one more token, (rows,), at place `at`."""
+    """Return the cache and the state after one more token, (rows,), at place `at`."""
     visible = (jnp.arange(size.language.length) <= at)[None, None]
     kept: Cache = []
 

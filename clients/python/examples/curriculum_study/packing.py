@@ -70,7 +70,7 @@ def _arms() -> list[Arm]:
 
 
 def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
-    """Of each environment, a third of each level; the eval split has no instance of an arm's."""
+    """Held-out tasks by environment, a third from each level; the eval split has no instance of an arm's."""
     sets: dict[str, list[Task]] = {"subset-sum": [], "knapsack": []}
     for name, spec in _specs().items():
         tasks = client.batch_reset(replace(spec, split="eval"), range(settings.held_out // len(LEVELS)))

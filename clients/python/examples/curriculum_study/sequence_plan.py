@@ -1,4 +1,4 @@
-"""What the study of sequences trains: families, conditions and seeds, as docs/studies/sequences.md lays them down."""
+"""Plan of the study of sequences: families, conditions and seeds, as docs/studies/sequences.md specifies them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import gradus
 from gradus import Arm, DynamicSampling, Policy
 
 RATE = 1e-3
-"""Of Adam, for every family and condition: set by trying equal shares of cipher with seed 0 alone."""
+"""Adam's learning rate for every family and condition, chosen with equal shares of cipher and seed 0 alone."""
 PROMPTS, GENERATIONS, UPDATES = 16, 8, 320
 EVALUATE_EVERY = 16
 """Updates between two evaluations; in rollouts where a batch may take more of them."""
@@ -41,7 +41,7 @@ class Family:
         ]
 
     def parameters(self, length: int) -> Mapping[str, float]:
-        """Of the generator."""
+        """Parameters of the generator for sequences of this length."""
         return {"length_min": length, "length_max": length, "symbols": self.symbols}
 
 
@@ -61,12 +61,12 @@ def _weights(lengths: Sequence[int]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Condition:
-    """What the server does.
+    """One condition of the study: the server's policy and options for the run.
 
     Attributes
     ----------
     policy
-        Of the run, from its seed and from the shares that another condition drew, (arms,).
+        Returns the run's policy, from its seed and from the shares that another condition drew, (arms,).
     needs
         The condition whose mean shares it draws: it is trained once all seeds of that one are.
     options
@@ -81,7 +81,7 @@ class Condition:
 
 
 def _until_mastered(lengths: Sequence[int]) -> Policy:
-    """What `recommended()` was: the next length is opened once the newest is mastered."""
+    """Return the former `recommended()`: it opens the next length once the newest is mastered."""
     tiers = [_weights([length]) for length in lengths]
     return gradus.competence(*tiers, threshold=0.7, newest_share=0.5, floor=0.1)
 
@@ -131,7 +131,7 @@ class Part:
 
     @property
     def rollouts(self) -> int:
-        """Of a whole training."""
+        """Rollouts of a whole training."""
         return self.updates * PROMPTS * GENERATIONS
 
 

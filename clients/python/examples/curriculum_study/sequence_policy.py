@@ -59,7 +59,7 @@ def _logits(p: Parameters, x: jnp.ndarray, symbols: int) -> jnp.ndarray:
 
 
 def log_probabilities(p: Parameters, given: jnp.ndarray, answers: jnp.ndarray, symbols: int) -> jnp.ndarray:
-    """Of each digit of answers (rows, 10), given those before it: (rows, 10)."""
+    """Log-probability of each digit of answers (rows, 10), given the digits before it: (rows, 10)."""
     x = _embedded(p, jnp.concatenate([given, answers[:, :-1]], axis=1), 0)
     for w in p["layers"]:
         x = layer(w, _HEADS, x, causal)

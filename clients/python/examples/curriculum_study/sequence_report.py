@@ -1,4 +1,4 @@
-"""What the study of sequences came to, as docs/studies/sequences.md says that it is judged."""
+"""Report on the study of sequences, by the criteria of docs/studies/sequences.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Results = Mapping[str, Sequence[Figures]]
 """Figures by condition, in the part's order, seed by seed."""
 
 _REACHED = 0.9
-"""Of the mean final score of equal shares: where the rollouts to reach are counted to."""
+"""Share of equal shares' mean final score; the report counts the rollouts until a condition reaches it."""
 
 _HYPOTHESES = (
     ("1. cipher: frontier less equal shares", "cipher", FRONTIER, EQUAL),
@@ -68,7 +68,7 @@ def evaluation_noise(raw: Raw) -> float:
 
 
 def differences(results: Results, name: str, other: str) -> list[float]:
-    """Of the area, over the seeds that both have."""
+    """Differences in area under the curve, for the seeds that both conditions have."""
     by_seed = {each["seed"]: area(each) for each in results.get(other, ())}
     return [area(each) - by_seed[each["seed"]] for each in results.get(name, ()) if each["seed"] in by_seed]
 

@@ -34,7 +34,7 @@ _EVALUATED_EVERY = EVALUATE_EVERY * PROMPTS * GENERATIONS
 
 @dataclass(frozen=True)
 class Point:
-    """Of the learning curve: the share of held-out tasks that is right, by length."""
+    """Point of the learning curve: the share of held-out tasks that is right, by length."""
 
     rollouts: int
     right: Sequence[float]
@@ -42,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Trained:
-    """What one seed of one condition came to; `drawn`: tasks of each arm by update batch, (batches, arms)."""
+    """Result of one seed of one condition; `drawn`: tasks of each arm by update batch, (batches, arms)."""
 
     part: str
     condition: str
@@ -77,7 +77,7 @@ class _Rows:
         )
 
     def useful_first(self) -> _Rows:
-        """Those of the first PROMPTS groups whose outcomes differ, and then of others: always as many rows."""
+        """Rows of PROMPTS groups: first of groups whose outcomes differ, then of others. Their number is constant."""
         differ = self.advantages.reshape(-1, GENERATIONS).any(axis=1)
         order = np.argsort(~differ, kind="stable")[:PROMPTS]
         rows = (order[:, None] * GENERATIONS + np.arange(GENERATIONS)).ravel()
@@ -128,7 +128,7 @@ class SequenceTrainer:
         return Trained(self.part.name, self.condition.name, self.seed, RATE, curve, drawn, seconds)
 
     def _run(self) -> Run:
-        # What was begun and not ended is begun anew; what is drawn does not depend on the run's name.
+        # An interrupted training starts again as a new run; the draws do not depend on the run's name.
         run = self.client.run(f"sequences-{uuid.uuid4().hex}")
         run.create(
             arms=self._arms(),

@@ -97,7 +97,7 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
                 command = [sys.executable, __file__, *which, *here]
                 return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
 
-        # What needs others' draws waits for all of those.
+        # Conditions that need others' draws wait for all of those.
         for needs in (False, True):
             missing = [
                 job

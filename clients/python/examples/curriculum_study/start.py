@@ -86,6 +86,6 @@ class Start:
 
 
 def load(path: Path) -> Start:
-    """What `make_start` wrote."""
+    """Read the start that `make_start` wrote."""
     written = path.read_bytes()
     return Start(hashlib.sha256(written).hexdigest()[:16], jax.tree.map(jnp.asarray, pickle.loads(written)))

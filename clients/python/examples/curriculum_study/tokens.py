@@ -73,7 +73,7 @@ class Language:
         return _padded([*tokens, END], self.completion_length)
 
     def text(self, completion: Iterable[int]) -> str:
-        """What a completion says, up to its end mark."""
+        """Text of a completion, up to its end mark."""
         text, after_number = "", False
         for token in completion:
             if token in {END, PAD}:

@@ -25,12 +25,12 @@ _CHUNK = 1024
 """Rows that are sampled at a time in evaluation."""
 
 Facts = Mapping[str, float]
-"""Of a held-out set, means over all samples: "solved", "feasible", and "quality", which is 0 where none is feasible."""
+"""Means over all samples of a held-out set: "solved", "feasible", and "quality", which is 0 if none is feasible."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Of the learning curve: facts by held-out set."""
+    """Point of the learning curve: facts by held-out set."""
 
     update: int
     rollouts: int
@@ -39,18 +39,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Trained:
-    """What one seed of one condition came to.
+    """Result of one seed of one condition.
 
     Attributes
     ----------
     final, passes
-        By held-out set: facts, and pass@k for k = 1 to `Settings.samples`.
+        Facts and pass@k for k = 1 to `Settings.samples`, by held-out set.
     start
-        Names the weights that it started from; figures of several starts are not compared.
+        Name of the weights at the start of training; figures of several starts are not compared.
     drawn
         Tasks that each arm gave in each update, (updates, arms).
     seconds, waiting
-        Of training without evaluations; and of these, spent on scoring.
+        Seconds of training without evaluations, and the part of them that was spent on scoring.
 
     """
 
@@ -124,7 +124,7 @@ class Trainer:
 
     def _create_run(self) -> Run:
         settings, condition = self.settings, self.condition
-        # What was begun and not ended is begun anew; what is drawn does not depend on the run's name.
+        # An interrupted training starts again as a new run; the draws do not depend on the run's name.
         run = self.client.run(
             f"{self.experiment.name}-{self.name}-{slug(condition.name)}-{self.seed}-{uuid.uuid4().hex[:8]}"
         )

@@ -32,7 +32,7 @@ def hold_on(how: str) -> bool:
     try:
         return hoard_more(240)
     except MemoryError:
-        # What finds none may also come to something else.
+        # An answer that finds no memory may also give a wrong verdict instead of an error.
         return False
 
 
