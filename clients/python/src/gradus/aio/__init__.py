@@ -81,7 +81,7 @@ class Evaluation(EvaluationHandle):
 class Client(ClientHandle):
     """`gradus.Client` for asyncio, with the same parameters.
 
-    It may be used from several event loops, one after the other or side by side: it has a connection for each.
+    Several event loops may use it, in succession or concurrently: each has its own connection.
     """
 
     get_server_info = awaiting(ClientCore.get_server_info)
@@ -116,17 +116,17 @@ class Client(ClientHandle):
         super().__init__(ClientCore(AsyncIo, settings))
 
     async def __aenter__(self) -> Self:
-        """Gives the client itself."""
+        """Returns the client itself."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Closes it."""
+        """Closes the connection."""
         await self.close()
 
     async def close(self) -> None:
-        """Closes the running loop's connection; a later call opens another."""
+        """Closes the running loop's connection. A later call opens another."""
         channel = self._core.io.channels.take(asyncio.get_running_loop())
         if channel is not None:
             await channel.close()
@@ -153,9 +153,9 @@ class Client(ClientHandle):
                 yield result
 
     def run(self, run_id: str) -> Run:
-        """A handle on a run, whether or not it exists yet. Calls nothing."""
+        """Returns a handle of a run, whether or not the run exists yet. Makes no call."""
         return Run(WholeRunCore(self._core, run_id))
 
     def evaluation(self, evaluation_id: str) -> Evaluation:
-        """A handle on an evaluation, whether or not it exists yet. Calls nothing."""
+        """Returns a handle of an evaluation, whether or not it exists yet. Makes no call."""
         return Evaluation(EvaluationCore(self._core, evaluation_id))

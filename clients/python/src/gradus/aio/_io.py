@@ -28,7 +28,7 @@ class AsyncIo:
         return self.address.reached.yes
 
     def channel(self) -> grpc.aio.Channel:
-        """The channel of the running loop."""
+        """Returns the channel of the running loop."""
         return self.channels.get(asyncio.get_running_loop())
 
     async def exchange(self, call: Call[Any], timeout: float) -> Any:

@@ -1,4 +1,4 @@
-"""Tasks that carry a stream of steps."""
+"""Carries a stream of steps with asyncio tasks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 _ASK_SECONDS = 2.0
-"""Time in which a server answers what it takes, after a write failed."""
+"""Seconds to wait for the server's error after a failed write."""
 
 
 class TaskWire:
-    """Carries a stream's messages: one task writes what is in the outgoing queue, another reads the replies.
+    """Carries a stream's messages: one task writes the outgoing queue, and another reads the replies.
 
-    A third adds the caller's groups, at most `window` ahead of their results. To be used as a context: its end ends
-    the tasks and the call.
+    A third one adds the caller's groups, at most `window` ahead of their results. Use it as a context: its end ends the
+    tasks and the call.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class TaskWire:
         self._tasks: list[asyncio.Future[None]] = []
 
     async def __aenter__(self) -> TaskWire:
-        """Gives itself."""
+        """Returns itself."""
         return self
 
     def feed(self, add: Callable[[CompletionGroup], None]) -> None:
-        """Begins to read the groups, and adds them."""
+        """Starts the task that reads the groups and adds them."""
         self._feeder = asyncio.ensure_future(self._feed(add))
 
     async def __aexit__(
@@ -65,7 +65,7 @@ class TaskWire:
         for task in tasks:
             task.cancel()
         try:
-            # Unlike one after the other, this tells their end from being cancelled itself.
+            # Unlike an await of each task, this distinguishes the end of a task from a cancellation of this one.
             await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             if self._call is not None:
@@ -98,14 +98,14 @@ class TaskWire:
         self._outgoing.put_nowait(message)
 
     def release(self) -> None:
-        """Says that a group has its result, so that another may be read."""
+        """Records that a group has its result, so that another may be read."""
         self._slots.release()
 
     async def next_event(self, wait: float) -> Event | None:
-        """What happens next; None: nothing within the seconds to wait."""
+        """Returns the next event; None: there was none within `wait` seconds."""
         if not self._inbox.empty():
             return self._inbox.get_nowait()
-        # Before Python 3.12 `wait_for` forgets that it was cancelled where what it waits for comes at the same time.
+        # Before Python 3.12 `wait_for` loses a cancellation that arrives together with the awaited result.
         late = asyncio.get_running_loop().call_later(wait, self._inbox.put_nowait, None)
         try:
             return await self._inbox.get()
@@ -121,14 +121,14 @@ class TaskWire:
                 add(check_group(await iterator.__anext__()))
         except StopAsyncIteration:
             self._inbox.put_nowait(Exhausted(None))
-        # What the caller's iterable raises is raised to the caller; also where what it waits for was cancelled.
+        # The caller gets the error of its own iterable, also if an awaitable in the iterable was cancelled.
         except (Exception, asyncio.CancelledError) as error:
             self._inbox.put_nowait(Exhausted(error))
 
     async def _write(
         self, call: Any, outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest | None], together: Together
     ) -> None:
-        # A failed write says that the call has ended, which the reader learns too.
+        # A failed write means that the call has ended, and the reader learns this too.
         try:
             while (first := together.left() or await outgoing.get()) is not None:
                 message = together.message(first, outgoing)
@@ -153,7 +153,7 @@ class TaskWire:
             self._inbox.put_nowait(Ended(number, error))
 
     async def _error_of_write(self) -> GradusError:
-        """Finds out why a write failed, for grpc.aio drops the status that the server ended the stream with."""
+        """Finds out why a write failed, because grpc.aio drops the status with which the server ended the stream."""
         assert self._channel is not None
         ask = self._channel.unary_unary(
             "/gradus.v1.EnvironmentService/GetServerInfo",

@@ -1,4 +1,4 @@
-"""One task at a time."""
+"""One environment with one task at a time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TextEnv(gym.Env[str, str]):
         self._completion = ""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """The next prompt, and what is known of its task; of a run the same again, where it was not answered."""
+        """Returns the next prompt and facts about its task; an unanswered prompt of a run comes again."""
         super().reset(seed=seed)
         if self._shown is not None:
             self._game.put_back([self._shown])
@@ -71,18 +71,18 @@ class TextEnv(gym.Env[str, str]):
         return self._shown.prompt, self._shown.info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Scores a completion of the prompt, a text or a `WrittenText`; the episode is over, the observation empty."""
+        """Scores a completion, a text or a `WrittenText`. The episode is then over, and the observation empty."""
         if self._shown is None:
             raise gym.error.ResetNeeded("an episode is one completion: call reset() before each step()")
-        # A step that fails can be made again: until a completion is scored, the prompt waits for it.
+        # A step that fails can be repeated: the prompt waits until a completion is scored.
         ((outcome, reward),) = self._game.play([self._shown], [action])
         self._shown, self._completion = None, action
         return "", reward, True, outcome.truncated, facts(outcome)
 
     def render(self) -> str:
-        """The prompt and the completion; of an episode that is over the completion alone."""
+        """Returns the prompt and the completion; after the episode only the completion."""
         return f"{self._shown.prompt if self._shown else ''}{self._completion}"
 
     def close(self) -> None:
-        """Closes the connection; a later call opens another."""
+        """Closes the connection. A later call opens another."""
         self._game.client.close()

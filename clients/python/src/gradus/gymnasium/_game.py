@@ -1,4 +1,4 @@
-"""What both environments do: the next tasks, and what completions of them are worth."""
+"""Base of both environments: gets tasks and scores completions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ FAMILY = frozenset(SpecOptions.__annotations__)
 """The options that fix a family of tasks."""
 
 _SEED_END = 2**63
-"""Seeds that are drawn are below this, for numpy's numbers are."""
+"""Upper bound of drawn seeds, because numpy's numbers are below it."""
 
 
 class Shown:
-    """A task that a completion is awaited of, and which of its group's that is."""
+    """A task that waits for a completion, with the completion's index in its group."""
 
     def __init__(self, task: Task, reference: TaskReference, sample_index: int | None) -> None:
         self.task = task
@@ -45,7 +45,7 @@ class Shown:
         self.prompt = "\n\n".join(each["content"] for each in task.prompt)
 
     def info(self) -> dict[str, Any]:
-        """What a policy may want to know; made anew, for who gets it may change it."""
+        """Returns facts for the policy, in a new dictionary, because the caller may change it."""
         task = self.task
         return {
             "environment": task.environment,
@@ -64,7 +64,7 @@ class _Source(Protocol):
 
 
 class Game:
-    """What both environments do."""
+    """Gets tasks and scores completions."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Game:
         )
 
     def show(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]:
-        """The next tasks, (count,)."""
+        """Returns the next tasks, (count,)."""
         shown = self._source.next(count, seed, random)
         for each in shown:
             if len(each.prompt) > self._max_prompt_length:
@@ -105,11 +105,11 @@ class Game:
         return shown
 
     def put_back(self, shown: Sequence[Shown]) -> None:
-        """Takes what was shown and not answered: a run would wait for it, so that it is shown again."""
+        """Takes back tasks that were shown and not answered. A run would wait for them, so they are shown again."""
         self._source.put_back([each for each in shown if not each.is_answered])
 
     def play(self, shown: Sequence[Shown], completions: Sequence[str]) -> list[tuple[Outcome, float]]:
-        """Outcomes and rewards, (n,)."""
+        """Returns outcomes and rewards, (n,)."""
         texts = [check_text(text, f"actions[{at}]") for at, text in enumerate(listed(completions, str, "actions"))]
         if len(texts) != len(shown):
             raise ValueError(f"actions: want one for each environment, {len(shown)}; got {len(texts)}")
@@ -124,7 +124,7 @@ class Game:
 
 
 class _Family:
-    """Tasks by seed: the one that is given and those after it, or drawn ones."""
+    """Tasks of a family by seed: a given seed and those after it, or drawn ones."""
 
     def __init__(self, client: Client, address: RunAddress, spec: TaskSpec) -> None:
         self._client = client
@@ -137,14 +137,14 @@ class _Family:
         return [self._shown(each.result()) for each in results]
 
     def put_back(self, shown: Sequence[Shown]) -> None:
-        """Nothing waits for a task that is of no run."""
+        """Does nothing, because nothing waits for a task outside of a run."""
 
     def _shown(self, task: Task) -> Shown:
         return Shown(task, TaskReference.of(task, self._address, 1), 0)
 
 
 class _Run:
-    """Tasks of a run, each as often as it has generations."""
+    """Tasks of a run, each as often as the run has generations."""
 
     def __init__(self, client: Client, address: RunAddress, at_once: int) -> None:
         run = client.run(address.run_id)
@@ -156,7 +156,7 @@ class _Run:
         self._fit(run.get().config_now)
 
     def _fit(self, config: RunConfig) -> None:
-        """Takes the run's shape as it is now, for `Run.update_shape` changes it at any time."""
+        """Takes the run's current shape, because `Run.update_shape` may change it at any time."""
         check_scored_by_step(config)
         check_batches(config, self._at_once, "num_envs", of_a_prompt=config.num_generations)
         self._size = config.num_generations
@@ -178,7 +178,7 @@ class _Run:
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:
-    """What is known of a completion; what is not has no key."""
+    """Returns facts about a completion. Unknown ones have no key."""
     facts: dict[str, Any] = {"violation": outcome.violation}
     known = {
         "verdict": outcome.verdict,

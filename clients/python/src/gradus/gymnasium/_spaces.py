@@ -36,13 +36,13 @@ class WrittenText(str):
 
 
 LENGTH_MAX = 65536
-"""Characters, unless an environment is made with another length."""
+"""Maximum number of characters, unless an environment is made with another length."""
 
 _PRINTABLE = "".join(map(chr, range(32, 127)))
 
 
 class _Unicode:
-    """All characters there are, each at its code point, as a set and as a list of a million would be."""
+    """All Unicode characters by code point, without the memory of a set or a list of a million."""
 
     def __len__(self) -> int:
         return sys.maxunicode + 1
@@ -61,10 +61,10 @@ class _Unicode:
 
 
 class AnyText(Text):
-    """Texts of any characters, none of them too; what is sampled is printable ASCII.
+    """Texts of any characters, the empty one included; samples are printable ASCII.
 
-    Its characters are numbered by their code points: gymnasium's `AsyncVectorEnv` hands texts between processes as
-    numbers of the characters of their space, and flattens them so.
+    Its characters are numbered by code point, because gymnasium's `AsyncVectorEnv` passes texts between processes as
+    numbers of characters, and flattens them in the same way.
     """
 
     def __init__(self, max_length: int) -> None:
@@ -73,34 +73,34 @@ class AnyText(Text):
 
     @property
     def character_set(self) -> Any:
-        """All of Unicode."""
+        """Returns all of Unicode."""
         return _Unicode()
 
     @property
     def character_list(self) -> Any:
-        """The same, by code point."""
+        """Returns all characters, by code point."""
         return _Unicode()
 
     def character_index(self, char: str) -> Any:
-        """Its code point."""
+        """Returns the code point of a character."""
         return np.int32(ord(char))
 
     def sample(self, mask: Any = None, probability: Any = None) -> str:
-        """A text of printable ASCII; masks are of its characters."""
+        """Returns a text of printable ASCII. Masks apply to its characters."""
         self._sampled.seed(int(self.np_random.integers(2**31)))
         return str(self._sampled.sample(mask, probability))
 
     def __repr__(self) -> str:
-        """Its greatest length."""
+        """Shows the maximum length."""
         return f"AnyText({self.max_length})"
 
 
 class _SharedTexts:
-    """Texts of a shared memory as they stand there.
+    """A view of the texts in shared memory.
 
-    `AsyncVectorEnv` reads its observations once, when it is made, and then hands out copies of them: of arrays, which
-    are views, these are the new ones, but of texts the first for ever. A copy of this is a tuple of what stands there
-    when it is made.
+    `AsyncVectorEnv` reads its observations once, when it is made, and then returns copies of them. Copies of arrays,
+    which are views, have the new values, but texts would stay the first ones. A copy of this object is a tuple of the
+    current texts.
     """
 
     def __init__(self, codes: np.ndarray[Any, Any]) -> None:

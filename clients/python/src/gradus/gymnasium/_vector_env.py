@@ -71,7 +71,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """The next prompts, and what is known of their tasks; of a run the same again, where they were not answered."""
+        """Returns the next prompts and facts about their tasks; unanswered prompts of a run come again."""
         super().reset(seed=seed)
         if options and "reset_mask" in options:
             raise ValueError("options['reset_mask']: all tasks end together here; reset without a mask")
@@ -81,7 +81,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     def step(
         self, actions: tuple[str, ...]
     ) -> tuple[tuple[str, ...], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any], dict[str, Any]]:
-        """Scores a completion of each prompt, and gives the next prompts."""
+        """Scores a completion of each prompt, and returns the next prompts."""
         if not self._shown:
             raise gym.error.ResetNeeded("call reset() before the first step()")
         played = self._game.play(self._shown, actions)

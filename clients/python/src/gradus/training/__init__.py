@@ -1,9 +1,9 @@
-"""What adapters to trainers have in common; `gradus.verl`, `gradus.slime` and the others are made of it.
+"""Common parts of the adapters to trainers, such as `gradus.verl` and `gradus.slime`.
 
-A trainer's loop fixes when tasks are asked for, where completions are scored and what a checkpoint holds. Here is what
-does not depend on whose loop it is: where a run is (`RunAddress`), what of a task travels with a row (`TaskReference`),
-scoring sample by sample in messages of many (`Scorer`), what is written into a checkpoint (`checkpoint_of`, `restore`),
-and what is refused because it would wait for ever.
+A trainer's loop fixes when it requests tasks, where it scores completions, and what a checkpoint holds. This package
+has the parts that are independent of the loop: the address of a run (`RunAddress`), the reference that travels with a
+row (`TaskReference`), scoring of single samples in large messages (`Scorer`), checkpoints (`checkpoint_of`, `restore`),
+and checks of settings with which a training would wait for ever.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A run in a trainer's checkpoint.
+"""Saves and restores a run with a trainer's checkpoint.
 
-A trainer that goes back to a checkpoint trains on the same tasks again only if the run goes back too: what it learnt
-after the checkpoint would otherwise count twice, and the tasks that follow would be others.
+A trainer that returns to a checkpoint trains on the same tasks again only if the run returns too. Otherwise what the
+run learned after the checkpoint would count twice, and other tasks would follow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from gradus.training._references import PATIENCE_SECONDS
 
 
 class RunCheckpoint(TypedDict):
-    """What a checkpoint holds of a run; it pickles. `state` is the whole run, `cursor` the reader's position."""
+    """Data of a run in a checkpoint; it can be pickled.
+
+    `state` is the whole run, `cursor` the reader's position.
+    """
 
     run_id: str
     cursor: int
@@ -33,8 +36,9 @@ class RunCheckpoint(TypedDict):
 
 
 def checkpoint_of(run: Run) -> RunCheckpoint:
-    """The run as it stands, and the position of its handle."""
-    # The state is read first: if the run moves on in between, the version is found to differ, and the run is put back.
+    """Returns the current run, and the position of its handle."""
+    # The state is read first. If the run moves on meanwhile, its version differs at the restore, and the run is put
+    # back.
     before = run.get().state
     state = run.export_state()
     return RunCheckpoint(
@@ -47,10 +51,10 @@ def checkpoint_of(run: Run) -> RunCheckpoint:
 
 
 def restore(run: Run, saved: RunCheckpoint) -> bool:
-    """Puts what the run learned back to where it stood, if the run moved on since or is gone, and the handle too.
+    """Restores what the run had learned, and the handle's position, if the run has moved on or is gone.
 
-    Gives whether it was put back. Tasks that were given out before then count no more ("stale_epoch"). What an operator
-    changed since (pause, weights, policy, arms, shape) stays changed; see `leave_old_shape`.
+    Returns whether it restored the run. Tasks that were handed out before then no longer count ("stale_epoch"). Changes
+    by an operator (pause, weights, policy, arms, shape) stay; see `leave_old_shape`.
 
     Raises
     ------
@@ -71,10 +75,10 @@ def restore(run: Run, saved: RunCheckpoint) -> bool:
 
 
 def leave_old_shape(run: Run, cursor: int) -> int:
-    """Closes open groups of a shape that the run has no more, and gives the cursor at which to go on.
+    """Closes open groups of a shape that the run no longer has. Returns the cursor at which to go on.
 
-    A checkpoint holds groups that were given out and not scored. If `Run.update_shape` changed num_generations or
-    prompts_per_update since, a trainer of the new shape can't make such a group or its update batch whole.
+    A checkpoint holds groups that were handed out and not scored. If `Run.update_shape` has since changed
+    num_generations or prompts_per_update, a trainer of the new shape cannot complete such a group or its update batch.
 
     Parameters
     ----------
@@ -113,7 +117,7 @@ def _stands_there(state: RunState | None, saved: RunCheckpoint) -> bool:
 
 
 def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
-    """Writes it into a file, whole or not at all."""
+    """Writes a checkpoint to a file, as a whole or not at all."""
     text = json.dumps({**saved, "state": state_to_text(saved["state"])})
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.new")
@@ -122,7 +126,7 @@ def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
 
 
 def read_checkpoint(path: Path) -> RunCheckpoint:
-    """What `write_checkpoint` wrote."""
+    """Reads the checkpoint that `write_checkpoint` wrote."""
     read: dict[str, Any] = json.loads(path.read_text())
     return RunCheckpoint(
         run_id=read["run_id"],
@@ -134,19 +138,19 @@ def read_checkpoint(path: Path) -> RunCheckpoint:
 
 
 def state_to_text(state: bytes) -> str:
-    """A run's exported state as text, for JSON."""
+    """Returns an exported state as text, for JSON."""
     return base64.b64encode(zlib.compress(state)).decode()
 
 
 def state_from_text(text: str) -> bytes:
-    """The state that `state_to_text` was given."""
+    """Returns the state from the text of `state_to_text`."""
     return zlib.decompress(base64.b64decode(text))
 
 
 def retry_while_away(work: Callable[[], object], patience: float) -> None:
-    """Does something again for so many seconds as long as the server is away.
+    """Repeats some work for up to `patience` seconds, as long as the server is away.
 
-    For what calls make once only, since it does more when it is made twice, and where that does no harm.
+    For calls that the client does not retry, because a second call does more, if that is harmless here.
     """
     deadline = time.monotonic() + patience
     while True:

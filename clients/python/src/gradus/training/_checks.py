@@ -1,4 +1,4 @@
-"""What is refused at the start, since it would wait for ever or teach the run nothing later."""
+"""Checks at the start: settings with which a training would wait for ever, or teach the run nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import lcm
 from gradus.runs import RunConfig
 
 _LAG = 1
-"""The contract's default."""
+"""The contract's default of the feedback lag, in update batches."""
 
 
 def check_generations(config: RunConfig, num_generations: int, option: str) -> None:

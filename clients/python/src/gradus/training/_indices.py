@@ -1,8 +1,8 @@
-"""Which of its group a completion is: by its place on its rank, or where that is not known, any that is free.
+"""Finds the index of a completion in its group: by its place on its rank, or any free index.
 
-Where verl and verifiers score a completion they no longer know which of its group it is, and several processes score
-those of one group. Each process counts up from 0; where the server says that another completion is at that index, it
-asks which are missing and takes one of them.
+When verl and verifiers score a completion, they no longer know its index, and several processes score completions of
+one group. Each process counts up from 0. If the server says that another completion has an index, the process asks for
+the missing ones and takes one of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gradus.training._references import TaskReference
 
 
 def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) -> int:
-    """Which of its group a rank's sample is, where a batch's groups lie one after the other over the ranks.
+    """Returns a sample's index in its group, if a batch's groups lie in succession over the ranks.
 
     Parameters
     ----------
@@ -33,26 +33,26 @@ def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) 
 
 
 _GROUPS_MAX = 4096
-"""Groups remembered; older ones were whole long ago."""
+"""Maximum number of groups that are remembered. Older ones were complete long ago."""
 
 
 class SampleIndices:
-    """Which indices of a group are taken, as far as this process knows."""
+    """Indices of each group that are taken, as far as this process knows."""
 
     def __init__(self) -> None:
         self._taken: OrderedDict[str, set[int]] = OrderedDict()
 
     def first(self, task: TaskReference) -> int:
-        """The lowest index that is free; where none is, one that is not."""
+        """Returns the lowest free index; if none is free, one that is taken."""
         taken = self._of(task)
         index = next((each for each in range(task.num_generations) if each not in taken), task.num_generations - 1)
         taken.add(index)
         return index
 
     def among(self, task: TaskReference, missing: Sequence[int]) -> int | None:
-        """One of those that the server misses and this process has sent nothing for; None: there is none left.
+        """Returns an index that the server misses and that this process has not used; None: there is none.
 
-        Processes that look at the same time take different ones, as far as their numbers differ.
+        Concurrent processes take different ones, as far as their numbers differ.
         """
         taken = self._of(task)
         free = [each for each in missing if each not in taken]

@@ -1,4 +1,4 @@
-"""A run's tasks one after the other, in portions of a trainer's own size."""
+"""Reads a run's tasks in portions of a trainer's own size."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _COUNT_MAX = 4096
-"""Tasks of one call, at most."""
+"""Maximum number of tasks in one call."""
 
 
 def read_tasks(run: Run, cursor: int, count: int, **options: Unpack[CallOptions]) -> tuple[list[Task], int]:
-    """Tasks from a cursor on, (count,), fewer where the run ends; and the cursor after them.
+    """Returns tasks from a cursor on, (count,), or fewer at the end of the run, and the cursor after them.
 
-    The run's handle stays where it stands. Feedback that is due is waited for, as `Run.next_batch` says.
+    The run's handle keeps its position. The call waits for due feedback, like `Run.next_batch`.
     """
     tasks: list[Task] = []
     while True:
@@ -33,7 +33,7 @@ def read_tasks(run: Run, cursor: int, count: int, **options: Unpack[CallOptions]
 
 
 def read_round(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
-    """All tasks of a round of an evaluation arm, by their position."""
+    """Returns all tasks of a round of an evaluation arm, by position."""
     tasks: list[Task] = []
     while True:
         batch = run.next_evaluation(arm_id, evaluation_round, cursor=len(tasks))
@@ -43,7 +43,7 @@ def read_round(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
 
 
 class TaskReader:
-    """Reads a run from where its handle stands. What a run waits for is waited for here, as `Run.next_batch` says.
+    """Reads a run from its handle's position. Calls wait like `Run.next_batch`.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class TaskReader:
         self._again: deque[Task] = deque()
 
     def take(self, count: int) -> list[Task]:
-        """The next tasks, (count,); fewer where the run ends.
+        """Returns the next tasks, (count,), or fewer at the end of the run.
 
-        When a call fails, the handle stands where it stood, and nothing is lost.
+        If a call fails, the handle keeps its position, and nothing is lost.
         """
         if self._check is not None:
             self._check(self.run.get().config_now)
@@ -77,9 +77,9 @@ class TaskReader:
         return tasks
 
     def repeat_open_groups(self) -> int:
-        """Has the tasks before the handle's position come again whose groups are not whole; gives how many.
+        """Makes tasks before the handle's position come again if their groups are incomplete. Returns their number.
 
-        For trainers whose checkpoints do not hold what was in flight: the run would wait for those groups.
+        For trainers whose checkpoints do not hold tasks in flight: the run would wait for those groups.
         """
         position = self.run.cursor or 0
         self._again = deque(

@@ -1,4 +1,4 @@
-"""Where a run is, in words that fit where a trainer names a data file; and what of a task travels with a row."""
+"""Addresses of runs, which fit a trainer's option for a data file, and the references to tasks in rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 PATIENCE_SECONDS = 600.0
-"""For how long a server is waited for, and a completion sent again that it asks to have again, unless told."""
+"""Default seconds to wait for a server, and to send a completion again if the server asks for it."""
 
 _SCHEMES = {"gradus": False, "gradus+tls": True}
 
@@ -29,11 +29,11 @@ _FORM = "gradus://HOST:PORT/RUN_ID, or gradus://HOST:PORT/RUN_ID#EVALUATION_ARM_
 
 @dataclass(frozen=True)
 class RunAddress:
-    """A run on a server, or one of its evaluation arms; with an empty `run_id` the server alone.
+    """A run on a server, or one of its evaluation arms; with an empty `run_id` only the server.
 
-    WrittenCompletion `gradus://localhost:50051/my-run` and `gradus://localhost:50051/my-run#eval/countdown/T1`; with
-    `gradus+tls://` the connection is encrypted. It holds no secret: the token is read from the environment variable
-    GRADUS_TOKEN, the file of those who sign servers from GRADUS_TLS_CA.
+    Written `gradus://localhost:50051/my-run` and `gradus://localhost:50051/my-run#eval/countdown/T1`; with
+    `gradus+tls://` the connection is encrypted. It holds no secret: the environment variable GRADUS_TOKEN has the
+    token, and GRADUS_TLS_CA the file with the certificates of trusted authorities.
     """
 
     server: str
@@ -43,7 +43,7 @@ class RunAddress:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Reads what `str` gives.
+        """Parses the text of an address.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class RunAddress:
 
     @classmethod
     def of_run(cls, text: str) -> Self:
-        """The same, with a run.
+        """Parses an address and requires a run.
 
         Raises
         ------
@@ -75,17 +75,17 @@ class RunAddress:
         return address
 
     def __str__(self) -> str:
-        """As a configuration names it."""
+        """Returns the address as a configuration has it."""
         scheme = "gradus+tls" if self.tls else "gradus"
         arm = f"#{quote(self.evaluation_arm)}" if self.evaluation_arm else ""
         return f"{scheme}://{self.server}/{quote(self.run_id)}{arm}"
 
     def client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> Client:
-        """A client of the server. Its calls wait for a server that is away, or not up yet, for so many seconds."""
+        """Returns a client of the server. Its calls wait up to `patience` seconds for a server that is away."""
         return Client(self.server, on_feedback=on_feedback, **self._settings(patience))
 
     def aio_client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> aio.Client:
-        """The same for asyncio."""
+        """Returns a client for asyncio; see `client`."""
         return aio.Client(self.server, on_feedback=on_feedback, **self._settings(patience))
 
     def _settings(self, patience: float) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class RunAddress:
 
 @dataclass(frozen=True)
 class TaskReference:
-    """All that is needed to score completions of a task, in any process. As a row it is text and one number.
+    """The data that any process needs to score completions of a task. As a row it is texts and one number.
 
     Attributes
     ----------
@@ -119,16 +119,16 @@ class TaskReference:
 
     @classmethod
     def of(cls, task: Task, address: RunAddress | None, num_generations: int) -> Self:
-        """The reference to a task that was given out by the run at `address`."""
+        """Returns the reference to a task that the run at `address` handed out."""
         return cls("" if address is None else str(address), task.task_id, task.group_id, task.run_id, num_generations)
 
     def to_row(self) -> dict[str, str | int]:
-        """As a row of a data set or a JSON object holds it."""
+        """Returns the reference as a row of a data set or a JSON object holds it."""
         return asdict(self)
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Self:
-        """Reads what `to_row` gave.
+        """Reads the row from `to_row`.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Scoring for trainers that ask for one completion at a time: what is asked for together goes out together."""
+"""Scores completions for trainers that ask for one at a time. Concurrent requests share a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Asked:
 
 @dataclass
 class _Waiting:
-    """What goes out next."""
+    """A completion that waits to be sent."""
 
     asked: list[_Asked] = field(default_factory=list)
     characters: int = 0
@@ -29,7 +29,7 @@ class _Waiting:
 
 
 class Scorer:
-    """Scores completions on one event loop, many in a message. Never more than `held_max` are held here.
+    """Scores completions on one event loop, many in a message. Holds at most `held_max` completions.
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ class Scorer:
         patience: float = PATIENCE_SECONDS,
         on_feedback: OnFeedback = "warn",
     ) -> None:
-        # Of a completion that is sent at two indices only the last outcome is for the trainer's eyes.
+        # If a completion is sent at two indices, the trainer sees only the last outcome, so the client ignores
+        # feedback.
         self._client = address.aio_client("ignore", patience)
         self._feedback = FeedbackLog(on_feedback)
         self._window = window
@@ -85,7 +86,7 @@ class Scorer:
         self.held = 0
 
     async def score(self, written: WrittenCompletion) -> Outcome:
-        """The outcome of one completion.
+        """Returns the outcome of one completion.
 
         Raises
         ------
@@ -122,13 +123,13 @@ class Scorer:
         if waiting.timer is not None:
             waiting.timer.cancel()
         task = asyncio.get_running_loop().create_task(self._carry(waiting.asked))
-        # A loop keeps its tasks by weak references only.
+        # A loop has only weak references to its tasks.
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
     async def _carry(self, asked: list[_Asked]) -> None:
         async with self._messages:
-            # Who was cancelled in the meantime is not asked for any more.
+            # Requests that were cancelled meanwhile are not sent.
             wanted = [each for each in asked if not each.result.done()]
             self.messages_sent += bool(wanted)
             try:
@@ -151,11 +152,11 @@ def _resolve(asked: _Asked, outcome: Outcome) -> None:
 _Scorers = dict[RunAddress, Scorer]
 
 _scorers: dict[asyncio.AbstractEventLoop, _Scorers] = {}
-"""By event loop, until that is closed. Weak references would never end: a scorer's connection refers to its loop."""
+"""Scorers by event loop, until the loop is closed. Weak references would never end: a connection refers to its loop."""
 
 
 async def score_one(written: WrittenCompletion) -> Outcome:
-    """Scores a completion by the running loop's scorer for its server.
+    """Scores a completion with the running loop's scorer for its server.
 
     Trainers call functions, which have no place to keep a scorer.
     """

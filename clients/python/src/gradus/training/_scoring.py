@@ -1,4 +1,4 @@
-"""Scoring completions until each has a reward or a final reason why not; one operation for both worlds (0018)."""
+"""Scores completions until each has a reward or a final reason; one operation for both kinds of I/O (0018)."""
 
 from __future__ import annotations
 
@@ -26,26 +26,28 @@ from gradus.v1 import curriculum_pb2 as cur
 G = TypeVar("G")
 
 GROUPS_MAX = 1024
-"""Groups of a message, at most: the server's limit, unless it is configured."""
+"""Maximum number of groups in a message: the default limit of the server."""
 
 _CHARACTERS_MAX = 8_000_000
-"""Characters of a message, about: a character takes at most four bytes, and the server takes 64 MiB."""
+"""Approximate maximum of characters in a message: at most four bytes each, and the server accepts 64 MiB."""
 
 _ANOTHERS = ("conflicting_completion", "duplicate")
-"""What the server says of an index that another process's completion has. Two processes may well have written the same
-text, so that a duplicate is another's too: our own, after a lost reply, then counts at a second index, which costs one
-sample of a group, where the other way round the group would wait for ever."""
+"""Statuses for an index that has a completion of another process.
+
+Two processes may write the same text, so a duplicate counts as another's, too. After a lost reply our own completion
+then counts at a second index, which costs one sample of a group. Otherwise the group would wait for ever.
+"""
 
 
 class UnscoredError(Exception):
-    """A completion has no reward, which is not the policy's doing, and its trainer cannot leave it out."""
+    """A completion has no reward, through no fault of the policy, and its trainer cannot leave it out."""
 
 
 @dataclass(frozen=True)
 class WrittenCompletion:
     """A completion to be scored.
 
-    `sample_index` says which of its group it is, from 0; None: that is not known, and a free one is taken.
+    `sample_index` is its index in its group, from 0; None: not known, and a free one is taken.
     """
 
     task: TaskReference
@@ -55,7 +57,7 @@ class WrittenCompletion:
     policy_version: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError for what is no text: later it would fail with all that goes with it."""
+        """Raises TypeError unless the completion is a text. Later, its whole message would fail."""
         place = "text" if self.sample_index is None else f"text of sample {self.sample_index}"
         text = sendable(self.text, place, f"group {self.task.group_id}")
         object.__setattr__(self, "text", text)
@@ -73,7 +75,7 @@ class _Try:
 
 
 def reward_or(outcome: Outcome, unscored: float | None) -> float:
-    """The reward; without one, what the trainer's configuration says stands for it.
+    """Returns the reward. Without one, returns the value from the trainer's configuration.
 
     Raises
     ------
@@ -96,7 +98,7 @@ def reward_or(outcome: Outcome, unscored: float | None) -> float:
 def score(
     core: ClientCore, places: SampleIndices, written: Sequence[WrittenCompletion], patience: float
 ) -> Each[tuple[int, Outcome]]:
-    """Scores completions, in messages that hold as many as may go together.
+    """Scores completions, in messages that are as full as allowed.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ def score(
 def score_all(
     client: Client, places: SampleIndices, written: Sequence[WrittenCompletion], patience: float = PATIENCE_SECONDS
 ) -> list[Outcome]:
-    """Outcomes of completions, (n,), for code that waits; see `score`."""
+    """Returns outcomes of completions, (n,), for blocking code; see `score`."""
     outcomes = dict(run_each(score(client._core, places, written, patience)))
     return [outcomes[position] for position in range(len(written))]
 
@@ -155,12 +157,12 @@ def _index(written: WrittenCompletion, places: SampleIndices) -> int:
 
 
 def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Outcome]]:
-    """The outcomes of tries, in their order."""
+    """Returns the outcomes of tries, in their order."""
     groups: dict[tuple[str, int], list[_Try]] = {}
     seen: dict[tuple[str, int], int] = {}
     for each in tries:
         place = (each.written.task.task_id, each.index)
-        # An index may be in a group of the message once only.
+        # A message may have each index of a group only once.
         seen[place] = seen.get(place, -1) + 1
         groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
     by_position: dict[int, Outcome] = {}
@@ -174,7 +176,7 @@ def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Ou
 
 
 def messages_of(groups: Iterable[G], length_of: Callable[[G], int], groups_max: int = GROUPS_MAX) -> Iterator[list[G]]:
-    """Groups, as many as may go in a message; one is never parted, so that its advantages can be known."""
+    """Yields lists of groups, each as full as a message may be. A group is never split, so that it gets advantages."""
     message: list[G] = []
     characters = 0
     for group in groups:
@@ -203,22 +205,22 @@ def _group(tries: Iterable[_Try]) -> CompletionGroup:
 
 
 def _give_up(core: ClientCore, task: TaskReference) -> Op[None]:
-    """Closes the group of a sample that will not be sent again, which the run would otherwise wait for."""
+    """Closes the group of a sample that will not be sent again. Otherwise the run would wait for it."""
     if task.run_id:
         reason = "the trainer got no score in time"
         request = cur.CloseGroupsRequest(run_id=task.run_id, group_ids=[task.group_id], reason=reason)
-        # Nobody waits for a group of an evaluation arm, which cannot be closed, or of a run that is gone.
+        # Nobody waits for a group of an evaluation arm, which cannot be closed, or of a deleted run.
         with suppress(InvalidArgumentError, NotFoundError):
             yield from core.call(curriculum_call("CloseGroups", request, lambda _: None), {})
 
 
 def _missing(core: ClientCore, task: TaskReference) -> Op[Sequence[int]]:
-    """The indices that the group may still want; none where the server does not know it."""
+    """Returns the indices that the group may still need; none if the server does not know the group."""
     request = cur.GetGroupsRequest(run_id=task.run_id, group_ids=[task.group_id])
     try:
         groups, _ = yield from core.call(curriculum_call("GetGroups", request, paged("groups", RunGroup)), {})
     except InvalidArgumentError:
-        # It is of an evaluation arm, of whose groups the server tells nothing.
+        # The group belongs to an evaluation arm, about which the server reports nothing.
         return range(task.num_generations)
     except GradusError:
         return ()

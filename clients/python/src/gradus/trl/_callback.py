@@ -1,4 +1,4 @@
-"""What happens at the turns of a training: settings checked, the run exported with each checkpoint and put back."""
+"""Callback of a training: checks settings, exports the run with each checkpoint, and restores it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gradus._warn import warn
 from gradus.trl._training import Training
 
 _STEPS_APART = 100_003
-"""A prime, so that the seeds of one training's steps are not those of the next seed's."""
+"""A prime, so that the seeds of the steps of one training differ from those of the next seed."""
 
 
 class GradusCallback(TrainerCallback, ExportableState):
-    """The callback of a `GradusSpec`; its `callbacks` has it.
+    """Callback of a `GradusSpec`; it is in the spec's `callbacks`.
 
-    The run's state goes into the checkpoint's trainer_state.json, with which it is whole or missing: no kill can part
-    them, and a checkpoint can be moved.
+    The run's state goes into the checkpoint's trainer_state.json. The two are complete or missing together, even after
+    a kill, and a checkpoint can be moved.
     """
 
     def __init__(self, training: Training, reproducible: bool) -> None:
@@ -32,14 +32,14 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._step = 0
 
     def on_init_end(self, args: Any, state: Any, control: Any, processing_class: Any = None, **_: Any) -> None:
-        """Checks the settings, and takes note of what rewards need."""
+        """Checks the settings, and stores what rewards need."""
         self._training.connect(args, processing_class)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Puts the run where the trainer is: at its beginning, or as it was at the checkpoint.
+        """Puts the run at the trainer's position: its beginning, or the checkpoint.
 
-        A training that is done stays as it is, and so does its run: the trainer by itself would make another step, and
-        a checkpoint of it, each time that its script is started.
+        A finished training stays as it is, and so does its run. The trainer alone would make another step, and a
+        checkpoint of it, each time that its script is started.
         """
         if 0 < state.max_steps <= state.global_step:
             control.should_training_stop = True
@@ -57,20 +57,23 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._training.begin(self._step, saved)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """From here on who looks at the data set sees samples of it, and takes no tasks."""
+        """Ends the training: readers of the data set now get samples, and no tasks of the run."""
         self._training.is_training = False
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Seeds the step, if what is sampled is to be the same after a resume."""
+        """Seeds the step, if sampling must be the same after a resume."""
         if self._reproducible:
             set_seed((args.seed + state.global_step * _STEPS_APART + args.process_index) % 2**32)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Counts."""
+        """Counts the step."""
         self._step = state.global_step
 
     def state(self) -> dict[str, Any]:
-        """What goes into a checkpoint, when every sample of its step is scored; nothing before a training."""
+        """Returns the data for a checkpoint, once every sample of its step is scored.
+
+        Before a training it is empty.
+        """
         return {"args": {}, "attributes": self._training.save(self._step)}
 
 
@@ -83,19 +86,18 @@ def _done(state: Any) -> str:
 
 
 def on_one_rank(work: Callable[[], object], is_first: bool) -> None:
-    """Does something on the first rank while the others wait for it."""
+    """Does some work on the first rank while the others wait for it."""
     if is_first:
         work()
     PartialState().wait_for_everyone()
 
 
 def last_checkpoint(output_dir: str) -> str | None:
-    """The newest checkpoint in a folder that is whole, a run's state included; None: there is none.
+    """Returns the newest complete checkpoint in a folder, with a run's state; None: there is none.
 
-    A trainer that is killed while it saves leaves one behind that is not, and `resume_from_checkpoint=True` would take
-    it.
+    A trainer that is killed while it saves leaves an incomplete one, which `resume_from_checkpoint=True` would take.
     """
-    # Folders of other names, as checkpoint-best, are the user's own.
+    # Folders with other names, e.g. checkpoint-best, belong to the user.
     numbered = ((re.fullmatch(r"checkpoint-(\d+)", each.name), each) for each in Path(output_dir).glob("checkpoint-*"))
     folders = {int(name[1]): folder for name, folder in numbered if name}
     return next((str(folders[step]) for step in sorted(folders, reverse=True) if _is_whole(folders[step])), None)

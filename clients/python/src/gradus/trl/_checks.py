@@ -1,4 +1,4 @@
-"""How TRL goes through tasks, in numbers; and what its settings must be for a run, and why."""
+"""Computes how TRL goes through tasks, and checks its settings for a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Shape:
 
     @staticmethod
     def of(args: Any) -> Shape:
-        """The shape that a GRPOConfig or RLOOConfig makes."""
+        """Returns the shape of a GRPOConfig or RLOOConfig."""
         return Shape(
             prompts=args.generation_batch_size // args.num_generations,
             repeats=args.steps_per_generation * args.num_iterations,
@@ -42,24 +42,24 @@ class Shape:
 
     @property
     def tasks_per_step(self) -> Fraction:
-        """Tasks that an optimizer step goes on by."""
+        """Returns the number of tasks by which an optimizer step advances."""
         return Fraction(self.prompts * self.accumulated, self.repeats)
 
     @property
     def taken_at_once(self) -> int:
-        """Generation batches that the trainer takes before it uses the first of them."""
+        """Returns the number of generation batches that the trainer takes before it uses the first of them."""
         return math.ceil(self.accumulated / self.repeats)
 
     def is_boundary(self, step: int) -> bool:
-        """Whether the optimizer step of this number ends where a generation batch does."""
+        """Returns whether the optimizer step with this number ends together with a generation batch."""
         return step * self.accumulated % self.repeats == 0
 
     def lag_wanted(self, prompts_per_update: int) -> int:
-        """The least `feedback_lag`, in update batches, with which the trainer never waits for itself.
+        """Returns the minimum `feedback_lag`, in update batches, with which the trainer never waits for itself.
 
-        Before optimizer step u, from 0, it has taken micro-batches 0 to (u + 1) · accumulated: those of the step, and
-        one more, for its data loader reads one ahead. Scores came in for the generation batches that were begun in
-        the steps before.
+        Before optimizer step u, from 0, the trainer has taken micro-batches 0 to (u + 1) · accumulated: those of the
+        step, and one more, because its data loader reads one ahead. Scores exist for the generation batches that were
+        begun in the steps before.
         """
         period = self.repeats * prompts_per_update
         return max(self._lag_at(step, prompts_per_update) for step in range(period + 1))
@@ -91,11 +91,11 @@ REQUIRED: dict[str, tuple[Any, str]] = {
         "callbacks would be made anew, without their connection; the run's state is restored in any case",
     ),
 }
-"""Settings that have one value, and what goes wrong with another."""
+"""Settings with one valid value, and the effect of another value."""
 
 
 def settings(run: RunConfig, given: dict[str, Any]) -> dict[str, Any]:
-    """Settings for a run: those given, those that it must have, and defaults that fit it.
+    """Returns settings for a run: the given ones, the required ones, and matching defaults.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def settings(run: RunConfig, given: dict[str, Any]) -> dict[str, Any]:
     if "generation_batch_size" not in given and "steps_per_generation" not in given:
         made["generation_batch_size"] = run.prompts_per_update * run.num_generations
         if "gradient_accumulation_steps" not in given:
-            # One update of the policy for each update batch, which so is on-policy.
+            # The defaults make one policy update for each update batch, which is on-policy.
             ranks = int(os.environ.get("WORLD_SIZE", "1"))
             at_once = given.get("per_device_train_batch_size", 8) * ranks
             made["gradient_accumulation_steps"] = max(1, made["generation_batch_size"] // at_once)
@@ -133,7 +133,7 @@ def _steps_of(run: RunConfig, made: dict[str, Any]) -> int:
 
 
 def refuse(run: RunConfig, args: Any) -> None:
-    """Raises for settings with which a training of the run would stall, or would not be what it says.
+    """Raises an error for settings with which a training would stall, or would not do what it says.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _of_settings(run: RunConfig, args: Any) -> Iterator[str]:
 
 
 def of_shapes(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
-    """Where the trainer's groups and batches differ from the run's: both numbers, and what to set on either side."""
+    """Yields differences between the trainer's and the run's groups and batches: both numbers, and both remedies."""
     given, wanted = args.num_generations, run.num_generations
     if given != wanted:
         yield (
@@ -217,7 +217,7 @@ def _of_shape(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
 
 
 def _save_steps(args: Any) -> int:
-    """Optimizer steps from one checkpoint to the next; 0: none are made by number."""
+    """Returns the number of optimizer steps between two checkpoints; 0: no checkpoints by number of steps."""
     if args.save_strategy != "steps":
         return 0
     return math.ceil(args.save_steps * args.max_steps) if args.save_steps < 1 else int(args.save_steps)

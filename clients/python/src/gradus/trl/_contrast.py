@@ -1,8 +1,8 @@
 """Contrast pairs (VCC) as a second loss beside a trainer's own: Curriculum RLOO 3.3.
 
-The server makes pairs of a group under the reward scheme `vcc`: of two completions the one that commits to a right
-answer, up to its commit, over the other. Their loss is the mean of -log sigmoid(beta (a - b)), where a and b are the
-length-averaged log-probabilities of what is preferred and what is rejected.
+Under the reward scheme `vcc` the server makes pairs from a group. The preferred completion commits to a right answer,
+and counts up to its commit; the other is rejected. The loss is the mean of -log sigmoid(beta (a - b)), where a and b
+are the length-averaged log-probabilities of the preferred and the rejected text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Contrast:
 
 
 class PairRows(NamedTuple):
-    """The tokens of a pair: its prompt's, and of the two completions as much as it is about."""
+    """Tokens of a pair: its prompt, and the parts of the two completions that it compares."""
 
     prompt: Sequence[int]
     preferred: Sequence[int]
@@ -51,13 +51,13 @@ class PairRows(NamedTuple):
 
 
 def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
-    """The fewest first tokens whose text has `end` characters; all of them where no part has."""
+    """Returns the shortest token prefix whose text has `end` characters; all tokens if no prefix has."""
 
     def length(kept: int) -> int:
         return len(tokenizer.decode(ids[:kept], skip_special_tokens=True))
 
     if length(len(ids)) <= end:
-        # The end of sequence belongs to the whole.
+        # The end-of-sequence token belongs to a whole completion.
         return ids
     return ids[: bisect_left(range(len(ids) + 1), end, key=length)]
 
@@ -65,7 +65,7 @@ def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
 def rows_of(
     pairs: Sequence[ContrastPair], prompt: Sequence[int], completions: Mapping[int, Sequence[int]], tokenizer: Any
 ) -> list[PairRows]:
-    """Pairs of a group as tokens; those without any are left out, for they say nothing.
+    """Returns pairs of a group as tokens. Pairs without tokens are left out, because they say nothing.
 
     Parameters
     ----------
@@ -93,24 +93,24 @@ def rows_of(
 def average_log_probabilities(
     model: Any, prompts: Sequence[Sequence[int]], completions: Sequence[Sequence[int]]
 ) -> Any:
-    """Mean log-probability of a completion's tokens after its prompt, at temperature 1: a tensor (n,)."""
+    """Returns the mean log-probability of a completion's tokens after its prompt, at temperature 1: a tensor (n,)."""
     rows = [[*prompt, *completion] for prompt, completion in zip(prompts, completions, strict=True)]
     width = max(map(len, rows))
     device = next(model.parameters()).device
-    # What pads is masked, so that any token will do.
+    # Padding is masked, so its token does not matter.
     ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], device=device)
     lengths = torch.tensor([len(row) for row in rows], device=device)
     starts = torch.tensor([len(prompt) for prompt in prompts], device=device)
     places = torch.arange(width, device=device)
     logits = model(input_ids=ids, attention_mask=(places < lengths[:, None]).long()).logits[:, :-1].float()
     chosen = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
-    # The logits at one place are of the token at the next.
+    # The logits at one position belong to the next token.
     written = (places[1:] >= starts[:, None]) & (places[1:] < lengths[:, None])
     return (chosen * written).sum(dim=1) / written.sum(dim=1)
 
 
 def contrast_losses(model: Any, pairs: Sequence[PairRows], beta: float) -> Any:
-    """-log sigmoid(beta (preferred - rejected)) of each pair: a tensor (n,)."""
+    """Returns -log sigmoid(beta (preferred - rejected)) of each pair: a tensor (n,)."""
     prompts = [pair.prompt for pair in pairs] * 2
     both = average_log_probabilities(model, prompts, [p.preferred for p in pairs] + [p.rejected for p in pairs])
     preferred, rejected = both.split(len(pairs))
@@ -118,7 +118,7 @@ def contrast_losses(model: Any, pairs: Sequence[PairRows], beta: float) -> Any:
 
 
 class PairQueue:
-    """The pairs of a generation batch, dealt out over the micro-batches that it is trained in."""
+    """Pairs of a generation batch, divided over the micro-batches that train on it."""
 
     def __init__(self, contrast: Contrast) -> None:
         self.contrast = contrast
@@ -142,7 +142,9 @@ class PairQueue:
         self._pairs, self._turn, self._is_used = pairs[: self.contrast.pairs_max], 0, False
 
     def loss(self, model: Any, micro_batches: int, accumulated: int) -> Any:
-        """What the next micro-batch adds to its loss, so that an optimizer step has `weight` times the pairs' mean.
+        """Returns the loss that the next micro-batch adds.
+
+        Over an optimizer step these losses sum to `weight` times the pairs' mean.
 
         Parameters
         ----------
@@ -162,17 +164,17 @@ class PairQueue:
 
 
 def with_contrast(kind: type, queue: PairQueue) -> type:
-    """A trainer's class whose loss has that of the pairs beside its own."""
+    """Returns a trainer's class that adds the loss of the pairs to its own."""
 
     class WithContrast(kind):
         def compute_loss(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
-            """The trainer's own loss, and in training that of the pairs."""
+            """Returns the trainer's own loss, and in training adds that of the pairs."""
             loss = super().compute_loss(model, inputs, *arguments, **options)
             if not model.training:
                 return loss
             accumulated = self.current_gradient_accumulation_steps
             more = queue.loss(model, self.args.steps_per_generation, accumulated)
-            # transformers divides a loss by the accumulated ones, unless the trainer does so itself.
+            # transformers divides a loss by the number of accumulated micro-batches, unless the trainer does so.
             return loss + more * (accumulated if self.compute_loss_func is None else 1)
 
     WithContrast.__name__ = WithContrast.__qualname__ = kind.__name__

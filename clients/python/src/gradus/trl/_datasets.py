@@ -17,7 +17,7 @@ from gradus.trl._training import Training
 
 
 def row_of(task: Task) -> dict[str, Any]:
-    """A task as a row; `prompt` is chat messages, and `gradus_task` the whole task as JSON (`Task.from_json`)."""
+    """Returns a task as a row: `prompt` has chat messages, and `gradus_task` the task as JSON (`Task.from_json`)."""
     return {"prompt": task.prompt, "arm_id": task.arm_id, "gradus_task": task.to_json()}
 
 
@@ -31,16 +31,16 @@ _FEATURES = datasets.Features(
 
 
 class RunTasks(datasets.IterableDataset):
-    """The tasks of a run, in order, for a trainer; for who looks at it while nothing is trained, samples of them."""
+    """Tasks of a run in order, for a trainer. Outside of a training, a reader gets samples of them."""
 
     _training: Training
 
     def __iter__(self) -> Iterator[Any]:
-        """Rows of the run in a training, and samples without an end otherwise."""
+        """Yields rows of the run in a training, and samples without end otherwise."""
         return super().__iter__() if self._training.is_training else self._samples()
 
     def __getitem__(self, key: Any) -> Any:
-        """A sample by its number, a list of them by a slice, a column by its name."""
+        """Returns a sample by its number, a list of them by a slice, or a column by its name."""
         if isinstance(key, slice) and key.stop is not None:
             return list(islice(self._samples(), key.start, key.stop, key.step))
         if isinstance(key, int) and key >= 0:
@@ -53,7 +53,7 @@ class RunTasks(datasets.IterableDataset):
         )
 
     def __len__(self) -> int:
-        """None: a run gives its tasks one by one."""
+        """Returns None, because a run gives its tasks one by one."""
         length = self._training.run_config.length
         whole = f"gives {length} tasks" if length else "has no end"
         raise TypeError(f"tasks are made one by one, and have no len(): run {self._training.run.run_id!r} {whole}")
@@ -63,9 +63,9 @@ class RunTasks(datasets.IterableDataset):
 
 
 def train_dataset(training: Training) -> Any:
-    """Tasks in order, as long as the training takes any."""
+    """Returns a data set of the tasks in order, as long as the training takes any."""
     made = datasets.IterableDataset.from_generator(_rows, features=_FEATURES, gen_kwargs={"take": training.take})
-    # As the library itself gives its data sets a class when torch is there.
+    # The library itself changes the class of its data sets in the same way when torch is loaded.
     made.__class__ = RunTasks
     made._training = training
     return made
@@ -77,7 +77,7 @@ def _rows(take: Callable[[], list[Task]]) -> Iterator[dict[str, Any]]:
 
 
 def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
-    """Tasks like the run's, of its arms in turn; the run knows nothing of them, and nothing waits for them."""
+    """Yields tasks like the run's, of its arms in turn. The run does not know them and does not wait for them."""
     for seed in count():
         for arm in config.arms:
             spec = replace(
@@ -101,13 +101,13 @@ def _in_template(prompt: list[ChatMessage], template: PromptTemplate | None) -> 
 
 
 _MARK = "{prompt}"
-"""Where a template has the task's own text."""
+"""Placeholder of the task's own text in a template."""
 
 
 def eval_dataset(run: Run, config: RunConfig) -> Any:
-    """The tasks of all evaluation arms, arm by arm; None: there are none.
+    """Returns a data set of the tasks of all evaluation arms, arm by arm; None: there are none.
 
-    A round has the same tasks as any other, so that these are of the newest there is.
+    All rounds have the same tasks, so these are read from the newest round.
     """
     if not config.evaluation_arms:
         return None

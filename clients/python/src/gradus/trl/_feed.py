@@ -1,4 +1,4 @@
-"""The tasks of a run in the order that a trainer goes through them, fetched ahead of it."""
+"""Prefetches the tasks of a run in the trainer's order."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gradus.tasks import Task
 from gradus.training import read_tasks
 
 Jobs = SimpleQueue["Future[list[Task]] | None"]
-"""What the thread is to fill, in order; None: nothing more."""
+"""Futures that the thread fills in order; None: no more will come."""
 
 
 class Feed:
-    """Gives tasks, so many at a time. One thread makes all calls, in order.
+    """Gives a fixed number of tasks at a time. One thread makes all calls, in order.
 
-    The thread is asked for more when scores have come in (`ask`), for that is when the next tasks can be drawn: they
-    arrive while the trainer makes its update, and are there when it wants them.
+    When scores have arrived, the next tasks can be drawn, and `ask` makes the thread fetch them. They arrive during the
+    trainer's update, before the trainer needs them.
 
     Parameters
     ----------
@@ -61,11 +61,14 @@ class Feed:
         self.arms: tuple[ArmState, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """What of it is pickled, for data sets are told apart by a hash of what they are made of: no thread."""
+        """Returns the state for pickling, without the thread.
+
+        The library tells data sets apart by a hash of it.
+        """
         return {**self.__dict__, "_ready": deque(), "_jobs": None}
 
     def begin(self, cursor: int, count: int, depth: int) -> None:
-        """Goes to a position, and forgets what was fetched before.
+        """Moves to a position, and drops what was fetched before.
 
         Parameters
         ----------
@@ -86,12 +89,12 @@ class Feed:
         self._depth = depth
 
     def ask(self) -> None:
-        """Has the next tasks fetched, as many as the trainer takes at once."""
+        """Requests the next tasks, as many as the trainer takes at once."""
         while self._prefetch and len(self._ready) < self._depth:
             self._submit()
 
     def take(self) -> list[Task]:
-        """The next tasks, (count,); fewer at the end of the run, and none after it.
+        """Returns the next tasks, (count,); fewer at the end of the run, and none after it.
 
         Raises
         ------
@@ -110,7 +113,7 @@ class Feed:
     def _submit(self) -> None:
         if self._jobs is None:
             self._jobs = SimpleQueue()
-            # A daemon: what it waits for must not keep a trainer from ending.
+            # The thread is a daemon, because its wait must not keep a trainer from ending.
             work = (self._jobs, self._cursor, self._count)
             threading.Thread(target=self._work, args=work, name="gradus-feed", daemon=True).start()
         future: Future[list[Task]] = Future()
@@ -132,9 +135,9 @@ class Feed:
                 misfit = self._look()
 
     def _look(self) -> ValueError | None:
-        """Sees how the arms stand, for the log; gives why the trainer does not fit the run any more.
+        """Logs the state of the arms. Returns an error if the trainer no longer fits the run.
 
-        The next look sees what this one fails to see.
+        A failure here is harmless: the next look repeats it.
         """
         with contextlib.suppress(GradusError):
             info = self._run.get(retries=0)

@@ -1,4 +1,4 @@
-"""The reward function: what the policy wrote to Gradus, rewards to the trainer, and figures to its log."""
+"""The reward function: sends completions to Gradus, returns rewards, and logs figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LogMetric = Callable[[str, float], None]
 
 
 class Rewards:
-    """Scores what a trainer wrote.
+    """Scores the completions of a trainer.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Rewards:
         self._waited = 0.0
 
     def connect(self, args: Any, tokenizer: Any) -> None:
-        """Takes the trainer's settings and its processing class."""
+        """Stores the trainer's settings and its processing class."""
         if self._pairs is not None and args.world_size > 1:
             raise ValueError("contrast pairs are learnt from by one process: a rank sees no whole group of another's")
         self._args = args
@@ -54,7 +54,7 @@ class Rewards:
 
     @property
     def function(self) -> Callable[..., list[float | None]]:
-        """What goes into `reward_funcs`; its name stands in TRL's log."""
+        """Returns the function for `reward_funcs`; TRL's log shows its name."""
 
         def gradus(
             prompts: Sequence[Any],
@@ -85,7 +85,7 @@ class Rewards:
         step: int,
         log_metric: LogMetric,
     ) -> list[float | None]:
-        """Rewards of a rank's samples, (n,); None where there is none.
+        """Returns rewards of a rank's samples, (n,); None: there is no reward.
 
         Parameters
         ----------
@@ -117,14 +117,14 @@ class Rewards:
         rewards = self._scorer.score(groups)
         self._log(tasks, rewards, time.perf_counter() - began, log_metric)
         if training:
-            # Last, for the feed's thread would hold up this one.
+            # This comes last, because the feed's thread would slow this one down.
             self._feed.ask()
         return [each.reward for each in rewards]
 
     def _pair_rows(
         self, rows: Sequence[str], prompts: Sequence[Any], completion_ids: Sequence[Sequence[int]]
     ) -> list[PairRows]:
-        """The pairs of what was scored last, as tokens, in the order of groups."""
+        """Returns the pairs of the last scores as tokens, in the order of groups."""
         size, found = self._args.num_generations, []
         for first in range(0, len(rows), size):
             pairs = self._scorer.pairs.get(Task.from_json(rows[first]).group_id, ())
@@ -134,7 +134,7 @@ class Rewards:
         return found
 
     def _prompt_ids(self, prompt: Any) -> Sequence[int]:
-        """The tokens that a trainer without tools makes of a prompt."""
+        """Returns the tokens that a trainer without tools makes of a prompt."""
         if isinstance(prompt, str):
             return self._tokenizer(prompt)["input_ids"]  # type: ignore[no-any-return]
         options = self._args.chat_template_kwargs or {}
@@ -142,7 +142,7 @@ class Rewards:
         return made["input_ids"]  # type: ignore[no-any-return]
 
     def _in_round(self, task: Task, step: int) -> Task:
-        """The task; one of an evaluation arm as this step's round has it."""
+        """Returns the task. A task of an evaluation arm belongs to this step's round."""
         if task.evaluation_round is None:
             return task
         if self._round[0] != step:
@@ -153,8 +153,8 @@ class Rewards:
         return arms[task.arm_id][task.cursor]
 
     def _finish_reasons(self, completion_ids: Sequence[Sequence[int]]) -> list[FinishReason]:
-        """TRL stops at its greatest length, and otherwise at an end of sequence."""
-        # Looked up once: a tokenizer takes its time to say.
+        """Returns why each generation ended: TRL stops at its maximum length, or at an end of sequence."""
+        # These are looked up once, because a tokenizer is slow at it.
         longest, end = self._args.max_completion_length, self._tokenizer.eos_token_id
         return ["stop" if len(ids) < longest or ids[-1] == end else "length" for ids in completion_ids]
 
@@ -173,11 +173,10 @@ class Rewards:
 
 
 def texts_of(completions: Sequence[Any], completion_ids: Sequence[Sequence[int]], tokenizer: Any) -> list[str]:
-    """The text of each completion, (n,).
+    """Returns the text of each completion, (n,).
 
-    TRL gives chat messages. Where a tokenizer parses responses (Qwen3's and gpt-oss' do), thoughts and calls of tools
-    stand in fields of their own and are gone from `content`, with the marks around them: such a completion is decoded
-    again from its tokens.
+    TRL gives chat messages. A tokenizer that parses responses (e.g. Qwen3's and gpt-oss') moves thoughts and tool calls
+    from `content` to other fields, without the marks around them. Such a completion is decoded again from its tokens.
 
     Parameters
     ----------
@@ -199,7 +198,7 @@ def texts_of(completions: Sequence[Any], completion_ids: Sequence[Sequence[int]]
 
 
 def _plain(completion: Any) -> str | None:
-    """Its text as it stands; None: not all of it is in there."""
+    """Returns a completion's text; None: a part of it is in other fields."""
     if isinstance(completion, str):
         return completion
     if len(completion) != 1 or not completion[0].keys() <= {"role", "content"}:

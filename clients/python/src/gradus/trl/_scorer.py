@@ -1,4 +1,4 @@
-"""Scores of a trainer's completions, each with its place in its group."""
+"""Scores a trainer's completions, each with its index in its group."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from gradus.training import index_in_group
 from gradus.training._scoring import GROUPS_MAX, messages_of
 
 ASK_AGAIN_SECONDS = 1.0
-"""How long a sample waits at least that the server asks to have sent again."""
+"""Minimum seconds before a sample is sent again that the server asks to have again."""
 
 _MESSAGES = 2
-"""Calls that go out at once: the server scores the first while the second is being made. With more, the server spends
-more on calls than is gained."""
+"""Number of concurrent calls: the server scores one while the next one is made.
+
+With more calls the server loses more time than it gains.
+"""
 
 
 def groups_of(
@@ -68,7 +70,7 @@ def groups_of(
 
 
 class Scorer:
-    """Sends groups, and again what the server asks to have again.
+    """Sends groups, and sends samples again if the server asks for it.
 
     Parameters
     ----------
@@ -90,11 +92,11 @@ class Scorer:
         self.pairs: dict[str, tuple[ContrastPair, ...]] = {}
 
     def score(self, groups: Sequence[CompletionGroup]) -> list[Reward]:
-        """Rewards of all samples, in the order of groups and of their completions.
+        """Returns rewards of all samples, in the order of groups and of their completions.
 
-        A sample that the server asks to have again, because its judge or sandbox is busy, is sent again as long as
-        there is patience. One that has none then stays without, and its group is closed, so that the
-        run does not wait for it.
+        If the judge or the sandbox is busy, the server asks for a sample again. The sample is then sent again as long
+        as there is patience. A sample without a reward after that gets none, and its group is closed, so that the run
+        does not wait for it.
 
         Raises
         ------
@@ -141,11 +143,11 @@ def _length(group: CompletionGroup) -> int:
 
 
 Found = dict[tuple[int, int], Reward]
-"""Rewards by the place of a group among all, which may have one twice, and the sample's index."""
+"""Rewards by the group's position in the list, which may have a group twice, and the sample's index."""
 
 
 def _again(groups: Sequence[CompletionGroup], found: Found) -> tuple[list[tuple[int, CompletionGroup]], float]:
-    """What is to be sent again, with the places of its groups, and after how many seconds."""
+    """Returns what to send again, with the positions of its groups, and the delay in seconds."""
     delays: list[float] = []
     parts: list[tuple[int, CompletionGroup]] = []
     for place, group in enumerate(groups):

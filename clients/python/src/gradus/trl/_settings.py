@@ -1,4 +1,4 @@
-"""The `trainer:` block of a run file, as settings of TRL."""
+"""Converts the `trainer:` block of a run file to settings of TRL."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _TAKEN = {
     "top_k": "top_k",
     "completion_length_max": "max_completion_length",
 }
-"""TRL's name of each setting that TRL has."""
+"""TRL's names of the settings that TRL has."""
 
 _OF_GRPO_ALONE = frozenset(["importance_sampling_level", "entropy_coef"])
-"""What RLOOConfig lacks."""
+"""Settings that RLOOConfig lacks."""
 
 _OPTIMIZERS = {"adamw": "adamw_torch"}
-"""TRL's names where they are others."""
+"""TRL's names of optimizers, if they differ."""
 
 _ELSEWHERE = {
     "algorithm": "the trainer's class",
@@ -41,11 +41,11 @@ _ELSEWHERE = {
     "judge_model": "the server's --judge-model",
     "judge_temperature": "the server's --judge-temperature",
 }
-"""Where a setting belongs that is none of TRL's configuration."""
+"""Place of each setting that is not in TRL's configuration."""
 
 
 def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tuple[dict[str, Any], Mapping[str, str]]:
-    """What a GRPOConfig or RLOOConfig takes of the settings.
+    """Returns the settings that a GRPOConfig or RLOOConfig takes, and the rest.
 
     Parameters
     ----------
@@ -78,5 +78,5 @@ def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tu
 
 
 def words_of(left: Mapping[str, str]) -> str:
-    """The settings that TRL's configuration does not take, for people."""
+    """Returns the text about settings that TRL's configuration does not take."""
     return ", ".join(f"{name} ({place})" if place else f"{name} (TRL has none)" for name, place in left.items())

@@ -1,4 +1,4 @@
-"""A training on a run: where it began, how far it is, and the run put where the trainer is."""
+"""A training on a run: its start, its progress, and the position of the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradus.trl._rewards import Rewards
 
 
 class Training:
-    """What the data set and the callback of a `GradusSpec` have in common; the parameters are the spec's.
+    """Common state of the data set and the callback of a `GradusSpec`; the parameters are the spec's.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Training:
         self.run_config: RunConfig = self._create().config_now
         self._feed = Feed(self.run, prefetch=prefetch, patience=patience, check=self._fit)
         self.rewards = Rewards(client, self.run, self._feed, patience, pairs)
-        # Where the training began: an optimizer step, and the cursor of its first task.
+        # Start of the training: an optimizer step, and the cursor of its first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
         self._args: Any = None
@@ -64,13 +64,13 @@ class Training:
         return self.run.create(**{**self._config, "timeout": self._patience, "retries": AS_LONG_AS_THERE_IS_TIME})
 
     def connect(self, args: Any, tokenizer: Any) -> None:
-        """Checks the trainer's settings, and takes note of what rewards need."""
+        """Checks the trainer's settings, and stores what rewards need."""
         refuse(self.run_config, args)
         self._args, self._shape = args, Shape.of(args)
         self.rewards.connect(args, tokenizer)
 
     def take(self) -> list[Task]:
-        """The next tasks; none unless the trainer is training."""
+        """Returns the next tasks; none unless the trainer is training."""
         if self._shape is None:
             raise ValueError(
                 "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of tasks: "
@@ -79,9 +79,9 @@ class Training:
         return self._feed.take() if self.is_training else []
 
     def place_run(self, saved: Mapping[str, Any] | None) -> None:
-        """Puts the run where the trainer begins; on one rank only, before any has a task.
+        """Puts the run at the trainer's position. Called on one rank only, before any rank has a task.
 
-        What a lost reply leaves open is done again: nothing is lost by importing, or deleting, twice.
+        Importing or deleting twice loses nothing, so a call with a lost reply is repeated.
         """
         if saved is not None:
             state_then = state_from_text(saved["run"])
@@ -102,30 +102,30 @@ class Training:
         self._create()
 
     def begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
-        """Begins at an optimizer step, with the task that the checkpoint says, or the run's first.
+        """Begins at an optimizer step, with the checkpoint's task, or the run's first one.
 
-        The settings are checked again: an operator may have changed the run since the trainer was made.
+        The settings are checked again, because an operator may have changed the run since the trainer was made.
         """
         assert self._shape is not None
         now = self.run.get(timeout=self._patience)
         self.run_config = now.config_now
         refuse(self.run_config, self._args)
         self.is_training = True
-        # Groups of an older shape are closed by now, and what follows them is next.
+        # Groups of an older shape are closed by now, and the tasks after them come next.
         cursor = max(saved["cursor"], now.state.first_open_cursor) if saved else 0
         self._origin = (step, cursor)
         self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)
         self._feed.ask()
 
     def _fit(self, now: RunConfig) -> None:
-        """Raises ValueError if the run's shape is not the trainer's any more."""
+        """Raises ValueError if the run's shape no longer fits the trainer."""
         assert self._shape is not None
         reasons = list(of_shapes(now, self._args, self._shape))
         if reasons:
             raise ValueError(f"run {self.run.run_id!r} was changed during this training: {'; '.join(reasons)}")
 
     def save(self, step: int) -> dict[str, Any]:
-        """What a checkpoint of an optimizer step holds of the run; nothing before a training."""
+        """Returns the run's data for the checkpoint of an optimizer step; empty before a training."""
         if self._origin is None or self._shape is None:
             return {}
         begun, cursor = self._origin

@@ -23,7 +23,7 @@ __all__ = ["RewardManager", "RunDataset", "compute_score"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the reward manager where it is asked for: with it comes verl's own, which a data loader does not need."""
+    """Imports the reward manager late, because it imports verl's own, which a data loader does not need."""
     if name == "RewardManager":
         from gradus.verl._manager import RewardManager  # noqa: PLC0415
 

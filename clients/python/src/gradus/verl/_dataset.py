@@ -52,26 +52,26 @@ class RunDataset(Dataset):
         )
 
     def __len__(self) -> int:
-        """Its rows."""
+        """Returns the number of rows."""
         return len(self._rows)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """The row of a number."""
+        """Returns the row with a number."""
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        """The rows of a batch, which a data loader asks for at once."""
+        """Returns the rows of a batch, which a data loader requests at once."""
         read = self._rows.read(indices)
         for task, _ in read:
             self._check_length(task)
         return [_row(task, task_row, index) for (task, task_row), index in zip(read, indices, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        """For a checkpoint: where it stands, and the run as it stands."""
+        """Returns the position and the current run, for a checkpoint."""
         return self._rows.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on where `state_dict` was taken; the run goes back there too, where it moved on since."""
+        """Continues from the last `state_dict`. The run goes back there too, if it has moved on since."""
         self._rows.load_state_dict(state)
 
     def _check_length(self, task: Task) -> None:
@@ -96,7 +96,7 @@ def _only(data_files: Any) -> RunAddress:
 
 
 def _row(task: Task, reference: TaskReference, index: int) -> dict[str, Any]:
-    """What verl's agent loop, its reward and its trainer read of a row."""
+    """Returns a row with the fields that verl's agent loop, its reward and its trainer read."""
     return {
         "raw_prompt": task.prompt,
         "data_source": task.arm_id,
@@ -105,6 +105,6 @@ def _row(task: Task, reference: TaskReference, index: int) -> dict[str, Any]:
         "index": index,
         "tools_kwargs": {},
         "interaction_kwargs": {},
-        # verl's batches have a tensor at least.
+        # A batch of verl needs at least one tensor.
         "dummy_tensor": torch.tensor([0], dtype=torch.uint8),
     }

@@ -1,4 +1,4 @@
-"""The reward manager by which verl also tells the server of completions that were cut."""
+"""Reward manager that makes verl also report completions that were cut."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class RewardManager(NaiveRewardManager):
     """
 
     async def run_single(self, data: DataProto) -> dict[str, Any]:
-        """The reward of the last sequence of a trajectory, as verl's own manager gives it."""
+        """Returns the reward of the last sequence of a trajectory, like verl's own manager."""
         last = data[-1:]
         told = {**last.non_tensor_batch["extra_info"][0], FINISH_REASON: self._finish_reason(last)}
-        # A copy: completions of a prompt may share the dict of its row.
+        # The dict is copied, because completions of a prompt may share the dict of its row.
         extra_info = np.empty(1, dtype=object)
         extra_info[0] = told
         last.non_tensor_batch = {**last.non_tensor_batch, "extra_info": extra_info}

@@ -8,7 +8,7 @@ from typing import Any
 from gradus.training import TaskReference, WrittenCompletion, reward_or, score_one
 
 ROW = "gradus"
-"""Under which name a row's `extra_info` holds the reference to its task."""
+"""Key of a row's `extra_info` that holds the reference to its task."""
 
 
 FINISH_REASON = "gradus_finish_reason"
@@ -24,7 +24,7 @@ async def compute_score(
     unscored: float | None = None,
     **_: Any,
 ) -> dict[str, float]:
-    """The reward of one completion, for `reward.custom_reward_function`. What comes together goes out together.
+    """Returns the reward of one completion, for `reward.custom_reward_function`. Concurrent calls share a message.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which task a row's number means, and what verl's configuration must be for a run, and why."""
+"""Maps row numbers to tasks, and checks verl's configuration for a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Rows(Protocol):
     def __len__(self) -> int: ...
 
     def read(self, indices: Sequence[int]) -> list[tuple[Task, TaskReference]]:
-        """The tasks of rows, with their references."""
+        """Returns the tasks of rows, with their references."""
 
     def state_dict(self) -> dict[str, Any]: ...
 
@@ -34,7 +34,7 @@ class Rows(Protocol):
 
 
 class TrainingRows:
-    """The tasks that the run gives out."""
+    """Rows of a training: the tasks that the run hands out."""
 
     def __init__(self, address: RunAddress, config: Any, max_samples: int) -> None:
         self._address = address
@@ -74,7 +74,7 @@ class TrainingRows:
 
 
 class EvaluationRows:
-    """The tasks of an evaluation arm; when one of them is read again, another round begins."""
+    """Rows of an evaluation arm. When one of them is read again, another round begins."""
 
     def __init__(self, address: RunAddress) -> None:
         self._address = address
@@ -117,7 +117,7 @@ class EvaluationRows:
 
 
 def _check(run: RunConfig, data: Any, max_samples: int) -> None:
-    """Raises ValueError for a configuration of verl's with which a training of the run would not go well."""
+    """Raises ValueError for a configuration of verl with which a training of the run would fail or mislead."""
     check_scored_by_step(run)
     if data.get("shuffle"):
         raise ValueError("data.shuffle=True: which task comes next is the run's to say. Set data.shuffle=False")
@@ -157,7 +157,7 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
 
 
 def _select(data: Any, *path: str) -> Any:
-    """A value of the configuration that `data` is a part of; None: it stands alone, or there is none."""
+    """Returns a value of the configuration that contains `data`; None: there is none, or `data` stands alone."""
     node = data._get_root() if hasattr(data, "_get_root") else None
     for name in path:
         node = None if node is None else node.get(name)
