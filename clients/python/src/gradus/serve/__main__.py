@@ -15,7 +15,7 @@ from gradus.serve._link import HostError, Terms
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit status."""
+    """Runs the program and returns its exit status."""
     if arguments and arguments[0] == "new":
         return _new.new(_parser_of_new().parse_args(arguments[1:]).file)
     asked = _parser_of_serve().parse_args(arguments)
@@ -66,7 +66,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def terms_of(asked: argparse.Namespace) -> Terms:
-    """What a host is told."""
+    """Returns the terms of a host from the options."""
     allowed: dict[str, list[str]] = {"read": [], "net": []}
     for part in [each for given in asked.allow for each in re.split(r",(?=(?:read|net)=)", given)]:
         kind, _, value = part.partition("=")
@@ -87,7 +87,7 @@ def terms_of(asked: argparse.Namespace) -> Terms:
 
 
 def token_of(asked: argparse.Namespace) -> str:
-    """From its file, or else from the environment."""
+    """Returns the token from its file, or from the environment variable."""
     return Path(asked.token_file).read_text().strip() if asked.token_file else os.environ.get("GRADUS_TOKEN", "")
 
 

@@ -1,7 +1,7 @@
-"""An answer that is run as code, verified in a process of its own: what it changes there the next answer never sees.
+"""Verifies answers that run as code, each in its own process, so that none can change the next one's result.
 
-Such a process is forked from one that has read no request, and reads its own answer by itself: it has no other answer
-in its memory, no connection to the server, and no descriptor but that of its own answer.
+The process is forked from one that has read no request, and reads its own answer itself. It has no other answer in its
+memory, no connection to the server, and no descriptor but that of its own answer.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from gradus.v1 import provider_pb2 as pb
 
 REPLY_BYTES_MAX = 1024**2
 _fork = os.fork
-# Of a process whose memory is at its end outside of what an environment does.
+# Exit status of a process that ran out of memory outside of the environment's code.
 MEMORY_STATUS = 71
 STATUS = struct.Struct("=i")
-# Where a process that runs an answer has the socket by which it is given it.
+# Descriptor of the socket from which the process of an answer reads its request.
 ANSWER = 3
 
 
 class Alone:
-    """In a worker: the process that forks one for each answer."""
+    """Starts, in a worker, the process that forks one process for each answer."""
 
     def __init__(self, catalogue: Catalogue, walls: Walls, verify_ms: int, connection: socket.socket) -> None:
         self._link, theirs = socket.socketpair()
@@ -42,7 +42,7 @@ class Alone:
         theirs.close()
 
     def verify(self, request: pb.VerifyRequest, answer: pb.ProvidedAnswer) -> pb.VerifyResponse:
-        """What is found of it elsewhere; or how that process ended before it had said anything."""
+        """Returns the result of an answer from another process, or the failure with which that process ended."""
         asked = pb.VerifyRequest(environment=request.environment, instance=request.instance, answers=[answer])
         ours, theirs = socket.socketpair()
         with ours:
@@ -61,7 +61,7 @@ class Alone:
 
 
 def _exchange(there: socket.socket, data: bytes) -> bytes:
-    """What is replied to it, until the other end is closed."""
+    """Sends data and returns the reply, until the other end closes."""
     try:
         there.sendall(data)
     except OSError:
@@ -79,7 +79,7 @@ def _exchange(there: socket.socket, data: bytes) -> bytes:
 
 
 def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: socket.socket, worker: int) -> NoReturn:
-    """Until the worker ends. It reads nothing of what it passes on."""
+    """Forks a process for each answer, until the worker ends. Does not read the requests that it passes on."""
     try:
         walls.end_with_parent()
         while os.getppid() == worker:
@@ -97,7 +97,10 @@ def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: soc
 
 
 def keep_forks() -> None:
-    """From here on only `verify` forks here: an environment's code is told what the kernel tells elsewhere."""
+    """Allows only `verify` to fork in this process.
+
+    An environment's code gets the same error as the kernel gives elsewhere.
+    """
 
     def refuse() -> int:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
@@ -106,13 +109,13 @@ def keep_forks() -> None:
 
 
 def failure_of_end(status: int) -> pb.ProviderFailure:
-    """What the end of a process says of it, where it is -signal or its exit status."""
+    """Returns the failure for the end of a process. `status` is minus the signal, or the exit status."""
     kind, detail = kind_of_end(status)
     return pb.ProviderFailure(kind=kind, detail=detail)
 
 
 def kind_of_end(status: int) -> tuple[pb.ProviderFailureKind.ValueType, str]:
-    """What kind of failure it is, and in words."""
+    """Returns the kind of the failure, and its text."""
     if status in (-signal.SIGPROF, -signal.SIGXCPU):
         return pb.PROVIDER_FAILURE_KIND_TIMEOUT, "it took more than its processor time"
     if status == MEMORY_STATUS:
@@ -121,7 +124,7 @@ def kind_of_end(status: int) -> tuple[pb.ProviderFailureKind.ValueType, str]:
 
 
 def words_of_end(status: int) -> str:
-    """E.g. "signal SIGSEGV"."""
+    """Returns the end of a process in words, e.g. "signal SIGSEGV"."""
     if status >= 0:
         return f"it ended its process, with status {status}"
     try:

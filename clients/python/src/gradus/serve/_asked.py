@@ -1,4 +1,4 @@
-"""What is asked of an environment within a limit: how answers to an instance are verified, and for how long."""
+"""Verifies answers to an instance within a limit of processor time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ Find = Callable[[str], "pb.ProvidedFacts | pb.ProviderFailure"]
 
 
 def verifier(served: Served, instance: bytes) -> Find:
-    """What is found of an answer's text. It raises nothing but MemoryError, which ends the process (run_worker)."""
+    """Returns the function that verifies an answer's text.
+
+    It raises nothing but MemoryError, which ends the process (run_worker).
+    """
     try:
         verify = served.verifier(instance)
     except BaseException as error:
@@ -29,20 +32,23 @@ def verifier(served: Served, instance: bytes) -> Find:
 
 
 class Limit:
-    """So much processor time for what is done inside; more ends the process by SIGPROF, which nothing here handles."""
+    """A limit of processor time for the work inside of a `with` block.
+
+    Work beyond the limit ends the process by SIGPROF, which nothing here handles.
+    """
 
     def __init__(self, own_seconds: float, server_ms: int) -> None:
         limits = [seconds for seconds in (own_seconds, server_ms / 1000) if seconds > 0]
         self.seconds = min(limits, default=0.0)
 
     def begin(self, more_seconds: float = 0) -> None:
-        """From now on."""
+        """Starts the limit anew, with `more_seconds` added."""
         signal.setitimer(signal.ITIMER_PROF, self.seconds and self.seconds + more_seconds)
 
     def __enter__(self) -> None:
-        """Begins."""
+        """Starts the limit."""
         self.begin()
 
     def __exit__(self, *_: object) -> None:
-        """Ends."""
+        """Removes the limit."""
         signal.setitimer(signal.ITIMER_PROF, 0)

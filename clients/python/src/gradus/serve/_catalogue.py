@@ -1,4 +1,4 @@
-"""What is mounted: a file's environments, or those of an adapter to somebody else's."""
+"""Loads the mounted environments: those of a file, or those of another library by an adapter."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ ADAPTERS = {
     "nemo-gym": "gradus.serve.adapters.nemo_gym",
     "openenv": "gradus.serve.adapters.openenv",
 }
-"""What "reasoning-gym:names" and the like are read by."""
+"""Modules of the adapters by the prefix of a target, such as "reasoning-gym:names"."""
 
 
 class TargetError(Exception):
-    """What is to be mounted cannot be: why, and what would help."""
+    """A target cannot be mounted. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What an adapter needs of the machine by the target itself."""
+    """Access to the machine that an adapter needs for its target."""
 
     read: list[str] = field(default_factory=list)
     network: bool = False
@@ -42,25 +42,28 @@ class Needs:
 
 @dataclass
 class Offer:
-    """Environments, and what is not served, by name with the reason."""
+    """Environments, and those that are not served, by name with the reason."""
 
     environments: list[Environment]
     left_out: dict[str, str] = field(default_factory=dict)
     tried_here: bool = True
-    """Whether a host tries all levels before it says what it has. False where these are hundreds, of which some take
-    minutes: who mounts them tries each before its first task, and what they are made of depends on none of that."""
+    """Whether a host tries all levels before it reports its environments.
+
+    False if there are hundreds of levels, some of which take minutes. The server that mounts them then tries each level
+    before its first task. The digests do not depend on it.
+    """
 
 
 @dataclass
 class Catalogue:
-    """What a host serves."""
+    """Environments that a host serves."""
 
     served: dict[str, Served]
     left_out: dict[str, str]
     tried_here: bool = True
 
     def describe(self) -> provider_pb2.DescribeResponse:
-        """As the contract has it."""
+        """Returns the message of the contract."""
         return provider_pb2.DescribeResponse(
             protocol=PROTOCOL,
             host=versions(),
@@ -72,13 +75,16 @@ class Catalogue:
 
 
 def adapter_of(target: str) -> tuple[ModuleType, str] | None:
-    """The adapter that a target names, and what follows the colon; None: it is a file's path."""
+    """Returns the adapter of a target and the text after the colon; None: the target is the path of a file."""
     name, _, rest = target.partition(":")
     return (import_module(ADAPTERS[name]), rest) if name in ADAPTERS else None
 
 
 def needs_of(target: str, folder: str) -> Needs:
-    """What naming a target allows: the file, which may be named relative to a folder, and the address in it."""
+    """Returns the access that a target implies: its file and its network address.
+
+    The file may be named relative to a folder.
+    """
     adapter = adapter_of(target)
     if adapter is None or not hasattr(adapter[0], "needs"):
         return Needs()
@@ -89,12 +95,12 @@ def needs_of(target: str, folder: str) -> Needs:
 
 
 def folder_of(target: str) -> Path | None:
-    """The folder of a file's own; None: it is no file."""
+    """Returns the folder of a mounted file; None: the target is no file."""
     return None if target.partition(":")[0] in ADAPTERS else Path(target).resolve().parent
 
 
 def load(target: str) -> Catalogue:
-    """Imports what is mounted. TargetError says why it cannot be."""
+    """Imports the target. Raises TargetError with the reason if it cannot."""
     adapter = adapter_of(target)
     folder = folder_of(target)
     if adapter is None:
@@ -103,7 +109,8 @@ def load(target: str) -> Catalogue:
         module, rest = adapter
         offer = module.offer(rest)
     if "numpy" in sys.modules:
-        # It imports this only when it is used, and its state could not be set before the first item that does.
+        # The environment imports this module late, and its random state could not be set before the first item that
+        # does.
         import_module("numpy.random")
     sources = sources_of(folder)
     served: dict[str, Served] = {}
@@ -123,7 +130,10 @@ def load(target: str) -> Catalogue:
 
 
 def import_file(target: str) -> ModuleType:
-    """The module of a Python file. TargetError holds the last line of what importing it raised."""
+    """Imports a Python file and returns the module.
+
+    TargetError has the last line of the error that the import raised.
+    """
     path = Path(target).resolve()
     if not path.is_file():
         raise TargetError(f"there is no file {target}")
@@ -143,7 +153,10 @@ def import_file(target: str) -> ModuleType:
 
 
 def environments_of(module: ModuleType) -> list[Environment]:
-    """`environments`, where a module has a list of that name; else one of each class that is defined in it."""
+    """Returns the list `environments` of a module, if there is one.
+
+    Otherwise returns one environment of each class that the module defines.
+    """
     listed: Iterable[Any] | None = getattr(module, "environments", None)
     if listed is None:
         listed = [

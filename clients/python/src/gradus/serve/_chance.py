@@ -1,7 +1,7 @@
-"""The chance that a module draws on beside the generator that it is handed: set before each item, and so the same.
+"""Makes other random numbers of a module repeatable: the state of `random` is set before each item.
 
-Setting the state of `random` takes longer than many a verifier, and hardly one draws on it. A host's own generator
-sets it only once something is drawn.
+Setting that state takes longer than many verifiers, and few of them use it. The host's own generator sets its state
+only at the first draw.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 
 class Late(random.Random):
-    """Python's generator, which begins with its seed at the first draw after it was told of it."""
+    """Python's generator, seeded late: at the first draw after `begin_with`."""
 
     _due: int | None = None
 
     def begin_with(self, seed: int) -> None:
-        """The next draw is the first of this seed."""
+        """Makes the next draw the first one of this seed."""
         self._due = seed
-        # What `gauss` has left of what was drawn before.
+        # `gauss` may have kept a number from earlier draws.
         self.gauss_next = None
 
     def _begin(self) -> None:
@@ -27,27 +27,27 @@ class Late(random.Random):
             self.seed(self._due)
 
     def seed(self, *args: Any, **kwargs: Any) -> None:
-        """As Python's."""
+        """Like `random.Random.seed`."""
         self._due = None
         super().seed(*args, **kwargs)
 
     def random(self) -> float:
-        """As Python's."""
+        """Like `random.Random.random`."""
         self._begin()
         return super().random()
 
     def getrandbits(self, k: int, /) -> int:
-        """As Python's."""
+        """Like `random.Random.getrandbits`."""
         self._begin()
         return super().getrandbits(k)
 
     def getstate(self) -> tuple[Any, ...]:
-        """As Python's."""
+        """Like `random.Random.getstate`."""
         self._begin()
         return super().getstate()
 
     def setstate(self, state: tuple[Any, ...]) -> None:
-        """As Python's."""
+        """Like `random.Random.setstate`."""
         self._due = None
         super().setstate(state)
 
@@ -56,7 +56,7 @@ _late: Late | None = None
 
 
 def install() -> None:
-    """Puts such a generator in the place of `random`'s own: before anything that draws on it is imported."""
+    """Replaces the generator of `random`, before anything that uses it is imported."""
     global _late  # noqa: PLW0603
     _late = late = Late()
     for name, value in list(vars(random).items()):
@@ -65,7 +65,7 @@ def install() -> None:
 
 
 def seed_chance(seed: int) -> None:
-    """Sets what chance a module may draw on beside the generator that it is handed."""
+    """Seeds the random numbers that a module may draw without the generator that it gets."""
     if _late is None:
         random.seed(seed)
     else:

@@ -1,4 +1,4 @@
-"""The class that an environment is written as."""
+"""Base class of environments."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, ClassVar, Literal
 from gradus.serve._facts import Facts
 
 Prompt = str | Sequence[Mapping[str, str]]
-"""What is asked: a text, or chat messages with "role" and "content"."""
+"""The prompt: a text, or chat messages with "role" and "content"."""
 RowSource = Any
-"""Rows as people have them: a list, an iterable, a `datasets.Dataset`, or the path of a file (see `rows`)."""
+"""Source of rows: a list, an iterable, a `datasets.Dataset`, or the path of a file (see `rows`)."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """A level, where a name and parameters do not say enough."""
+    """A level with settings beyond its name and parameters."""
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    """What `generate` is given beside its random numbers."""
+    """Arguments of `generate` beside its random numbers."""
     description: str = ""
     evaluation_only: bool = False
-    """Refused for training."""
+    """Whether the level is refused for training."""
 
 
 class Environment:
@@ -51,11 +51,11 @@ class Environment:
     id: ClassVar[str] = ""
     """Lower-case words of a-z, 0-9 and "-", with "/" between them, e.g. "mine/anagram"."""
     version: ClassVar[int] = 1
-    """A changed environment is a new version: tasks of another one are not scored."""
+    """Version. A changed environment needs a new one: tasks of another version are not scored."""
     description: ClassVar[str] = ""
-    """One paragraph on what is asked; the docstring's first one unless it is given."""
+    """Description of the tasks, one paragraph. Defaults to the first one of the docstring."""
     levels: ClassVar[Mapping[str, Mapping[str, Any] | Level]] = {"default": {}}
-    """Levels by name, easiest first, each with what `generate` is given."""
+    """Levels by name, easiest first, each with arguments of `generate`."""
     rows: ClassVar[RowSource | Mapping[str, RowSource]] = None
     """Rows instead of `generate`: each is an instance. An iterable of dicts, a `datasets.Dataset`, or the path of a
     file of JSON lines or Parquet, relative to the environment's own; by level, where it is a dict of such."""
@@ -63,22 +63,25 @@ class Environment:
     """Names of the components that graded answers have, with their weights in [0, 1]; the first says whether an answer
     is right. Not needed where `verify` gives numbers: those are the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
-    """What the objective of a feasible answer asks for."""
+    """Goal for the objective of a feasible answer."""
     answer_formats: ClassVar[Sequence[str]] = ()
-    """Answer formats that it takes, the default first, as in `gradus.enums.AnswerFormat`; empty: all."""
+    """Accepted answer formats, the default first, as in `gradus.enums.AnswerFormat`.
+
+    Empty: all.
+    """
     verbatim: ClassVar[bool] = False
-    """Whether an answer counts as it stands, such as a program: code fences and the like are left around it."""
+    """Whether an answer, such as a program, is taken as it stands, with code fences and the like."""
     runs_answers: ClassVar[bool] = False
     """Whether `verify` runs answers as code. Each answer is then verified in a process that is ended after it, so that
     no answer changes what the next one is worth."""
     generate_seconds: ClassVar[float] = 0
-    """Longest that making an instance may take; 0: the server's limit."""
+    """Maximum seconds to make an instance; 0: the server's limit."""
     verify_seconds: ClassVar[float] = 0
-    """The same for verifying an answer."""
+    """Maximum seconds to verify an answer; 0: the server's limit."""
     answer_bytes: ClassVar[int] = 0
-    """Bytes of UTF-8 that an answer may have; 0: the server's limit."""
+    """Maximum size of an answer in bytes of UTF-8; 0: the server's limit."""
     remarks: ClassVar[Sequence[str]] = ()
-    """What who mounts it is to know."""
+    """Remarks for the operator who mounts the environment."""
 
     def generate(self, *args: Any, **parameters: Any) -> Any:
         """`generate(self, rng, **parameters)`: an instance, of numbers, strings, lists, tuples and dicts.
@@ -90,44 +93,50 @@ class Environment:
         raise NotImplementedError(f"{type(self).__name__} has neither generate nor rows")
 
     def prompt(self, instance: Any) -> Prompt:
-        """What is asked, without how the answer is to be marked: the server adds that."""
+        """Returns the prompt, without instructions on how to mark the answer, which the server adds."""
         raise NotImplementedError(f"{type(self).__name__} has no prompt")
 
     def verify(self, instance: Any, answer: Any) -> bool | float | Facts:
-        """What the answer is worth: whether it is right, or how good it is in [0, 1], or `Facts`. It may be async.
+        """Returns whether the answer is right, or its quality in [0, 1], or `Facts`. It may be async.
 
-        What it raises is no reward of 0, but a failure of the environment's.
+        An exception is a failure of the environment, and not a reward of 0.
         """
         raise NotImplementedError(f"{type(self).__name__} has no verify")
 
     def parse(self, answer: str) -> Any:
-        """What `verify` is given of the answer's text. ValueError: it cannot be read, and says why."""
+        """Converts the answer's text for `verify`. Raises ValueError with the reason if it cannot be read."""
         return answer
 
     def reference(self, instance: Any) -> str | None:
-        """A right answer, as a policy would write it; None: none is known. It is never shown to a policy.
+        """Returns a right answer, as a policy would write it; None: none is known. No policy ever sees it.
 
-        Where an answer hangs or crashes `verify` and this one does not, the fault is the answer's.
+        If an answer hangs or crashes `verify`, and this one does not, the answer is at fault.
         """
         return None
 
     def canonical(self, instance: Any) -> str | None:
-        """The same text for two instances exactly if they are the same task; None: their values decide."""
+        """Returns the same text for two instances exactly if they are the same task.
+
+        None: the values of the instances decide.
+        """
         return None
 
     def draw(self, instance: Any, answer: str | None) -> str | None:
-        """A picture of the instance, with an answer if there is one: an SVG document."""
+        """Returns an SVG of the instance, with an answer if there is one; None: there is no picture."""
         return None
 
     def baseline(self, instance: Any) -> float | tuple[float, float] | None:
-        """Objective of the best answer known, or that and a bound that no answer passes; None: none is known."""
+        """Returns the objective of the best known answer, or that and a bound that no answer can pass.
+
+        None: none is known.
+        """
         return None
 
     def metadata(self, instance: Any) -> Mapping[str, str]:
-        """Facts for the trainer that give no answer away."""
+        """Returns facts for the trainer that do not reveal the answer."""
         return {}
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Whether it has something of its own where the base class has only a default."""
+        """Returns whether a class overrides a default of the base class."""
         return getattr(cls, name) is not getattr(Environment, name)

@@ -1,4 +1,4 @@
-"""What holds of an answer."""
+"""Facts about an answer."""
 
 from __future__ import annotations
 
@@ -9,45 +9,48 @@ from typing import Literal
 Verdict = Literal["malformed", "infeasible", "feasible", "graded"]
 
 ONLY_COMPONENT = "score"
-"""The component of an environment whose `verify` gives a number, and which names none."""
+"""Component of an environment whose `verify` returns a number, if it names none."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What `verify` found of an answer, where a bool or a number does not say enough."""
+    """Result of `verify`, if a bool or a number does not say enough."""
 
     verdict: Verdict
     violation: str = ""
-    """What is wrong with the answer, for people; at most 2,000 characters are sent."""
+    """Error in the answer, for people. At most 2,000 characters are sent."""
     objective: float | None = None
-    """The value of a feasible answer, where there is something to optimise."""
+    """Value of a feasible answer, if there is an objective."""
     components: Mapping[str, float | None] = field(default_factory=dict)
-    """Of a graded answer: each in [0, 1], or None where it has none here."""
+    """Components of a graded answer, each in [0, 1]; None: the component does not apply."""
     solved: bool = False
-    """Of a graded answer: whether the goal is reached."""
+    """Whether a graded answer reaches the goal."""
     info: Mapping[str, str] = field(default_factory=dict)
-    """More for people to read: at most 16 entries are sent, of 1,000 characters each."""
+    """Further facts for people. At most 16 entries are sent, of 1,000 characters each."""
 
     @classmethod
     def malformed(cls, why: str) -> Facts:
-        """The answer cannot be read."""
+        """Returns facts about an answer that cannot be read."""
         return cls("malformed", violation=why)
 
     @classmethod
     def infeasible(cls, why: str) -> Facts:
-        """The answer is read, and wrong: `why` is the first thing that is wrong with it."""
+        """Returns facts about a wrong answer. `why` is the first error in it."""
         return cls("infeasible", violation=why)
 
     @classmethod
     def feasible(cls, objective: float | None = None) -> Facts:
-        """The answer is right. Where the environment has a goal, `objective` is what the answer attains."""
+        """Returns facts about a right answer. With a goal, `objective` is the value that the answer reaches."""
         return cls("feasible", objective=objective)
 
     @classmethod
     def graded(
         cls, components: Mapping[str, float | None], *, solved: bool | None = None, violation: str = ""
     ) -> Facts:
-        """The answer is worth so much of each component. Unless told, it is solved where the first of them is 1."""
+        """Returns facts about an answer with graded components.
+
+        By default it is solved if the first component is 1.
+        """
         first = next(iter(components.values()), None)
         return cls(
             "graded", violation=violation, components=components, solved=first == 1 if solved is None else solved
@@ -55,8 +58,8 @@ class Facts:
 
 
 class UnavailableError(Exception):
-    """Raised by an environment where something that it needs is not there now: no answer is worth less for it."""
+    """An environment raises this if a service that it needs is down. No answer loses reward by it."""
 
 
 class ExhaustedError(Exception):
-    """Raised by `generate` where there is no instance for a seed, and never will be."""
+    """`generate` raises this if a seed has no instance and never will."""

@@ -1,8 +1,9 @@
-"""A host's first process, which runs no line of what is mounted, and what that process does for the others.
+"""The first process of a host, which runs no mounted code, and its services for the host's other processes.
 
-It alone knows the secret by which the server takes a connection for a worker's. It connects for each worker and passes
-the connection on, so that neither what is mounted nor an answer can connect by itself. It also ends workers: the others
-can send no signals. All processes of a host are in its process group, which none can leave and which ends as a whole.
+Only this process knows the secret by which the server accepts a connection as a worker's. It connects for each worker
+and passes the connection on, so neither mounted code nor an answer can connect by itself. It also ends workers, because
+the others can send no signals. All processes of a host are in its process group, which none can leave and which ends as
+a whole.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ CONNECT_SECONDS = 10
 
 
 class Family:
-    """What the first process does for the host's others, as they ask it."""
+    """Services of the first process for the host's other processes."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
 
     def connect(self, number: int) -> socket.socket:
-        """A connection to the server for the worker of that number. OSError: there is none."""
+        """Returns a connection to the server for the worker with that number. Raises OSError if there is none."""
         self._control.send(REQUEST.pack(CONNECT, number))
         said, ancillary, _, _ = self._control.recvmsg(1, socket.CMSG_LEN(DESCRIPTOR_BYTES))
         if said != PASSED or not ancillary:
@@ -46,16 +47,16 @@ class Family:
         return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=descriptor)
 
     def enter(self, number: int) -> None:
-        """Of a process that was forked, which the first process can end by this number from now on."""
+        """Registers a forked process, so that the first process can end it by this number."""
         self._control.send(REQUEST.pack(ENTER, number))
         self._control.close()
 
     def leave(self, number: int) -> None:
-        """That process has ended."""
+        """Removes a process that has ended."""
         self._control.send(REQUEST.pack(LEAVE, number))
 
     def end(self, number: int) -> None:
-        """Has that process ended at once."""
+        """Ends that process at once."""
         self._control.send(REQUEST.pack(END, number))
 
 
@@ -69,7 +70,7 @@ def run(host: Host, without: Collection[str]) -> NoReturn:
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     receiving, forwarding = os.pipe()
     frames = os.dup(1)
-    # Nothing that is printed gets between the frames.
+    # Printed text must not get between the frames.
     os.dup2(2, 1)
     pid = os.fork()
     if pid == 0:
@@ -90,7 +91,7 @@ def run(host: Host, without: Collection[str]) -> NoReturn:
 
 
 def _fork_under_reaper() -> int:
-    """Forks as the parent of all that loses its own: the kernel hands it those that forked twice."""
+    """Forks after becoming the parent of all orphans: the kernel gives it processes that forked twice."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
     kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -109,7 +110,7 @@ def _run_and_end(work: Callable[[], None]) -> NoReturn:
 
 
 def _reap(child: int) -> NoReturn:
-    """Clears away what has ended, until this child or the first process has. Then all others end."""
+    """Reaps ended processes, until this child or the first process has ended. Then all others end."""
     signal.signal(signal.SIGTERM, lambda *_: end_all())
     while True:
         pid, status = os.wait()
@@ -126,13 +127,13 @@ class _First:
         self._control = control
         self._forwarding = forwarding
         self._start = pb.HostStart()
-        # Process ids as they are here, by number.
+        # Process ids of this namespace, by number.
         self._entered: dict[int, int] = {}
-        # Processes that were to be ended before they had entered.
+        # Numbers of processes that were to be ended before they had registered.
         self._doomed: set[int] = set()
 
     def serve(self) -> NoReturn:
-        # It ends when the process that runs what is mounted has ended.
+        # The poll reports the end of the process that runs the mounted code.
         process = os.pidfd_open(self._pid)
         poll = select.poll()
         for descriptor in (0, self._control.fileno(), process):
@@ -164,7 +165,8 @@ class _First:
             write_all(self._forwarding, to_bytes(frame))
             os.set_blocking(self._forwarding, False)
         else:
-            # A full socket loses the frame: the other was asked often enough. A frame is written whole or not.
+            # A full socket loses the frame, which was then asked for often enough. A frame is written whole or not at
+            # all.
             with contextlib.suppress(BlockingIOError):
                 os.write(self._forwarding, to_bytes(frame))
 
@@ -175,7 +177,7 @@ class _First:
             os.rmdir(os.path.dirname(self._start.socket))
 
     def _heed_family(self) -> bool:
-        """False: nobody is left who could ask."""
+        """Serves a request of the other processes. False: none is left."""
         said, ancillary, _, _ = self._control.recvmsg(REQUEST.size, socket.CMSG_SPACE(CREDENTIALS.size))
         if len(said) != REQUEST.size:
             return said != b""
@@ -213,7 +215,7 @@ class _First:
             self._doomed.add(number)
             return
         with contextlib.suppress(ProcessLookupError):
-            # Its id may be another's by now, who is no business of this host.
+            # The id may now belong to another process, which is no part of this host.
             if os.getpgid(pid) == os.getpgrp():
                 os.kill(pid, signal.SIGKILL)
 

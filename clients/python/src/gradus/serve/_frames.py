@@ -13,17 +13,17 @@ FRAME_BYTES_MAX = 64 * 1024**2
 
 
 class FrameError(Exception):
-    """What came is no frame."""
+    """The received data are no frame."""
 
 
 def to_bytes(frame: provider_pb2.ProviderFrame) -> bytes:
-    """A frame as it is sent."""
+    """Returns a frame as bytes to send."""
     data = frame.SerializeToString()
     return LENGTH.pack(len(data)) + data
 
 
 def read_frame(read: Callable[[int], bytes]) -> provider_pb2.ProviderFrame | None:
-    """The next frame, from what gives at most so many bytes; None: it has come to its end."""
+    """Returns the next frame, from a function that reads at most so many bytes; None: the stream has ended."""
     head = _read_exactly(read, LENGTH.size)
     if head is None:
         return None
@@ -35,7 +35,7 @@ def read_frame(read: Callable[[int], bytes]) -> provider_pb2.ProviderFrame | Non
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """All of it."""
+    """Writes all of the data."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -1,4 +1,4 @@
-"""What came of answers, told together: until then it is held in memory that the host sees too, and is never lost."""
+"""Sends results of answers together. Until then they lie in memory that the host sees, so none is lost."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from google.protobuf.message import DecodeError
 from gradus.v1 import provider_pb2 as pb
 
 BYTES_MAX = 256 * 1024
-# Numbers at the beginning of the memory: the call, where what is held begins, and where it ends.
+# Numbers at the beginning of the memory: the call, and the begin and the end of the held results.
 _CALL, _BEGIN, _END = range(3)
 _HEAD_BYTES = 16
-# In which what was written before a number is seen by whoever has seen the number, on any processor.
+# Time after which a reader of a number also sees what was written before it, on any processor.
 _SEEN_SECONDS = 0.001
 
 
@@ -31,24 +31,24 @@ class Held:
         self._end = _HEAD_BYTES
 
     def close(self) -> None:
-        """Gives the memory back."""
+        """Frees the memory."""
         self._numbers.release()
         self._memory.close()
 
     def keep(self) -> None:
-        """In the worker: processes that it forks have no part in it."""
+        """Keeps the memory, in the worker, from processes that it forks."""
         self._memory.madvise(mmap.MADV_DONTFORK)
 
     def open(self, call: int) -> None:
-        """Nothing is held as yet, and what comes is of this call."""
+        """Begins a call, with no held results."""
         self._end = _HEAD_BYTES
-        # Whoever reads meanwhile sees that it is another call's, before anything is overwritten.
+        # The number changes first, so that a concurrent reader sees another call before anything is overwritten.
         self._numbers[_CALL] = 0
         self._numbers[_BEGIN] = self._numbers[_END] = _HEAD_BYTES
         self._numbers[_CALL] = call
 
     def add(self, piece: bytes) -> bool:
-        """Holds a piece of a VerifyResponses; False: there is no room for it."""
+        """Holds a piece of a VerifyResponses. False: there is no room."""
         begin, end = self._end, self._end + len(piece)
         if end > BYTES_MAX:
             return False
@@ -57,13 +57,16 @@ class Held:
         return True
 
     def take(self) -> bytes:
-        """The pieces, which have been told from now on."""
+        """Returns the held pieces, which count as sent from now on."""
         told = self._memory[self._numbers[_BEGIN] : self._end]
         self._numbers[_BEGIN] = self._end
         return told
 
     def read(self) -> tuple[int, pb.VerifyResponses] | None:
-        """In the host: the call, and what of it is held. None: nothing, or it changed while it was read."""
+        """Returns, in the host, the call and its held results.
+
+        None: there are none, or they changed during the read.
+        """
         call, begin, end = self._numbers[_CALL], self._numbers[_BEGIN], self._numbers[_END]
         if call == 0 or not _HEAD_BYTES <= begin < end <= BYTES_MAX:
             return None
@@ -78,27 +81,27 @@ class Held:
 
 
 class Teller:
-    """Tells what came of a call's answers, in their order: together, where they come quickly."""
+    """Sends the results of a call's answers in order: together, if they follow each other quickly."""
 
     def __init__(self, send: Callable[[pb.ProviderFrame], None], held: Held, call: int, hold_seconds: float) -> None:
         self._send = send
         self._held = held
         self._call = call
         self._hold_seconds = hold_seconds
-        # What is told of each result that is held, by the bytes of the result.
+        # Piece that refers to each held result, by the bytes of the result.
         self._pieces: dict[bytes, bytes] = {}
         self._count = 0
         self._since = time.monotonic()
         held.open(call)
 
     def tell(self, index: int, found: pb.ProvidedFacts | pb.ProviderFailure) -> bool:
-        """What came of one answer: it is held, and told with others when the first of them has been long enough.
+        """Holds the result of one answer. It is sent with others when the first of them has waited long enough.
 
-        Whether nothing is held now.
+        Returns whether nothing is held now.
         """
         known = found.SerializeToString()
         if isinstance(found, pb.ProviderFailure):
-            # Facts may have the same bytes, and never bytes that begin so.
+            # Facts may have the same bytes, but none begin with this prefix.
             known = b"failure" + known
         piece = self._pieces.get(known) or self._begin(index, known, found)
         if not self._held.add(piece):
@@ -112,13 +115,13 @@ class Teller:
         return True
 
     def end(self) -> None:
-        """Tells what is held."""
+        """Sends the held results."""
         if self._count > 0:
             self._tell_held()
         self._pieces.clear()
 
     def _begin(self, index: int, known: bytes, found: pb.ProvidedFacts | pb.ProviderFailure) -> bytes:
-        """The piece of a result that is not held as yet."""
+        """Returns the piece of a result that is not held yet."""
         place = pb.VerifyResponses(places=[len(self._pieces)]).SerializeToString()
         first = pb.VerifyResponses(results=[response(index, found)])
         if not self._pieces:
@@ -135,7 +138,7 @@ class Teller:
 
 
 def response(index: int, found: pb.ProvidedFacts | pb.ProviderFailure) -> pb.VerifyResponse:
-    """As the contract has it."""
+    """Returns the result as a message of the contract."""
     if isinstance(found, pb.ProviderFailure):
         return pb.VerifyResponse(index=index, failure=found)
     return pb.VerifyResponse(index=index, facts=found)

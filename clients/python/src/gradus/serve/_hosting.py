@@ -1,4 +1,4 @@
-"""What a host does between its first frame and its end."""
+"""Runs a host from its first frame to its end."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from gradus.serve.walls.places import RefusedError
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
-# Of what one instance and one answer may take.
+# Factor for the processor time of a level's trial, relative to one instance and one answer.
 TRIAL_FACTOR = 2
 TRIAL_SECONDS = 30
-# Workers in a row that cannot begin.
+# Maximum number of workers in succession that cannot start.
 UNSTARTED_MAX = 10
-# HostReady.sources.
+# Maximum length of HostReady.sources.
 SOURCES_MAX = 1024
 WALLS = 2
-"""Which of the server's demands these walls meet (HostReady.walls)."""
+"""Version of the server's requirements that these walls meet (HostReady.walls)."""
 
 
 def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, without: Collection[str]) -> None:
-    """Serves what the first frame names. Nothing of what is mounted runs before the walls are up."""
+    """Serves the target of the first frame. No mounted code runs before the walls are up."""
     frame = read_frame(lambda length: os.read(receiving, length))
     if frame is None:
         return None
@@ -47,7 +47,7 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
         write_all(sending, to_bytes(frame))
 
     folder = folder_of(start.target)
-    # A link is followed before the walls are up, for its own folder is behind them.
+    # A link is resolved before the walls are up, because its own folder lies behind them.
     target = start.target if folder is None else str(Path(start.target).resolve())
     try:
         needs = needs_of(start.target, start.start_folder)
@@ -83,19 +83,22 @@ def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, wi
 
 
 def trial_seconds(start: pb.HostStart) -> float:
-    """Of processor time, in which a level makes up to four instances and verifies answers to them."""
+    """Returns the processor time for a level's trial, in seconds.
+
+    A trial makes up to four instances and verifies answers to them.
+    """
     return TRIAL_FACTOR * (start.generate_ms + start.verify_ms) / 1000 or TRIAL_SECONDS
 
 
 def settle() -> None:
-    """What has been imported stays where it is, so that forked processes share its memory."""
+    """Freezes imported objects in memory, so that forked processes share it."""
     gc.collect()
     gc.freeze()
 
 
 @dataclass(frozen=True)
 class Running:
-    """One of them."""
+    """A running worker."""
 
     number: int
     pid: int
@@ -103,7 +106,7 @@ class Running:
 
 
 class Workers:
-    """So many of them, always: one that ends is told of, and another begins."""
+    """A fixed number of workers. When one ends, the server is told and another starts."""
 
     def __init__(
         self,
@@ -123,13 +126,13 @@ class Workers:
         self._unstarted = 0
         self._poll = select.poll()
         self._poll.register(self._receiving, select.POLLIN)
-        # By the descriptor of the process.
+        # Workers by the descriptor of their process.
         self._running: dict[int, Running] = {}
         for _ in range(count):
             self._begin()
 
     def run(self) -> NoReturn:
-        """Until the server closes its end. Its workers end with it."""
+        """Runs until the server closes its end. The workers end with it."""
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._receiving:
@@ -166,7 +169,7 @@ class Workers:
                 self._tell_held(worker)
 
     def _tell_held(self, worker: Running) -> None:
-        """What it may not have told itself."""
+        """Sends the held results that an ended worker may not have sent itself."""
         found = worker.held.read()
         if found is not None:
             call, verified = found
@@ -192,5 +195,5 @@ class Workers:
         self._begin()
 
     def _end_all(self) -> NoReturn:
-        """Ends this process, and the first process of the host ends all others."""
+        """Ends this process. The first process of the host then ends all others."""
         os._exit(0)

@@ -1,7 +1,8 @@
-"""Instances as bytes: JSON, in which what has no form there is an object with one key that begins with "$".
+"""Converts instances to JSON and back.
 
-What comes back is what was written, tuples and keys that are no strings included: a verifier that compares with a tuple
-would find a list otherwise, and score its own reference as wrong.
+A value without a form in JSON becomes an object with one key that begins with "$". Reading returns exactly what was
+written, with tuples and with keys that are no strings. Otherwise a verifier that compares with a tuple would find a
+list, and score its own reference as wrong.
 """
 
 from __future__ import annotations
@@ -33,12 +34,15 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def dump(value: Any, *, sort: bool = False) -> bytes:
-    """A value as bytes; with `sort` those of equal values are equal. TypeError names what cannot be written."""
+    """Returns a value as bytes; with `sort`, equal values give equal bytes.
+
+    TypeError names what cannot be written.
+    """
     return (_write_sorted if sort else _write)(_encode(value, "instance")).encode()
 
 
 def load(data: bytes | str) -> Any:
-    """The value of such bytes."""
+    """Returns the value of such bytes."""
     return json.loads(data, object_hook=_decode)
 
 
@@ -62,11 +66,11 @@ def _encode_items(value: Any, place: str) -> list[Any]:
 
 
 def _encode_set(value: Any, place: str) -> list[Any]:
-    """Sorted, for its order is that of a process."""
+    """Returns a sorted list of a set, because the order of a set differs between processes."""
     return sorted(_encode_items(value, place), key=_write_sorted)
 
 
-# By type: the key, and what it holds of a value.
+# Writers by type: the key, and the content for a value.
 _WRITERS: tuple[tuple[type, str, Callable[[Any, str], Any]], ...] = (
     (tuple, "$tuple", _encode_items),
     (frozenset, "$frozenset", _encode_set),

@@ -1,4 +1,4 @@
-"""One level, as a host is asked of it from Python: by tests of what is mounted."""
+"""Calls of a host for one level from Python, for tests of mounted environments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gradus.v1 import provider_pb2 as pb
 
 
 class Asked:
-    """One level of an environment, as hosts are asked of it."""
+    """One level of an environment on a host."""
 
     def __init__(self, environment: pb.ProvidedEnvironment, level: pb.ProviderLevel) -> None:
         self.environment = environment
         self.level = level
 
     async def make(self, host: Host, seeds: Sequence[int]) -> list[pb.GenerateResponse]:
-        """What comes of seeds, in their order."""
+        """Returns the responses for seeds, in order."""
         request = pb.GenerateRequest(
             environment=self.environment.id,
             version=self.environment.version,
@@ -29,7 +29,7 @@ class Asked:
         return [made async for made in host.generate(request)]
 
     async def verify(self, host: Host, instance: bytes, texts: Sequence[str]) -> list[pb.VerifyResponse]:
-        """What is found of answers, in their order."""
+        """Returns the results of answers, in order."""
         request = pb.VerifyRequest(
             environment=self.environment.id,
             version=self.environment.version,
@@ -41,7 +41,7 @@ class Asked:
 
 
 def words(response: pb.GenerateResponse | pb.VerifyResponse) -> str:
-    """What came, in short."""
+    """Returns a response in short words."""
     kind = response.WhichOneof("result")
     if kind == "failure":
         name = pb.ProviderFailureKind.Name(response.failure.kind).removeprefix("PROVIDER_FAILURE_KIND_").lower()
@@ -52,7 +52,7 @@ def words(response: pb.GenerateResponse | pb.VerifyResponse) -> str:
 
 
 def plain(response: pb.GenerateResponse | pb.VerifyResponse) -> bytes:
-    """What came, without its place, to be compared."""
+    """Returns a response without its index, for comparison."""
     place, response.index = response.index, 0
     data = response.SerializeToString(deterministic=True)
     response.index = place

@@ -1,6 +1,6 @@
-"""A host as it is asked from Python, by the server of `python -m gradus.serve --address`.
+"""Calls a host from Python, for the server of `python -m gradus.serve --address`.
 
-The server of Gradus asks hosts in the same way, in TypeScript.
+The server of Gradus calls hosts in the same way, in TypeScript.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from gradus.v1 import provider_pb2 as pb
 
 GENERATE_MS = 30_000
 VERIFY_MS = 5_000
-# So much longer than its processor time a request may take, and so many times: for sleep, and on a busy machine.
+# Wall time of a request: this factor of its processor time, plus these seconds. It may sleep, and the machine be busy.
 WALL_FACTOR = 4
 WALL_SECONDS = 5
-# As a server passes them on.
+# Environment variables that a server passes on.
 PASSED = ("PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG")
 GONE = "the host has ended: start it again"
 
 
 class HostError(Exception):
-    """A host that does not serve: why, and what would help."""
+    """A host serves nothing. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How a host is to serve."""
+    """Settings of a host."""
 
     workers: int = 1
     read: Sequence[str] = ()
-    """Folders and files that it may read beside the mounted file's own folder and Python's packages."""
+    """Folders and files that the host may read, beside the mounted file's folder and Python's packages."""
     net: Sequence[str] = ()
-    """Hosts that it may reach; any of them opens the network."""
+    """Network hosts that the host may reach. Any of them opens the network."""
     memory_mib: int = 1024
     start_seconds: float = 600
-    """Longest that importing and trying everything may take."""
+    """Maximum seconds for the imports and the trial."""
     generate_ms: int = GENERATE_MS
     verify_ms: int = VERIFY_MS
     hidden: Sequence[str] = ()
-    """Files and folders that it never sees, such as keys."""
+    """Files and folders that the host never sees, such as keys."""
     without: Sequence[str] = ()
-    """"landlock" or "namespaces": walls to go without, for tests."""
+    """Walls to go without, in tests: "landlock" or "namespaces"."""
 
 
 @dataclass
@@ -66,22 +66,22 @@ class _Worker:
 
 @dataclass
 class _Connections:
-    """Workers that are free, and how those ended that did."""
+    """Free workers, and the reasons for which others ended."""
 
     free: asyncio.Queue[_Worker | None] = field(default_factory=asyncio.Queue)
-    """None: there is none any more, for the host has ended."""
+    """Free workers. None: there are no more, because the host has ended."""
     ended: dict[int, asyncio.Future[pb.WorkerEnded]] = field(default_factory=dict)
     is_gone: bool = False
 
     def end_of(self, number: int) -> asyncio.Future[pb.WorkerEnded]:
-        """How a worker ended, once it is told."""
+        """Returns a future of the reason for which a worker ended."""
         end = self.ended.setdefault(number, asyncio.get_running_loop().create_future())
         if self.is_gone and not end.done():
             end.set_result(pb.WorkerEnded(worker=number, kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, how=GONE))
         return end
 
     def leave(self) -> None:
-        """Whoever waits for the host is told that it has ended."""
+        """Tells everything that waits for the host that it has ended."""
         self.is_gone = True
         for number in self.ended:
             self.end_of(number)
@@ -89,7 +89,7 @@ class _Connections:
 
 
 class Host:
-    """One that is started by `start`, and ended by `close`."""
+    """A running host: `start` starts it, and `close` ends it."""
 
     def __init__(self, process: asyncio.subprocess.Process, terms: Terms, folder: Path) -> None:
         self._process = process
@@ -104,7 +104,10 @@ class Host:
 
     @classmethod
     async def start(cls, target: str, terms: Terms | None = None) -> Host:
-        """Starts a host of a file, or of "reasoning-gym:names" and the like. HostError: why it serves nothing."""
+        """Starts a host of a file, or of a target such as "reasoning-gym:names".
+
+        HostError has the reason if it serves nothing.
+        """
         terms = terms or Terms()
         folder = Path(tempfile.mkdtemp(prefix="gradus-"))
         process = await asyncio.create_subprocess_exec(
@@ -127,14 +130,14 @@ class Host:
         return host
 
     def kill(self) -> None:
-        """Ends its processes at once, all of which are in one group."""
+        """Ends all processes of the host, which are in one group, at once."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         if self._process.returncode is None:
             self._process.kill()
 
     async def close(self) -> None:
-        """Ends it with its workers."""
+        """Ends the host with its workers."""
         for task in self._tasks:
             task.cancel()
         if self._server is not None:
@@ -144,12 +147,12 @@ class Host:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
             writer.close()
-        # What has been closed goes in the next turn of the loop.
+        # The event loop handles closed connections in its next turn.
         await asyncio.sleep(0)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def generate(self, request: pb.GenerateRequest) -> AsyncIterator[pb.GenerateResponse]:
-        """One response for each seed, in order."""
+        """Yields one response for each seed, in order."""
         seeds = list(request.seeds)
 
         def ask(done: int) -> pb.ProviderFrame:
@@ -167,7 +170,10 @@ class Host:
             yield made
 
     async def verify(self, request: pb.VerifyRequest) -> AsyncIterator[pb.VerifyResponse]:
-        """One response for each answer, in order. One that ends its worker has a failure, and the rest go on."""
+        """Yields one response for each answer, in order.
+
+        An answer that ends its worker gets a failure, and the others go on.
+        """
         answers = list(request.answers)
 
         def ask(done: int) -> pb.ProviderFrame:
@@ -184,17 +190,17 @@ class Host:
             yield found
 
     async def draw(self, request: pb.DrawRequest) -> pb.DrawResponse:
-        """A drawing, or why there is none."""
+        """Returns a drawing, or the reason for which there is none."""
         async for answer in self._ask_all(lambda _: pb.ProviderFrame(draw=request), 1, self._terms.generate_ms):
             return answer.drawn if isinstance(answer, pb.ProviderFrame) else pb.DrawResponse(failure=answer)
         raise AssertionError("a request has an answer or a failure")
 
     async def ended(self) -> None:
-        """Waits until it has ended; from then on all that it is asked is unavailable."""
+        """Waits until the host has ended. All later calls are unavailable."""
         await self._process.wait()
 
     async def kill_workers(self) -> None:
-        """Ends every worker that is free, as a test or a check does; others begin."""
+        """Ends every free worker, for tests and checks; others start."""
         while not (self._connections.is_gone or self._connections.free.empty()):
             worker = await self._take(fresh=False)
             if worker is not None:
@@ -264,7 +270,7 @@ class Host:
         while True:
             worker = await self._connections.free.get()
             if worker is None or self._connections.is_gone:
-                # For whoever comes next.
+                # The entry goes back for the next caller.
                 self._connections.free.put_nowait(None)
                 return None
             if worker.reader.at_eof():
@@ -277,7 +283,10 @@ class Host:
     async def _ask_all(
         self, frame_of: Callable[[int], pb.ProviderFrame], count: int, cpu_ms: int
     ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
-        """An answer or a failure of each of so many items, in order; `frame_of` asks for those from a place on."""
+        """Yields a response or a failure for each of `count` items, in order.
+
+        `frame_of` makes the request for the items from an index on.
+        """
         limit = WALL_SECONDS + WALL_FACTOR * cpu_ms / 1000
         done = 0
         fresh = False
@@ -288,7 +297,7 @@ class Host:
                 yield pb.ProviderFailure(kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, detail=GONE)
                 continue
             async for answer in self._ask(worker, frame_of(done), count - done, limit):
-                # What was served before may have held on to the memory that it lacked.
+                # Earlier items may have kept the memory that this one lacked.
                 fresh = worker.has_served and _is_memory(answer)
                 if not fresh:
                     worker.has_served = True
@@ -298,7 +307,7 @@ class Host:
     async def _ask(
         self, worker: _Worker, frame: pb.ProviderFrame, count: int, limit: float
     ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
-        """What a worker answers, in order; a failure ends it early."""
+        """Yields the responses of a worker, in order. A failure ends them early."""
         self._calls += 1
         frame.call = self._calls
         is_whole = False
@@ -322,7 +331,7 @@ class Host:
             if is_whole:
                 self._connections.free.put_nowait(worker)
             elif not worker.writer.is_closing():
-                # Who asked has left: what the worker is doing is nobody's.
+                # The caller has left, so nobody needs the worker's result.
                 self._write(pb.ProviderFrame(kill=pb.KillWorker(worker=worker.number)))
                 worker.writer.close()
 
@@ -339,9 +348,12 @@ class Host:
 
 
 def environment_of_host(target: str) -> dict[str, str]:
-    """Of this process's variables where programs and packages are, and nothing else: others may be secrets."""
+    """Returns the variables of this process that locate programs and packages.
+
+    Other variables may be secrets.
+    """
     found = {name: os.environ[name] for name in PASSED if name in os.environ}
-    # The modules of these would stand in for Python's before the walls are up.
+    # Modules in these folders would replace Python's own before the walls are up.
     left_out = {os.path.realpath(os.getcwd()), os.path.dirname(os.path.realpath(target))}
     paths = [os.path.abspath(path) for path in found.pop("PYTHONPATH", "").split(os.pathsep) if path]
     paths = [path for path in paths if os.path.realpath(path) not in left_out]
@@ -358,7 +370,7 @@ def _is_memory(answer: pb.ProviderFrame | pb.ProviderFailure) -> bool:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> pb.ProviderFrame | None:
-    """The next frame; None: there is none."""
+    """Returns the next frame; None: the stream has ended."""
     try:
         (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
         return pb.ProviderFrame.FromString(await reader.readexactly(length))

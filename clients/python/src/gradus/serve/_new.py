@@ -32,7 +32,7 @@ class {name}(Environment):
 
 
 def new(file: str) -> int:
-    """Writes it where there is no file yet. The exit status."""
+    """Writes a first environment, unless the file exists. Returns the exit status."""
     path = Path(file)
     if path.suffix != ".py":
         print(f"gradus: {file}: a Python file's name ends with .py", file=sys.stderr)

@@ -25,12 +25,12 @@ LOOPBACK = ("localhost:", "127.", "[::1]:")
 
 
 class OptionError(Exception):
-    """Options that do not go together: what is wrong, and what would help."""
+    """Options contradict each other. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Where it listens, and to whom it answers."""
+    """Address of the provider, and the callers that it accepts."""
 
     address: str
     token: str = ""
@@ -40,7 +40,7 @@ class Access:
     insecure: bool = False
 
     def check(self) -> None:
-        """OptionError where it would be open to everybody."""
+        """Raises OptionError if the provider would be open to everybody."""
         if bool(self.cert) != bool(self.key) or (self.client_ca and not self.cert):
             raise OptionError("--tls-cert and --tls-key must be given together, and with --tls-client-ca too")
         if not self.address.rpartition(":")[2].isdigit():
@@ -53,7 +53,7 @@ class Access:
             )
 
     def credentials(self) -> grpc.ServerCredentials | None:
-        """None: without TLS."""
+        """Returns the TLS credentials; None: no TLS."""
         if not self.cert:
             return None
         pair = (Path(self.key).read_bytes(), Path(self.cert).read_bytes())
@@ -62,7 +62,7 @@ class Access:
 
 
 class TokenCheck(grpc.aio.ServerInterceptor):
-    """Refuses every call without the token, before anything of it is read."""
+    """Refuses every call without the token, before reading any of it."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()
@@ -81,7 +81,7 @@ class TokenCheck(grpc.aio.ServerInterceptor):
         }
 
     async def intercept_service(self, continuation: Any, details: Any) -> Any:
-        """The call's handler, or one that refuses it."""
+        """Returns the call's handler, or one that refuses the call."""
         handler = await continuation(details)
         sent = dict(details.invocation_metadata).get("authorization", "")
         if handler is None or hmac.compare_digest(str(sent).encode(), self._expected):
@@ -90,7 +90,7 @@ class TokenCheck(grpc.aio.ServerInterceptor):
 
 
 class Provider(rpc.EnvironmentProviderServicer):
-    """The service."""
+    """The provider's service."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -99,11 +99,11 @@ class Provider(rpc.EnvironmentProviderServicer):
         self._environments = {each.id: each for each in described.environments}
 
     async def Describe(self, request: pb.DescribeRequest, context: Any) -> pb.DescribeResponse:  # noqa: N802
-        """What there is."""
+        """Returns the environments of the host."""
         return self._described
 
     async def Generate(self, request: pb.GenerateRequest, context: Any) -> AsyncIterator[pb.GenerateResponse]:  # noqa: N802
-        """An instance for each seed."""
+        """Yields an instance for each seed."""
         environment = await self._find(request.environment, request.version, request.digest, context)
         if request.level not in {level.name for level in environment.levels}:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"{request.environment} has no level '{request.level}'")
@@ -114,7 +114,7 @@ class Provider(rpc.EnvironmentProviderServicer):
     async def Verify(  # noqa: N802
         self, requests: AsyncIterator[pb.VerifyRequest], context: Any
     ) -> AsyncIterator[pb.VerifyResponse]:
-        """What is found of each answer."""
+        """Yields the result of each answer."""
         first: pb.VerifyRequest | None = None
         async for request in requests:
             if first is None:
@@ -130,7 +130,7 @@ class Provider(rpc.EnvironmentProviderServicer):
                 yield found
 
     async def Draw(self, request: pb.DrawRequest, context: Any) -> pb.DrawResponse:  # noqa: N802
-        """A drawing."""
+        """Returns a drawing."""
         await self._find(request.environment, request.version, "", context)
         return await self._host.draw(request)
 
@@ -158,7 +158,7 @@ async def _at_most(count: int, limit: int, field: str, context: Any) -> None:
 
 
 async def open_server(host: Host, access: Access) -> tuple[grpc.aio.Server, int]:
-    """A server that has begun, and its port."""
+    """Returns a started server and its port."""
     server = grpc.aio.server(
         interceptors=[TokenCheck(access.token)] if access.token else [],
         options=[("grpc.max_receive_message_length", MESSAGE_BYTES_MAX), ("grpc.so_reuseport", 0)],
@@ -179,7 +179,7 @@ async def open_server(host: Host, access: Access) -> tuple[grpc.aio.Server, int]
 
 
 async def serve(target: str, terms: Terms, access: Access) -> None:
-    """Until it is told to end. HostError: its host ended, or does not serve."""
+    """Serves until a signal ends it. Raises HostError if its host ends or serves nothing."""
     access.check()
     host = await Host.start(target, terms)
     try:

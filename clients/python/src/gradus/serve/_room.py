@@ -1,8 +1,8 @@
-"""Memory that a worker has yet, before it begins with another item.
+"""Checks how much memory a worker has left, before it begins another item.
 
-An environment may hold on to more and more, and one that comes to the end of its memory need not fail: it may catch
-MemoryError and find something else. So a worker gives way to a fresh one once half of its memory is taken. What is
-taken at once may be a table that all items need, and would be loaded anew in each worker: that stays, once.
+An environment may hold more and more memory. At its limit it need not fail: it may catch MemoryError and return a
+different result. So a fresh worker replaces one with half of its memory taken. Memory that is taken at once may be a
+table that all items need, and each new worker would load it again. It is accepted once.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from collections.abc import Callable
 
 HALF = 1 / 2
 MORE = 3 / 4
-# Less than half, and enough to go on with, the most first.
+# Shares below one half that are enough to go on, in descending order.
 LESS = [sixteenths / 16 for sixteenths in range(7, 1, -1)]
 
 
 class Room:
-    """Of one worker; `has_room` says whether such a share of its memory is free."""
+    """Free memory of one worker.
+
+    `has_room` returns whether a share of its memory is free.
+    """
 
     def __init__(self, has_room: Callable[[float], bool]) -> None:
         self._has_room = has_room
@@ -24,7 +27,7 @@ class Room:
         self._is_settled = False
 
     def is_left(self) -> bool:
-        """Whether there is enough for another item. To be asked before each."""
+        """Returns whether there is enough memory for another item. Called before each item."""
         if self._has_room(self._wanted):
             return True
         if self._is_settled:

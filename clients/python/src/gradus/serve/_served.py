@@ -1,4 +1,4 @@
-"""An environment as it is asked: messages of the contract in, messages out. Nothing here knows a process or a frame."""
+"""Serves one environment: messages of the contract in, messages out. Nothing here knows a process or a frame."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ Kind = provider_pb2.ProviderFailureKind
 
 
 class MisshapenError(Exception):
-    """An environment gives what is no answer to the question, e.g. NaN, or is declared as none can be."""
+    """An environment returns an invalid result, e.g. NaN, or has an invalid declaration."""
 
 
 def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
-    """What an exception of an environment's is in the contract.
+    """Returns the failure message for an exception of an environment.
 
-    MemoryError is raised again, and ends the process: without memory all that comes after fails, and is not even read.
+    MemoryError is raised again, and ends the process: without memory everything later fails, too.
     """
     if isinstance(error, MemoryError):
         raise error
@@ -60,12 +60,12 @@ def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
 
 
 def sendable(text: str) -> str:
-    """Words as they can be sent: JSON of an answer may hold half of a character, and an environment repeats it."""
+    """Returns a text that can be sent. JSON of an answer may hold half of a character, which an environment repeats."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def in_words(error: BaseException) -> str:
-    """An exception's last line."""
+    """Returns an exception's last line."""
     said = sendable(str(error)).strip().split("\n")[-1]
     name = type(error).__name__
     if isinstance(error, (MisshapenError, UnavailableError)):
@@ -74,7 +74,7 @@ def in_words(error: BaseException) -> str:
 
 
 class Served:
-    """One environment, with its levels and what they are made of."""
+    """One environment, with its levels and the digests of its sources."""
 
     def __init__(self, environment: Environment, folder: Path, sources: Mapping[str, str]) -> None:
         self.environment = environment
@@ -91,18 +91,18 @@ class Served:
         self.digest = self._digest()
 
     def drop(self, names: Sequence[str]) -> None:
-        """Takes levels away that cannot be served."""
+        """Removes levels that cannot be served."""
         for name in names:
             self.levels.pop(name, None)
         self.digest = self._digest()
 
     def grade(self) -> None:
-        """Its answers are numbers, though no component is named."""
+        """Declares that answers get numbers, although the environment names no component."""
         if not self.components:
             self.components = {ONLY_COMPONENT: 1.0}
 
     def describe(self) -> provider_pb2.ProvidedEnvironment:
-        """As the contract has it."""
+        """Returns the description as a message of the contract."""
         environment = self.environment
         doc = environment.description or (type(environment).__doc__ or "").strip().split("\n\n")[0]
         return provider_pb2.ProvidedEnvironment(
@@ -132,7 +132,7 @@ class Served:
         )
 
     def make(self, level: str, parameters_json: str, seed: int) -> provider_pb2.ProvidedInstance:
-        """The instance of a seed, or the row of an index. Raises what the environment does."""
+        """Returns the instance of a seed, or the row of an index. Raises the environment's exceptions."""
         rows = self._rows.get(level)
         seed_chance(seed)
         if rows is not None:
@@ -148,7 +148,10 @@ class Served:
         return self._present(data, _json.load(data))
 
     def verifier(self, instance: bytes) -> Callable[[str], provider_pb2.ProvidedFacts]:
-        """What verifies answers to an instance. It raises what the environment does."""
+        """Returns the function that verifies answers to an instance.
+
+        It raises the environment's exceptions.
+        """
         value, untouched = _json.load(instance), _json.load(instance)
         environment = self.environment
         parse = environment.parse if self._parses else None
@@ -156,7 +159,7 @@ class Served:
 
         def find(text: str) -> provider_pb2.ProvidedFacts:
             nonlocal value
-            # To compare takes a small part of what it takes to read anew.
+            # A comparison takes a small part of the time of reading the instance again.
             if not _is_same(value, untouched):
                 value = _json.load(instance)
             seed_chance(0)
@@ -174,7 +177,7 @@ class Served:
         return find
 
     def gives_number(self, instance: bytes, texts: Sequence[str]) -> bool:
-        """Whether `verify` gives a number, and not True or False, of the first of these answers that can be read."""
+        """Returns whether `verify` gives a number, and not a bool, for the first of these answers that can be read."""
         for text in texts:
             seed_chance(0)
             try:
@@ -187,7 +190,7 @@ class Served:
         return False
 
     def draw(self, instance: bytes, answer: str | None) -> str:
-        """An SVG document."""
+        """Returns an SVG document."""
         seed_chance(0)
         drawn = self.environment.draw(_json.load(instance), answer)
         if not isinstance(drawn, str):
@@ -195,7 +198,7 @@ class Served:
         return drawn
 
     def _present(self, data: bytes, value: Any) -> provider_pb2.ProvidedInstance:
-        """From what comes back of the wire, so that nobody is shown what is not verified."""
+        """Makes the message from the encoded instance, so that the prompt shows exactly what is verified."""
         environment = self.environment
         made = provider_pb2.ProvidedInstance(
             instance=data,
@@ -223,7 +226,7 @@ class Served:
         return self._loop.run_until_complete(found)
 
     def describe_level(self, name: str) -> provider_pb2.ProviderLevel:
-        """One of its levels, as the contract has it."""
+        """Returns a level as a message of the contract."""
         level = self.levels[name]
         rows = self._rows.get(name)
         return provider_pb2.ProviderLevel(
@@ -245,7 +248,10 @@ class Served:
 
 
 def _is_same(value: Any, untouched: Any) -> bool:
-    """Whether a verifier has left an instance as it was, e.g. has taken no numbers out of a list as they were used."""
+    """Returns whether a verifier has left an instance unchanged.
+
+    A verifier may, for example, remove used numbers from a list.
+    """
     try:
         return bool(value == untouched)
     except Exception:  # Such as a list that was put into itself.
@@ -253,9 +259,9 @@ def _is_same(value: Any, untouched: Any) -> bool:
 
 
 def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.ProvidedFacts:
-    """What `verify` gave, in the contract's words. MisshapenError says what is wrong with it.
+    """Converts a result of `verify` to a message. MisshapenError has the error in it.
 
-    The same message stands for all that is right, or wrong, and no more: it is copied, and not changed.
+    All results that are only right, or only wrong, share one message: copy it, and do not change it.
     """
     if isinstance(found, bool) and not components:
         return _RIGHT if found else _WRONG
@@ -280,12 +286,12 @@ _RIGHT = facts_message(Facts.feasible(), {})
 _WRONG = facts_message(Facts.infeasible("the answer is wrong"), {})
 
 
-# As numpy 1 and 2 name them.
+# Names of the bool type in numpy 1 and 2.
 _BOOLS_OF_NUMPY = ("bool_", "bool")
 
 
 def _facts_of(found: Any, components: Mapping[str, float]) -> Facts:
-    """Of a bool or a number."""
+    """Returns the facts for a bool or a number."""
     if isinstance(found, bool) or type(found).__name__ in _BOOLS_OF_NUMPY:
         if components:
             return Facts.graded({next(iter(components)): 1.0 if found else 0.0})
@@ -307,7 +313,7 @@ def _component(name: str, value: float | None) -> provider_pb2.ProvidedComponent
     return provider_pb2.ProvidedComponent(name=name, value=_share(value, name))
 
 
-# By how much a sum of shares that is 1 may come out above it, for they are rounded.
+# Maximum by which rounding may lift a sum of shares above 1.
 _ROUNDING = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""What an environment is made of: the files that it loaded, the packages that these stand on, and Python itself."""
+"""Sources of an environment: its loaded files, the packages that they use, and Python itself."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import traceback
 from importlib import metadata
 from pathlib import Path
 
-# Of this host's: they decide what is served, and are not what an environment is made of.
+# Packages of this host. They decide what is served, but are not sources of an environment.
 _OURS = {"gradus", "gradus-gym", "grpcio", "protobuf", "pip", "setuptools"}
 
 
 def sources_of(folder: Path | None) -> dict[str, str]:
-    """By name: the digest of each module's file that lies in the folder, and the version of each package that loaded.
+    """Returns, by name, the digest of each loaded file in the folder, and the version of each loaded package.
 
-    Python is among them by its first two numbers, for others change what `random` gives.
+    Python is included with the first two numbers of its version, because a change of these can change what `random`
+    gives.
     """
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
     owners = metadata.packages_distributions()
@@ -35,10 +36,10 @@ def sources_of(folder: Path | None) -> dict[str, str]:
 
 
 def files_of(folder: Path | None, error: BaseException | None = None) -> list[str]:
-    """Absolute paths of the folder's files that decide what is served.
+    """Returns absolute paths of the folder's files that decide what is served.
 
-    These are the files of loaded modules, and the files that an error names: where it was raised, what it could not
-    read, and where a module that is missing would be.
+    These are the files of loaded modules, and the files that an error names: the file that raised it, a file that could
+    not be read, and the place of a missing module.
     """
     if folder is None:
         return []
@@ -47,14 +48,14 @@ def files_of(folder: Path | None, error: BaseException | None = None) -> list[st
     }
     while error is not None:
         files.update(frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
-        # Of a SyntaxError and of an OSError.
+        # SyntaxError and OSError have this attribute.
         if isinstance(file := getattr(error, "filename", None), str):
             files.add(file)
         if isinstance(error, ModuleNotFoundError) and error.name:
             place = folder.joinpath(*error.name.split("."))
             files.update((f"{place}.py", str(place / "__init__.py"), str(place)))
         error = error.__cause__
-    # Paths of files that were imported by a relative name are relative to the folder, which a host works in.
+    # Paths of relative imports are relative to the folder, which is the host's working directory.
     paths = (folder / file for file in files if not file.startswith("<"))
     return sorted(str(path) for path in paths if _is_own(path, folder))
 
@@ -64,5 +65,5 @@ def _is_own(path: Path, folder: Path) -> bool:
 
 
 def versions() -> str:
-    """For logs, e.g. "Python 3.12.3"."""
+    """Returns versions for logs, e.g. "Python 3.12.3"."""
     return f"Python {platform.python_version()}"

@@ -1,7 +1,7 @@
-"""Tries to make instances of every level, in processes that are locked in as workers are.
+"""Tries to make instances of every level, in processes with the same walls as workers.
 
-A level is left out, by name, if its generator raises, never ends, or takes all memory. Whether the level keeps the
-rules of provider.proto is tried by the server that mounts it.
+A level is left out, by name, if its generator raises, never ends, or takes all memory. The server that mounts the level
+tests the rules of provider.proto.
 """
 
 from __future__ import annotations
@@ -26,28 +26,29 @@ from gradus.v1 import outcome_pb2, provider_pb2
 
 SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
-# Answers of which some can be read almost anywhere.
+# Answers of which most environments can read at least one.
 LIKELY = ("0", "a", "[]", "{}")
-# What has not come after so long, and works for less than this share of the time, sleeps. A busy machine takes longer.
+# A level that is not done after this many seconds, and uses less than this share of the time, is asleep. A busy machine
+# takes longer.
 WALL_SECONDS_MAX = 60
 WORK_SHARE_MIN = 0.02
-# What takes longer is not made a second time.
+# Seconds above which an instance is not made a second time.
 CHEAP_SECONDS = 0.2
-# Nor does a level that sleeps: after so long it is tried no further.
+# Seconds after which a level is tried no further, e.g. because it sleeps.
 SLOW_SECONDS = 5
-# Levels of one environment that end their process: what comes after them is not tried.
+# Number of levels that may end their process. The later levels of their environment are not tried.
 BROKEN_MAX = 3
-# Far from those of workers.
+# These numbers are far from those of workers.
 _numbers = itertools.count(2**31)
 
 
 class UnlawfulError(Exception):
-    """A law that a level breaks."""
+    """A level breaks a rule."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Of a level: why it is not served, and whether its answers are numbers."""
+    """Result of a level: the reason for which it is not served, and whether its answers get numbers."""
 
     level: str
     reason: str | None
@@ -55,7 +56,10 @@ class Verdict:
 
 
 def try_all(catalogue: Catalogue, walls: Walls, family: Family, processes: int, cpu_seconds_max: float) -> None:
-    """Leaves out of a catalogue what cannot be served, so many environments at a time, each level in so much time."""
+    """Removes levels that cannot be served from a catalogue.
+
+    Tries `processes` environments at a time, each level within a limit of processor time.
+    """
     waiting = list(catalogue.served.values())
     running: dict[int, Trial] = {}
     poll = select.poll()
@@ -94,7 +98,7 @@ def _take(catalogue: Catalogue, trial: Trial) -> None:
 
 
 class Trial:
-    """Of one environment: its levels one after the other, in a process that is replaced when a level ends it."""
+    """Trial of one environment: its levels in turn, in a process that is replaced if a level ends it."""
 
     def __init__(self, served: Served, walls: Walls, family: Family, cpu_seconds_max: float) -> None:
         self.served = served
@@ -121,7 +125,7 @@ class Trial:
         os.close(sending)
 
     def read(self) -> bool:
-        """Takes what has come; False: it has ended."""
+        """Reads the process's messages. False: it has ended."""
         part = os.read(self.pipe, 65536)
         self._said += part
         *lines, self._said = self._said.split(b"\n")
@@ -132,7 +136,7 @@ class Trial:
         return part != b""
 
     def watch(self) -> None:
-        """Ends what sleeps."""
+        """Ends a process that sleeps."""
         passed = time.monotonic() - self._since
         if passed < WALL_SECONDS_MAX:
             return
@@ -142,7 +146,7 @@ class Trial:
             self._family.end(self._number)
 
     def restart(self) -> bool:
-        """Goes on with the next level in another process; False: all have been tried."""
+        """Continues with the next level in another process. False: all have been tried."""
         status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         self._family.leave(self._number)
         if len(self.verdicts) == len(self._levels):
@@ -160,7 +164,7 @@ class Trial:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Processor time that a process has taken, by the number of its clock; None: it has ended."""
+    """Returns the processor time of a process, by the number of its clock; None: it has ended."""
     try:
         return time.clock_gettime(~pid << 3 | 2)
     except OSError:
@@ -185,7 +189,7 @@ def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int, c
 
 
 def try_level(served: Served, level: str) -> bool:
-    """Whether its answers are numbers. Raises what making instances raises."""
+    """Returns whether answers of a level get numbers. Raises the exceptions of making instances."""
     graded = bool(served.components)
     began = time.monotonic()
     for made in _some(served, level):
@@ -198,7 +202,7 @@ def try_level(served: Served, level: str) -> bool:
 
 
 def make(served: Served, level: str, seed: int) -> provider_pb2.ProvidedInstance:
-    """The instance of a seed of a level, or a row of it."""
+    """Returns the instance of a seed, or a row, of a level."""
     described = served.describe_level(level)
     return served.make(level, described.parameters_json, seed % described.rows if described.rows else seed)
 
@@ -220,7 +224,7 @@ def _some(served: Served, level: str) -> Iterator[provider_pb2.ProvidedInstance]
 
 
 def found_in_words(facts: provider_pb2.ProvidedFacts) -> str:
-    """E.g. "graded, score 0.05"."""
+    """Returns facts in words, e.g. "graded, score 0.05"."""
     verdict = outcome_pb2.Verdict.Name(facts.verdict).removeprefix("VERDICT_").lower()
     parts = [verdict, *(f"{each.name} {each.value:g}" for each in facts.components), facts.violation]
     return ", ".join(part for part in parts if part)

@@ -1,6 +1,6 @@
-"""A worker: a process that was forked from a host with all that is mounted in it, and takes one request at a time.
+"""A worker: a process that a host forks with all mounted code loaded, and that takes one request at a time.
 
-Time is the kernel's to keep: at its end the process is gone, whatever the environment's code catches.
+The kernel enforces the time limit: the process then ends, whatever exceptions the environment's code catches.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from gradus.serve._served import Served, failure_of, sendable
 from gradus.serve.walls import Walls
 from gradus.v1 import provider_pb2 as pb
 
-# One that could not begin.
+# Exit status of a worker that could not start.
 UNSTARTED_STATUS = 72
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a server has said to a host that its workers are to keep to."""
+    """Limits of the server for the workers of a host."""
 
     generate_ms: int
     verify_ms: int
@@ -37,16 +37,19 @@ class Terms:
 def run_worker(
     catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket, held: Held, host: int
 ) -> NoReturn:
-    """Until the server closes the connection, or the host, a process, ends. It ends the process, whatever happens."""
+    """Serves until the server closes the connection, or the host, a process, ends.
+
+    The process always ends here, whatever happens.
+    """
     status = UNSTARTED_STATUS
     try:
         held.keep()
         runs_answers = any(served.environment.runs_answers for served in catalogue.served.values())
         walls.lock_worker(forks=runs_answers)
         if os.getppid() != host:
-            # It ended before the kernel had been told to end this with it.
+            # The host ended before the kernel knew that this process must end with it.
             os._exit(status)
-        # Before any request is read: processes that run answers are forked from one that never saw another.
+        # This runs before any request is read: processes that run answers are forked from one that has seen none.
         alone = _alone.Alone(catalogue, walls, terms.verify_ms, connection) if runs_answers else None
         _alone.keep_forks()
         status = 1
@@ -59,7 +62,7 @@ def run_worker(
 
 
 class Worker:
-    """The loop."""
+    """The worker's loop."""
 
     def __init__(
         self,
@@ -81,7 +84,7 @@ class Worker:
         self._room = Room(walls.has_room)
 
     def serve(self) -> None:
-        """Request after request."""
+        """Serves requests in turn."""
         while (frame := read_frame(self._connection.recv)) is not None:
             kind = frame.WhichOneof("content")
             if kind == "verify":
@@ -93,13 +96,16 @@ class Worker:
 
     def _send(self, frame: pb.ProviderFrame) -> None:
         if os.getpid() != self._pid:
-            # Somebody's child, which must not answer in the worker's place.
+            # A child that the environment forked must not answer in the worker's place.
             os._exit(1)
         self._connection.sendall(to_bytes(frame))
         self._has_served = True
 
     def _need_room(self) -> None:
-        """MemoryError where what was served before has left too little: who asked asks a fresh worker then."""
+        """Raises MemoryError if earlier items have left too little memory.
+
+        The caller then asks a fresh worker.
+        """
         if self._has_served and not self._room.is_left():
             raise MemoryError
 
@@ -156,7 +162,8 @@ class Worker:
     def _verify_together(self, call: int, request: pb.VerifyRequest, find: Find, limit: Limit) -> None:
         hold_seconds = self._terms.hold_ms / 1000
         teller = Teller(self._send, self._held, call, hold_seconds)
-        # To begin anew costs more than many a verification: what is held together has one limit, and some time more.
+        # A new limit costs more than many verifications, so results that are held together share one limit, with time
+        # added.
         is_told = True
         for answer in request.answers:
             if is_told:
@@ -178,7 +185,7 @@ class Worker:
 
 
 def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.GenerateResponse) -> None:
-    """Puts what becomes of a seed into its response."""
+    """Writes the result of a seed to its response."""
     try:
         made.made.CopyFrom(served.make(request.level, request.parameters_json, seed))
     except ExhaustedError as error:

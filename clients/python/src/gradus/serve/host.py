@@ -1,7 +1,7 @@
-"""A host: the processes that import what is mounted, once, and fork the workers that are asked (ProviderFrame).
+"""A host: processes that import the mounted code once, and fork the workers that serve requests (ProviderFrame).
 
-A server starts it as `python -m gradus.serve.host`, in a folder without files, and speaks frames with it over
-descriptors 0 and 1. What is printed goes to nobody, and cannot get between the frames.
+A server starts it as `python -m gradus.serve.host`, in a folder without files, and exchanges frames over descriptors 0
+and 1. Printed text is dropped, and cannot get between the frames.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import sys
 
-# Before numpy and the like are imported: workers have one thread each.
+# These are set before numpy and the like are imported: workers have one thread each.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 HASH_SEED = "0"
 FOLDER = "/proc"
-"""Where a host is started: a folder that can hold no module, for Python imports from where it is started."""
+"""Folder in which a host starts. It can hold no module, because Python imports from this folder."""
 
 
 def begin_again() -> None:
-    """Starts this program afresh where strings' hashes would differ from those of other hosts."""
+    """Restarts this program if hashes of strings would differ from those of other hosts."""
     os.environ.update(ONE_THREAD)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     if sys.flags.hash_randomization:
@@ -26,10 +26,13 @@ def begin_again() -> None:
 
 
 def main() -> None:
-    """From the first frame to the end of descriptor 0. Arguments name walls to go without, for tests."""
+    """Runs from the first frame until descriptor 0 closes.
+
+    Arguments name walls to go without, in tests.
+    """
     sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]
     begin_again()
-    # Only here, for all that is imported by it.
+    # This import comes late, because of all that it imports.
     from gradus.serve import _family, _hosting  # noqa: PLC0415
 
     os.setpgid(0, 0)

@@ -37,7 +37,7 @@ class Answers:
         self._before: set[str] | None = None
 
     def __iter__(self) -> Iterator[str]:
-        """Texts, or JSON objects where an action has several fields."""
+        """Yields texts, or JSON objects if an action has several fields."""
         while self._waiting:
             text = self._waiting.pop(0)
             answer = text if self._field else json.dumps(self._action(text, len(self._given)))
@@ -47,7 +47,7 @@ class Answers:
                 yield answer
 
     def shown(self, observation: Any) -> None:
-        """Takes what a reply to the present answer shows."""
+        """Takes the reply to the current answer."""
         words = set(_words(observation))
         before = self._before
         self._before = words if before is None else before
@@ -65,12 +65,12 @@ def _words(observation: Any) -> list[str]:
 
 
 def _kinds(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The schema, or those that it gives a choice of."""
+    """Returns the schema, or the alternatives that it offers."""
     return [each for each in (schema, *schema.get("anyOf", []), *schema.get("oneOf", [])) if isinstance(each, dict)]
 
 
 def _choices(schema: dict[str, Any]) -> list[Any]:
-    """The values that a field is restricted to; empty: it is not."""
+    """Returns the allowed values of a field; empty: any."""
     choices: list[Any] = []
     for each in _kinds(schema):
         choices += each.get("enum", [])
@@ -80,7 +80,7 @@ def _choices(schema: dict[str, Any]) -> list[Any]:
 
 
 def _value(schema: dict[str, Any], text: str, number: int) -> Any:
-    """A value that a field takes, made of the text where that can be."""
+    """Returns a valid value of a field, made from the text if possible."""
     choices = _choices(schema)
     if choices:
         return choices[number % len(choices)]

@@ -1,4 +1,4 @@
-"""What the adapters to others' servers have in common: their targets, and what an answer and a reward are made."""
+"""Common parts of the adapters: their targets, and conversions of answers and rewards."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _WRAPPINGS = {"plain": "{}", "boxed": "\\boxed{{{}}}", "tag": "<answer>{}</answe
 
 @dataclass(frozen=True)
 class Target:
-    """What follows "nemo-gym:" and the like: a name or an address, and options after commas."""
+    """The part of a target after "nemo-gym:" and the like: a name or an address, and options after commas."""
 
     name: str
     options: dict[str, str]
 
     @classmethod
     def parse(cls, text: str, known: Iterable[str]) -> Target:
-        """Of "address,rows=file.jsonl,high=10". TargetError names what is not known."""
+        """Parses a text such as "address,rows=file.jsonl,high=10". TargetError names unknown options."""
         name, *rest = [part.strip() for part in text.split(",")]
         options = dict(part.partition("=")[::2] for part in rest if part)
         known = sorted({*known, "wrap", "low", "high"})
@@ -32,11 +32,14 @@ class Target:
         return cls(name, options)
 
     def wrapped(self, answer: str) -> str:
-        """The answer as the other side looks for it: Gradus has taken its marks away."""
+        """Returns the answer with the marks that the other side expects. Gradus has removed its own."""
         return _WRAPPINGS[self.options.get("wrap", "plain")].format(answer)
 
     def share(self, reward: float) -> float:
-        """A reward in [0, 1], by the range that the options give. ValueError: it lies outside."""
+        """Returns a reward scaled to [0, 1] by the range in the options.
+
+        Raises ValueError if the reward is outside of the range.
+        """
         low, high = float(self.options.get("low", 0)), float(self.options.get("high", 1))
         share = (reward - low) / (high - low)
         if not (math.isfinite(share) and 0 <= share <= 1):
@@ -47,6 +50,6 @@ class Target:
 
 
 def slug_of(name: str) -> str:
-    """A name as ids have them."""
+    """Returns a name in the form of ids."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name.lower()).split()
     return "-".join(words) or "unnamed"

@@ -32,13 +32,13 @@ _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant"
 
 
 def needs(rest: str) -> Needs:
-    """The rows' file, and the network."""
+    """Returns the access needed: the rows' file and the network."""
     rows = Target.parse(rest, ["rows", "name"]).options.get("rows")
     return Needs(read=[os.path.abspath(rows)] if rows else [], network=True)
 
 
 def offer(rest: str) -> Offer:
-    """One environment. TargetError says what of its rows cannot be mounted."""
+    """Returns one environment. TargetError has the reason if its rows cannot be mounted."""
     target = Target.parse(rest, ["rows", "name"])
     if not target.name.startswith(("http://", "https://")) or "rows" not in target.options:
         raise TargetError(
@@ -60,7 +60,7 @@ def offer(rest: str) -> Offer:
 
 
 def refusal_of(row: Any) -> str | None:
-    """Why a row is no task of one turn."""
+    """Returns the reason for which a row is no task of one turn; None: it is one."""
     asked = row.get("responses_create_params") if isinstance(row, dict) else None
     if not isinstance(asked, dict) or not asked.get("input"):
         return "it has no responses_create_params.input"
@@ -74,7 +74,10 @@ def refusal_of(row: Any) -> str | None:
 
 
 def messages_of(given: Any) -> list[dict[str, str]]:
-    """Of OpenAI's Responses, as chat messages. ValueError: there is more in it than text."""
+    """Converts input in the form of OpenAI's Responses to chat messages.
+
+    Raises ValueError if it holds more than text.
+    """
     if isinstance(given, str):
         return [{"role": "user", "content": given}]
     messages = []
@@ -91,7 +94,7 @@ def messages_of(given: Any) -> list[dict[str, str]]:
 
 
 def response_of(text: str) -> dict[str, Any]:
-    """An answer as a model's response."""
+    """Returns an answer as a model's response."""
     content = [{"type": "output_text", "text": text, "annotations": []}]
     message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": content}
     head = {"id": "resp_1", "created_at": 0, "model": "gradus", "object": "response", "output": [message]}
@@ -128,11 +131,11 @@ class NemoGymServer(Environment):
         self._target = target
 
     def prompt(self, instance: Any) -> list[dict[str, str]]:
-        """The row's input."""
+        """Returns the row's input."""
         return messages_of(instance["responses_create_params"]["input"])
 
     def verify(self, instance: Any, answer: str) -> float:
-        """What `/verify` gives, after `/seed_session` in the same session."""
+        """Returns the reward of `/verify`, after `/seed_session` in the same session."""
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
         self._post(opener, "/seed_session", instance, is_optional=True)
         body = {**instance, "response": response_of(self._target.wrapped(answer))}

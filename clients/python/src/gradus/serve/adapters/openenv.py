@@ -28,11 +28,11 @@ MESSAGE_BYTES_MAX = 16 * 1024**2
 SEED_BITS = 31
 OPTIONS = ("name", "field", "prompt")
 PLAYS = 12
-"""Times that each answer to one seed is played at mounting."""
+"""Number of times that each answer to one seed is played at mounting."""
 CHECK_SECONDS = 10
 """Seconds after which no further answer is tried, except for the first ANSWERS_MIN."""
 ANSWERS_MIN = 4
-# Codes by which a server speaks of its own state, and not of the answer. The same answer may be scored later.
+# Error codes about the server's own state, and not about the answer. The same answer may be scored later.
 _AWAY = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
 
 
@@ -41,12 +41,12 @@ class RefusedError(ValueError):
 
 
 def needs(_: str) -> Needs:
-    """The network."""
+    """Returns the access needed: the network."""
     return Needs(network=True)
 
 
 def offer(rest: str) -> Offer:
-    """One environment. TargetError says why a server cannot be mounted."""
+    """Returns one environment. TargetError has the reason if a server cannot be mounted."""
     target = Target.parse(rest, OPTIONS)
     if not target.name.startswith(("http://", "https://")):
         raise TargetError("write openenv:http://host:port")
@@ -63,7 +63,7 @@ def offer(rest: str) -> Offer:
 
 
 def schema_of(address: str) -> dict[str, Any]:
-    """What an action is there."""
+    """Returns the schema of an action."""
     try:
         with urllib.request.urlopen(address.rstrip("/") + "/schema", timeout=SECONDS_MAX) as reply:
             found = json.loads(reply.read(MESSAGE_BYTES_MAX))
@@ -74,7 +74,10 @@ def schema_of(address: str) -> dict[str, Any]:
 
 
 def field_of(schema: dict[str, Any]) -> str:
-    """The one field of an action that is a text; "": an action is the answer, read as JSON."""
+    """Returns the only field of an action that is a text.
+
+    "": an action is the whole answer, read as JSON.
+    """
     fields = {name: each for name, each in schema.get("properties", {}).items() if name != "metadata"}
     texts = [name for name, each in fields.items() if each.get("type") == "string"]
     needed = [name for name in schema.get("required", []) if name in fields]
@@ -97,13 +100,13 @@ class OpenEnvServer(Environment):
         self._field = field
 
     def generate(self, rng: random.Random, **_: Any) -> Any:
-        """What a reset shows."""
+        """Returns the observation of a reset."""
         seed = rng.getrandbits(SEED_BITS)
         (shown,) = self._talk([("reset", {"seed": seed})])
         return {"seed": seed, "observation": shown["observation"]}
 
     def prompt(self, instance: Any) -> str:
-        """The observation's text, where there is one; else all of it."""
+        """Returns the observation's text, if it has one; otherwise all of it."""
         observation = instance["observation"]
         name = self._target.options.get("prompt")
         if name:
@@ -112,7 +115,7 @@ class OpenEnvServer(Environment):
         return texts[0] if len(texts) == 1 else json.dumps(observation, ensure_ascii=False)
 
     def verify(self, instance: Any, answer: str) -> float:
-        """The reward of the only step."""
+        """Returns the reward of the only step."""
         stepped = self._play(instance, self._action(answer))
         if not stepped.get("done"):
             raise ValueError("its episode goes on after a step: only episodes of one step can be mounted")
@@ -122,7 +125,7 @@ class OpenEnvServer(Environment):
         return self._target.share(float(reward))
 
     def parse(self, answer: str) -> str:
-        """The answer; where an action has several fields, it must be a JSON object."""
+        """Returns the answer. If an action has several fields, the answer must be a JSON object."""
         if not self._field:
             try:
                 read = json.loads(answer)
@@ -133,7 +136,7 @@ class OpenEnvServer(Environment):
         return answer
 
     def check(self, schema: dict[str, Any]) -> None:
-        """TargetError: an episode of it is not over after one step, or does not follow from its seed."""
+        """Raises TargetError if an episode is not over after one step, or does not follow from its seed."""
         began = time.monotonic()
         try:
             made = self.generate(random.Random(1))
@@ -146,13 +149,13 @@ class OpenEnvServer(Environment):
             raise TargetError(f"{self._target.name}: {error}") from error
 
     def _check_answer(self, made: Any, answer: str, answers: Answers) -> None:
-        """Plays one answer to one seed several times. TargetError: it earned different rewards."""
+        """Plays one answer to one seed several times. Raises TargetError if it earned different rewards."""
         earned: set[str] = set()
         for _ in range(PLAYS):
             try:
                 stepped = self._play(made, self._action(answer))
             except RefusedError:
-                # An answer that an action has no room for says nothing, however often it is played.
+                # An answer that does not fit an action says nothing, however often it is played.
                 if not earned:
                     return
                 stepped = {"done": True, "reward": "an error"}
@@ -180,7 +183,10 @@ class OpenEnvServer(Environment):
         return stepped
 
     def _talk(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-        """What a connection of its own answers. A worker may start no thread, and so the loop is the only one."""
+        """Returns the replies on a new connection.
+
+        A worker may start no thread, so this event loop is the only one.
+        """
         return asyncio.run(self._answers(messages))
 
     async def _answers(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -192,7 +198,7 @@ class OpenEnvServer(Environment):
         address = "ws" + self._target.name.removeprefix("http").rstrip("/") + "/ws"
         answers = []
         try:
-            # Connected here, for asyncio would look a name up in a thread.
+            # The socket is connected here, because asyncio would resolve the name in a thread.
             reached = socket.create_connection((url.hostname, port), SECONDS_MAX)
             reached.setblocking(False)
             async with connect(

@@ -21,9 +21,9 @@ from gradus.serve._environment import Environment, Level
 
 PREFIX = "reasoning-gym/"
 SEED_BITS = 32
-"""numpy takes no more, and some sets seed it."""
+"""Number of bits of a seed: numpy accepts no more, and some data sets seed it."""
 
-# What runs text, in a scorer: these score each answer in a process of its own.
+# Functions that run text. A scorer with one of them scores each answer in its own process.
 _RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
 _LEFT_OUT = {
     "codeio": "some of its programs read the clock or draw chance from the system, so that one seed may give two tasks",
@@ -32,8 +32,8 @@ _LEFT_OUT = {
 
 
 def offer(names: str) -> Offer:
-    """All data sets, or those of the names between commas."""
-    # A host may not write matplotlib's cache of fonts, which nothing here wants.
+    """Returns all data sets, or those whose names are given between commas."""
+    # A host may not write matplotlib's cache of fonts, and needs none.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: PLC0415  # Not required by gradus-gym.
@@ -57,9 +57,9 @@ def offer(names: str) -> Offer:
 
 
 def levels_of(config: Any, curriculum: Any) -> tuple[dict[str, Level], dict[str, str]]:
-    """Levels by name, with how each differs from the defaults, and those that are left out with the reason.
+    """Returns levels by name, with their differences from the defaults, and left-out levels with the reason.
 
-    Where no level of a curriculum is sound, or there is none, there is one of the defaults.
+    If no level of a curriculum works, or there is none, the only level has the defaults.
     """
     defaults = {each.name: each for each in dataclasses.fields(config)}
     levels: dict[str, Level] = {}
@@ -118,29 +118,29 @@ class ReasoningGymSet(Environment):
         self._last = ""
 
     def generate(self, rng: random.Random, **parameters: Any) -> Any:
-        """The only entry of a data set with a seed of its own."""
+        """Returns the only entry of a data set with its own seed."""
         return self._with_seed(rng.getrandbits(SEED_BITS), parameters)[0] | {"parameters": parameters}
 
     def prompt(self, instance: Any) -> str:
-        """The question."""
+        """Returns the question."""
         return str(instance["question"])
 
     def verify(self, instance: Any, answer: str) -> float:
-        """The set's own score."""
+        """Returns the data set's own score."""
         return float(self._with_seed(0, instance["parameters"]).score_answer(answer, instance))
 
     def reference(self, instance: Any) -> str | None:
-        """The oracle's answer, which some sets do not have."""
+        """Returns the oracle's answer, which some data sets lack."""
         answer = instance["answer"]
         return None if answer is None else str(answer)
 
     def canonical(self, instance: Any) -> str:
-        """The question: what else is in an entry follows from it, or is the seed's."""
+        """Returns the question. The rest of an entry follows from it, or is the seed's."""
         return str(instance["question"])
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
-        """A data set of one entry. Where its construction does not depend on the seed, it is constructed once."""
-        # Some sets change it for all of the process, and others round by it.
+        """Returns a data set of one entry. If its construction does not depend on the seed, it is constructed once."""
+        # Some data sets change the decimal context of the whole process, and others round by it.
         decimal.setcontext(decimal.Context())
         if not self._is_kept:
             return self._dataset(self._config(**parameters, seed=seed, size=1))
@@ -159,7 +159,7 @@ class ReasoningGymSet(Environment):
 
 
 def class_state(dataset: Any) -> dict[str, Any]:
-    """What a class keeps for all that are made of it: some put there what belongs to one level."""
+    """Returns state that a class shares between its objects. Some classes keep data of one level there."""
     return {
         name: value
         for name, value in vars(dataset).items()
@@ -168,7 +168,7 @@ def class_state(dataset: Any) -> dict[str, Any]:
 
 
 def keeps_no_seed(dataset: Any) -> bool:
-    """Whether only `__getitem__` looks at the seed, so that a set may be given another one."""
+    """Returns whether only `__getitem__` uses the seed, so that a data set can be given another one."""
     for name, member in vars(dataset).items():
         if name == "__getitem__" or not inspect.isfunction(member):
             continue

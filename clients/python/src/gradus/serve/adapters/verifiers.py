@@ -18,12 +18,12 @@ from gradus.serve._facts import Facts
 from gradus.serve.adapters._target import Target, slug_of
 
 TASKS_MAX = 100_000
-"""Of a taskset that never ends so many are taken."""
+"""Maximum number of tasks taken from a taskset without an end."""
 INFINITE_TASKS = 4096
 
 
 def offer(rest: str) -> Offer:
-    """One environment. TargetError says why a taskset cannot be mounted."""
+    """Returns one environment. TargetError has the reason if a taskset cannot be mounted."""
     try:
         from verifiers.v1.utils.loaders import taskset_class, taskset_config_type  # noqa: PLC0415
     except ImportError as error:
@@ -57,7 +57,7 @@ def offer(rest: str) -> Offer:
 
 
 def refusal_of(task: Any) -> str | None:
-    """Why a task is none of one turn that is scored by its text alone."""
+    """Returns the reason for which a task is not one of a single turn scored by its text alone; None: it is."""
     from verifiers.v1.task import Task  # noqa: PLC0415
 
     cls = type(task)
@@ -78,18 +78,18 @@ def refusal_of(task: Any) -> str | None:
 
 
 def scoring_of(task: Any) -> list[Any]:
-    """The functions that measure and reward it."""
+    """Returns the functions that measure and reward a task."""
     return [*task.hooks("metric"), *task.hooks("reward")]
 
 
 def needs_runtime(function: Any) -> bool:
-    """Whether it cannot be called without one."""
+    """Returns whether a function needs a runtime."""
     runtime = inspect.signature(function).parameters.get("runtime")
     return runtime is not None and runtime.default is inspect.Parameter.empty
 
 
 def is_text(data: Any) -> bool:
-    """Whether the prompt has nothing but text."""
+    """Returns whether the prompt has only text."""
     try:
         messages_of(data)
     except ValueError:
@@ -98,7 +98,7 @@ def is_text(data: Any) -> bool:
 
 
 def messages_of(data: Any) -> list[dict[str, str]]:
-    """The prompt as chat messages. ValueError: there is more in it than text."""
+    """Returns the prompt as chat messages. Raises ValueError if it holds more than text."""
     system = [{"role": "system", "content": data.system_prompt}] if data.system_prompt else []
     if isinstance(data.prompt, str):
         return [*system, {"role": "user", "content": data.prompt}]
@@ -125,11 +125,14 @@ class VerifiersTaskset(Environment):
         self._config = tasks[0].config
 
     def prompt(self, instance: Any) -> list[dict[str, str]]:
-        """The task's."""
+        """Returns the task's prompt."""
         return messages_of(self._data(instance))
 
     async def verify(self, instance: Any, answer: str) -> Facts:  # type: ignore[override]
-        """The weighted sum of its rewards, each of which is told. ValueError: one of them was not measured."""
+        """Returns the weighted sum of the task's rewards, and each of them.
+
+        Raises ValueError if one of them was not measured.
+        """
         from verifiers.v1 import AssistantMessage, Trace  # noqa: PLC0415
         from verifiers.v1.graph import MessageNode  # noqa: PLC0415
         from verifiers.v1.trace import TraceTask  # noqa: PLC0415
@@ -143,7 +146,7 @@ class VerifiersTaskset(Environment):
             stop_condition="agent_completed",
         )
         await task.score(trace)
-        # The sum of verifiers skips a reward of None, and of no rewards it is 0.
+        # verifiers skips a reward of None in its sum, and a sum of no rewards is 0.
         missing = [name for name, each in trace.rewards.items() if each is None]
         if missing or not trace.rewards or trace.has_error:
             raise ValueError(

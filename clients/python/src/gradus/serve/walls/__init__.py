@@ -1,10 +1,10 @@
-"""What a host and its workers are locked in by: the same calls of the kernel as the server's sandbox for programs.
+"""Locks in a host and its workers, with the same system calls as the server's sandbox for programs.
 
-kernel.py and filter.py are links to the sandbox's own. These limits hold before the first line of what is mounted runs,
+kernel.py and filter.py are links to the sandbox's own files. The walls hold before the first line of mounted code runs,
 for the host's process and all that it forks. Nothing can be written. Nothing can be read but Python, its packages, the
-mounted file's own folder and what was allowed by name; files of the server's are hidden even there. No other process
-can be signalled, traced or limited, and none leaves the host's process group, which the server ends as a whole. A
-worker, beyond that, makes only the calls of the kernel that are on a list, starts no thread, and has so much memory.
+mounted file's own folder and what was allowed by name; the server's files are hidden even there. No other process can
+be signalled, traced or limited. No process leaves the host's process group, which the server ends as a whole. A worker
+is limited further: it makes only listed system calls, starts no thread, and has a limit of memory.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ from gradus.serve.walls.places import Places, RefusedError
 MiB = 1024**2
 OPEN_FILES_MAX = 256
 
-# Shared libraries, and what the C library reads.
+# Shared libraries, and files that the C library reads.
 SYSTEM = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache"]
 SYSTEM += ["/etc/localtime", "/dev/null", "/dev/urandom"]
 # Python's mimetypes opens each of these that exists, and raises if it may not.
 SYSTEM += map(str, mimetypes.knownfiles)
-# What finding another machine by its name takes, and certificates.
+# Files for resolving host names, and certificates.
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
 RESOLVING += ["/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd"]
 
-# Namespaces of a host: files, shared memory and names of its own.
+# Namespaces of a host: its own files, shared memory and names.
 OF_HOST = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a host is told of the machine. Paths are absolute."""
+    """Facts about the machine that a host gets. Paths are absolute."""
 
     own: Path | None
-    """The mounted file's own folder; None: no file is mounted."""
+    """Folder of the mounted file; None: no file is mounted."""
     read: Sequence[str] = ()
     """Files and folders that were allowed by name."""
     hidden: Sequence[str] = ()
-    """Files and folders of the server's, which are hidden wherever they lie."""
+    """The server's files and folders, which are hidden wherever they lie."""
     start_folder: str = ""
-    """The folder that the server was started in; of it only what lies deeper can be a package folder."""
+    """Folder in which the server was started. Only folders below it can be package folders."""
     network: bool = False
     memory_mib: int = 1024
     without: Collection[str] = field(default_factory=frozenset)
-    """"landlock" or "namespaces": what is not to be used though the kernel has it, for tests."""
+    """Walls not to use, in tests, although the kernel has them: "landlock" or "namespaces"."""
 
 
 class Namespaces:
-    """Whether this kernel gives a host namespaces of its own; the host's first process makes them."""
+    """Whether this kernel gives a host its own namespaces. The host's first process makes them."""
 
     def __init__(self, without: Collection[str]) -> None:
         self.are_there = False
@@ -82,7 +82,10 @@ class Namespaces:
 
 
 def enter_processes(flags: int) -> None:
-    """Has what this process forks next be the first of a namespace of process ids: with its end all others end."""
+    """Makes the next forked process the first one of a namespace of process ids.
+
+    When it ends, all others in the namespace end.
+    """
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(kernel.CLONE_NEWPID | flags)
     if flags:
@@ -90,7 +93,7 @@ def enter_processes(flags: int) -> None:
 
 
 class Walls:
-    """Of a host: `enter` locks it in, `lock_worker` a process that it forked."""
+    """Walls of a host: `enter` locks it in, and `lock_worker` locks a forked process in further."""
 
     def __init__(self, asked: Asked, namespaces: Namespaces) -> None:
         machine = filter.machine()
@@ -112,7 +115,7 @@ class Walls:
         self._loader = kernel.make_filter(filter.program(machine, network=network, children=True, loads=True))
 
     def enter(self) -> None:
-        """From here on, for this process and all that it starts."""
+        """Locks in this process and all that it starts."""
         readable, listable = self._places.readable, self._places.listable
         if self._namespaces:
             kernel.unshare(OF_HOST | (0 if self._asked.network else kernel.CLONE_NEWNET))
@@ -129,7 +132,7 @@ class Walls:
             os.close(rules)
         kernel.install_filter(self._loader)
         without_caches()
-        # The own folder, for what opens files by names relative to it.
+        # Code may open files by names relative to its own folder.
         for folder in (self._asked.own, self._asked.start_folder, "/"):
             with contextlib.suppress(OSError):
                 if folder:
@@ -137,7 +140,10 @@ class Walls:
         return None
 
     def lock_worker(self, *, forks: bool = False) -> None:
-        """For a process that was forked, once its streams are in place; `forks`: it has others do the work."""
+        """Locks in a forked process, once its streams are in place.
+
+        `forks`: it forks processes that do the work.
+        """
         for stream in (0, 1, 2):
             os.dup2(self._null, stream)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -146,12 +152,12 @@ class Walls:
         memory = pages * os.sysconf("SC_PAGE_SIZE") + self._memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
-        # Not sooner: the host's own errors may go to a file.
+        # This comes late, because the host's own errors may go to a file.
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         kernel.install_filter(self._parent if forks else self._strict)
 
     def has_room(self, share: float) -> bool:
-        """Whether so much of a worker's memory is free yet."""
+        """Returns whether this share of a worker's memory is still free."""
         try:
             mmap.mmap(-1, int(share * self._memory_bytes), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
         except OSError:
@@ -159,16 +165,16 @@ class Walls:
         return True
 
     def end_with_parent(self) -> None:
-        """Of this process: the kernel ends it when the one that forked it ends."""
+        """Makes the kernel end this process when its parent ends."""
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
 
     def lock_alone(self) -> None:
-        """For a process that a worker forked: it forks none."""
+        """Locks in a process that a worker forked, and that forks none itself."""
         self.end_with_parent()
         kernel.install_filter(self._strict)
 
     def in_words(self) -> str:
-        """For the operator."""
+        """Returns the walls in words for the operator."""
         parts = ["seccomp"]
         if self._landlock:
             parts.append(f"Landlock {self._landlock}")
@@ -179,7 +185,10 @@ class Walls:
 
 
 def without_caches() -> None:
-    """Has matplotlib go on without a folder for its caches: its import fails if it finds none that may be written."""
+    """Lets matplotlib work without a folder for its caches.
+
+    Its import fails if it finds no writable one.
+    """
     folder = sysconfig.get_paths()["stdlib"]
     may = os.access
 
@@ -191,7 +200,7 @@ def without_caches() -> None:
 
 
 def places_of(asked: Asked) -> Places:
-    """All that a host may read. RefusedError: something that it needs lies where the server's secrets do."""
+    """Returns all that a host may read. RefusedError: something that it needs lies among the server's secrets."""
     hidden = [Path(path) for path in asked.hidden]
     start = Path(asked.start_folder) if asked.start_folder else None
     places = Places(hidden)
@@ -208,23 +217,23 @@ def places_of(asked: Asked) -> Places:
         packages.show(Path(folder))
     places.join(packages)
     if asked.own is None and start is not None:
-        # An adapter's target may be named relative to it: it is there, and empty.
+        # An adapter's target may be relative to this folder, so the folder exists, and is empty.
         places.listable.append(str(start))
     return places
 
 
 def home() -> Path:
-    """The user's own folder."""
+    """Returns the user's home folder."""
     return Path(os.path.expanduser("~")).resolve()
 
 
 def dotted(folder: Path) -> list[Path]:
-    """What a home folder keeps of other programs': keys, tokens and settings."""
+    """Returns the folders of a home folder with other programs' keys, tokens and settings."""
     return [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
 def package_folders() -> list[str]:
-    """Where Python and its packages are."""
+    """Returns the folders of Python and its packages."""
     paths = {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, sys.exec_prefix}
     own = str(Path(__file__).resolve().parents[2])
     return sorted({os.path.abspath(path) for path in [*paths, *sys.path, own] if path} - {"/", os.path.expanduser("~")})

@@ -13,10 +13,10 @@ class RefusedError(Exception):
 
 
 class Places:
-    """What can be read, and folders of which only the names of their files can be told."""
+    """Files and folders that can be read, and folders of which only the file names can be listed."""
 
     def __init__(self, hidden: Sequence[Path], start_folder: Path | None = None) -> None:
-        # The path as it is named, and the place that it leads to.
+        # The path as given, and the path that it resolves to.
         self._hidden = {Path(os.path.abspath(path)) for path in hidden} | {path.resolve() for path in hidden}
         # The parts of this folder that are shown lie deeper.
         start = {start_folder, start_folder.resolve()} if start_folder is not None else set()
@@ -39,7 +39,7 @@ class Places:
         return None
 
     def join(self, other: Places) -> None:
-        """Adds all that another shows."""
+        """Adds everything that another one shows."""
         self.readable += other.readable
         self.listable += other.listable
 
@@ -67,7 +67,7 @@ def _is_in(path: Path, folder: Path) -> bool:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Of a file that has several names."""
+    """Returns the identity of a file with several names; None: it has one."""
     try:
         found = path.stat()
     except OSError:
