@@ -87,7 +87,7 @@ class ClientCore(PlanCore):
         environment
             Its id, e.g. "countdown".
         seed
-            Which of the family's tasks, in [0, 2**64); left out, the first.
+            Seed of the task within the family, in [0, 2**64). Defaults to 0.
         **options
             What else fixes the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
             `answer_format`, `thinking`, `reward_scheme` (see `task_spec`); and `timeout` (seconds) and `retries`.
@@ -149,9 +149,9 @@ class ClientCore(PlanCore):
         task
             The task, or its id.
         completion
-            What the policy wrote, without the prompt.
+            Text of the policy, without the prompt.
         sample_index
-            Which completion of the group, from 0.
+            Index of the completion in its group, from 0.
         group_id
             The task's group, where `task` is an id; wanted for tasks of a run.
         finish_reason, policy_version

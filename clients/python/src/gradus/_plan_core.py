@@ -117,15 +117,15 @@ class PlanCore(CallMaker):
         Parameters
         ----------
         config
-            What the run is.
+            Configuration of the run.
         student
             From `ServerInfo.students`; "": the first.
         seed
-            Which student of its kind, and its luck, in [0, 2**64).
+            Seed of the student and of its luck, in [0, 2**64).
         updates
             Update batches, 1 to 2,000; 0: the run's length, at most 500.
         points
-            Of the series, 1 to 200; 0: 100.
+            Number of points of the series, 1 to 200; 0: 100.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 

@@ -39,7 +39,7 @@ _BATCH_SECONDS = 600.0
 """Default timeout of a call for a batch of tasks, in seconds."""
 
 _LEFT_MIN = 0.001
-"""Minimum timeout of a call in seconds, because gRPC would read 0 as none."""
+"""Minimum timeout of a call in seconds, because a timeout must be above 0."""
 
 _SERVER_WAIT = 10.0
 """Seconds that the server waits for feedback in one try; equal to its own default."""

@@ -59,7 +59,7 @@ class WholeRunCore(RunCore):
         Returns
         -------
         dict
-            What each did, by group id: "recorded", "duplicate", …
+            Feedback status by group id: "recorded", "duplicate", …
 
         """
         protos = [
@@ -244,7 +244,7 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         state
-            What `export_state` gave.
+            State from `export_state`.
         restore_control
             Whether the control is taken from the export too; needs an operator's token.
         **options

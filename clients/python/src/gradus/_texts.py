@@ -19,7 +19,7 @@ def sendable(text: str, place: str, owner: str = "") -> str:
     Parameters
     ----------
     text
-        What the policy wrote.
+        Text of the policy.
     place
         Names the sample in the error and in the warning, e.g. "text of sample 3".
     owner

@@ -88,17 +88,19 @@ def arm(
     answer_format: AnswerFormat | None = None,
     reward_scheme: str | RewardScheme | None = None,
 ) -> Arm:
-    """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless set.
+    """Returns an arm: a set of tasks that a policy chooses among others.
 
-    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of
-    each level of each environment of the server that matches. `Run.check` says what it comes to.
+    The id defaults to "environment/level/source", of the parts that are given. An environment with "*", which matches
+    anything but "/", makes a family: `arm("np/*")` is one arm for each level of each environment of the server that
+    matches. `Run.check` lists them.
 
-    Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
-    and writing are.
-    `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
-    trainer. Where the policy draws in a range of ranks, its rows are ranked among those of all arms that name the same
-    `rank_group`; "": among those of all that name none. With `rows` (`gradus.rows`) it chooses among its rows by
-    their pass rates. Without `answer_format` and `reward_scheme` the run's count.
+    Without `source` tasks are generated if the environment has a generator, and otherwise are rows of a pool, as for
+    code, qa and writing.
+
+    `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
+    the trainer. If the policy draws from a range of ranks, rows of all arms with the same `rank_group` are ranked
+    together; "": with those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses rows by their pass
+    rates. Without `answer_format` and `reward_scheme` the run's apply.
     """
     spec = task_spec(
         environment,
@@ -139,7 +141,7 @@ def rows(
     floor
         Share of draws that goes to all rows alike; None: 0.05.
     kept
-        What of what is known of a row stays when a group of it is seen; None: 0.75.
+        Share of the earlier knowledge of a row that stays when a new group is observed; None: 0.75.
     retire_after
         A row that was solved by all samples so often in a row is drawn no more; 0: never.
     count

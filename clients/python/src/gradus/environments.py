@@ -81,7 +81,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     shipped
         It ships with the environment.
     ranked_by
-        What its rows are ranked by from easy to hard; "": they have no ranks.
+        Value that ranks the rows from easy to hard; "": they have no ranks.
     rank_measure
         The same as a range of ranks names it (`by`): "solutions", or a column's name.
     digest
@@ -213,7 +213,7 @@ class ServerInfo(Value, message=environment_pb2.ServerInfo):
     environments
         How many there are, each of its versions counted.
     store
-        What keeps runs: "memory", "sqlite" or "postgres".
+        Store of the runs: "memory", "sqlite" or "postgres".
     replica_id
         Made anew at each start, and another one for each process.
     start_time
@@ -223,7 +223,7 @@ class ServerInfo(Value, message=environment_pb2.ServerInfo):
     no_rewards
         Samples without a reward, by reason and resource.
     keep_samples_bytes, keep_samples_for
-        What each run keeps of completions, and for how many seconds; 0 and None: none.
+        Bytes of completions that each run keeps, and for how many seconds; 0 and None: none.
 
     """
 

@@ -84,7 +84,7 @@ class RunGroup(Value, message=cur.RunGroup):
     missing
         Sample indices that have not come.
     mean, std
-        Of the rewards; None while the group is open, and where there are none.
+        Mean and deviation of the rewards; None while the group is open, or if there are none.
     useful, selected
         An update learns something from it; it is one to train on (see `DynamicSampling`).
     issue_time

@@ -119,7 +119,7 @@ class Outcome(Lazy):
     solved
         Whether the answer reaches the goal (exact, or equal to a proven optimum).
     violation
-        What is wrong with the answer, in words; "" where nothing is.
+        Error in the answer, in words; "": there is none.
     components
         The reward's parts, by name.
     objective, ratio
@@ -135,7 +135,7 @@ class Outcome(Lazy):
     rloo_advantage, grpo_advantage
         Over the group's samples with a reward; None unless the message held the whole group.
     feedback, feedback_detail
-        What the score did to the task's run, and why where it was not recorded; None outside of runs.
+        Status of the score in the task's run, and the reason if it was not recorded; None outside of runs.
 
     """
 

@@ -57,9 +57,9 @@ class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
     Attributes
     ----------
     config
-        As it was read; None: the file does not read.
+        Configuration as it was read; None: the file cannot be read.
     run_id
-        Of the file; "": it has none.
+        Run id in the file; "": it has none.
     created
         What would be created of it: families of arms (`gradus.arm("np/*")`) are spelled out, behind the others, an arm
         for each level. None: nothing, for there are problems.

@@ -53,7 +53,7 @@ class RowState(Value, message=cur.RowState):
     Attributes
     ----------
     row
-        Of a pool its number in the file, from 0; of generated tasks which of them.
+        Row's number in the pool's file, from 0, or the index of a generated task.
     pass_rate, samples
         The rate that is expected, in [0, 1], and how many samples what is known is worth.
     solved_streak, retired
@@ -164,19 +164,19 @@ class TrainerSettings(Value, message=cur.TrainerSettings):
     epochs, checkpoint_every
         Passes over the rows; update batches from one checkpoint to the next.
     kl_coefficient
-        Of arms that have none of their own.
+        KL coefficient of arms without one of their own.
     clip
         How far the ratio of probabilities may be from 1.
     importance_level
         "token" or "sequence".
     temperature, top_p, top_k
-        Of rollouts; `top_k` 0: all tokens. `evaluation_*`: of evaluations.
+        Sampling of rollouts; `top_k` 0: all tokens. `evaluation_*`: sampling of evaluations.
     prompt_length_max, completion_length_max
         Tokens.
     judge_model, judge_temperature
         The judge's, which a server has by its own flags.
     contrast_beta, contrast_coefficient
-        Of the loss over contrast pairs.
+        Settings of the loss over contrast pairs.
 
     """
 
@@ -265,7 +265,7 @@ class ArmState(Value, message=cur.ArmState):
     probability
         In the last update batch drawn, before constraints.
     value
-        What a bandit thinks of it; 0 under other policies.
+        Value that a bandit gives the arm; 0 under other policies.
     issued, repeats
         Tasks given out, and how many of them repeat an instance of the run.
     groups

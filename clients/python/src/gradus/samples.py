@@ -57,7 +57,7 @@ class RunSample(Value, message=curriculum_pb2.RunSample):
     time
         When it was scored.
     task
-        Where it was asked for.
+        The task. None: the request did not ask for tasks.
 
     """
 

@@ -84,11 +84,11 @@ class Completion:
     sample_index
         Its place in the group, from 0.
     text
-        What the policy wrote, without the prompt.
+        Text of the policy, without the prompt.
     finish_reason
         Why generation ended; "length": the completion is truncated. None: not known.
     policy_version
-        Which policy wrote it, e.g. its number of updates. None: not known.
+        Version of the policy that wrote it, e.g. its number of updates. None: not known.
 
     """
 
@@ -279,7 +279,7 @@ class Task(Value, message=task_pb2.Task):
         Parameters
         ----------
         texts
-            What the policy wrote, (n,), without the prompt.
+            Texts of the policy, (n,), without the prompt.
         first_index
             The sample index of the first; the others follow.
         num_generations
@@ -287,7 +287,7 @@ class Task(Value, message=task_pb2.Task):
         finish_reasons
             Why each generation ended, (n,); None: not known.
         policy_version
-            Which policy wrote them, e.g. its number of updates.
+            Version of the policy that wrote them, e.g. its number of updates.
 
         """
         written = listed(texts, str, "texts")

@@ -25,7 +25,7 @@ class TextEnv(gym.Env[str, str]):
         Whose tasks, e.g. "countdown"; None: those of the run that `address` names, each so often as the run has
         generations, and seeds change nothing.
     address
-        Of the server or of a run, see `gradus.training.RunAddress`.
+        Address of the server or of a run, see `gradus.training.RunAddress`.
     max_prompt_length, max_completion_length
         Lengths of the spaces, in characters. A prompt that is longer is a ValueError.
     unscored

@@ -21,7 +21,7 @@ class WrittenText(str):
     Parameters
     ----------
     text
-        What the policy wrote.
+        Text of the policy.
     finish_reason
         "length" if the policy was cut at its greatest length, "stop" if it ended; None: not known, as of a plain text.
 

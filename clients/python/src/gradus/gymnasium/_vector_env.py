@@ -33,7 +33,7 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     num_envs
         Tasks at a time. Of a run: completions at a time, those of a task one after the other.
     **others
-        As of `TextEnv`.
+        See `TextEnv`.
 
     Raises
     ------

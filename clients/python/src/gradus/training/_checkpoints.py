@@ -85,7 +85,7 @@ def leave_old_shape(run: Run, cursor: int) -> int:
     run
         The run, after its state was imported.
     cursor
-        Where the trainer would go on, in tasks.
+        Position at which the trainer would go on, in tasks.
 
     """
     config = run.get(timeout=PATIENCE_SECONDS).config_now

@@ -52,9 +52,9 @@ def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: 
     config
         The run's.
     at_once
-        What the trainer takes before it scores any of it: prompts, or completions.
+        Number of prompts or completions that the trainer takes before it scores any of them.
     option
-        What says so in the trainer's configuration.
+        Option of the trainer's configuration that sets it.
     of_a_prompt
         How many of those there are of a prompt: 1, or the run's num_generations.
 

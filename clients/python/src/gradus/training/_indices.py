@@ -20,7 +20,7 @@ def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) 
     Parameters
     ----------
     place
-        Of the sample among the rank's, from 0.
+        Position of the sample on its rank, from 0.
     rank
         The rank's number, from 0.
     of_a_rank

@@ -105,7 +105,7 @@ def score(
     core
         The client's.
     places
-        What this process knows of indices.
+        Indices that this process knows to be taken.
     written
         (n,), of any tasks.
     patience

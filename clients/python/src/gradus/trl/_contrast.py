@@ -25,7 +25,7 @@ class Contrast:
     Attributes
     ----------
     weight
-        What it counts beside the trainer's own loss (Curriculum RLOO 4.1: 0.01, its c).
+        Weight of the loss beside the trainer's own (Curriculum RLOO 4.1: 0.01, its c).
     beta
         Its temperature (0.1).
     pairs_max
@@ -70,7 +70,7 @@ def rows_of(
     Parameters
     ----------
     pairs
-        As the server gives them.
+        Pairs from the server.
     prompt
         The group's prompt, as tokens.
     completions
@@ -149,7 +149,7 @@ class PairQueue:
         Parameters
         ----------
         model
-            What is trained.
+            Model in training.
         micro_batches, accumulated
             Of a generation batch, and of an optimizer step. Losses of an optimizer step are summed.
 

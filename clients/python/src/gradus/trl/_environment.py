@@ -14,7 +14,7 @@ class AnswerEnvironment:
     Attributes
     ----------
     response
-        What was submitted last; None: nothing.
+        Last submission; None: there was none.
 
     """
 

@@ -73,7 +73,7 @@ class Feed:
         Parameters
         ----------
         cursor
-            Of the first task to give, in tasks from 0.
+            Position of the first task to give, in tasks from 0.
         count
             How many tasks `take` gives.
         depth

@@ -25,7 +25,7 @@ class Rewards:
     Parameters
     ----------
     client, run
-        Where tasks are from, and scores go.
+        Server of the tasks and the scores.
     feed
         Told when scores have come in.
     patience
@@ -92,7 +92,7 @@ class Rewards:
         rows
             The task of each sample, as JSON, (n,).
         texts, completion_ids
-            What was written, as text and as tokens, (n,).
+            Completions as text and as tokens, (n,).
         step
             The optimizer step.
         log_metric

@@ -87,8 +87,8 @@ class GradusSpec:
     def train_dataset(self) -> Any:
         """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`.
 
-        Only a training takes tasks of the run. Who looks at it before or after (`train_dataset[0]`, a loop) sees
-        samples without an end: tasks like the run's, of its arms in turn, that are none of its own.
+        Only a training takes tasks of the run. A reader before or after it (`train_dataset[0]`, a loop) gets samples
+        without end: tasks like the run's, of its arms in turn, that are not its own.
         """
         return _datasets.train_dataset(self._training)
 
@@ -102,7 +102,7 @@ class GradusSpec:
 
     @property
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
-        """The one function that scores completions, (n,) for n of them; None where there is no score, never 0."""
+        """The function that scores completions: (n,) for n of them. None: there is no score, which is not 0."""
         return [self._training.rewards.function]
 
     @cached_property
@@ -116,7 +116,7 @@ class GradusSpec:
 
     @property
     def environment_factory(self) -> Callable[[], AnswerEnvironment]:
-        """Makes environments in which the policy answers by calling a tool; beside `reward_funcs`, for GRPO only."""
+        """Makes environments in which the policy answers by a tool call. Use it with `reward_funcs`, for GRPO only."""
         return AnswerEnvironment
 
     def config(self, kind: type | None = None, /, **settings: Any) -> dict[str, Any]:
@@ -152,5 +152,8 @@ class GradusSpec:
         return _checks.settings(self.run_config, settings)
 
     def last_checkpoint(self, output_dir: str) -> str | None:
-        """The newest whole checkpoint in a folder, for `trainer.train(resume_from_checkpoint=...)`; None: none yet."""
+        """Returns the newest complete checkpoint in a folder; None: there is none yet.
+
+        Pass it to `trainer.train(resume_from_checkpoint=...)`.
+        """
         return _callback.last_checkpoint(output_dir)
