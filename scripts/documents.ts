@@ -22,8 +22,8 @@ function pathsOf(files: Files): ReadonlySet<string> {
 const made = /^(node_modules|\.venv|\.trainers|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
 
 /**
- * The paths that a text names: those that begin with one of the folders at the root, and its links to files. `folder` is
- * where the text lies, for its links.
+ * Returns the paths that a text names: paths that begin with a folder at the root, and the text's links to files.
+ * `folder` is the folder of the text, which its links are relative to.
  */
 export function namedPaths(text: string, roots: readonly string[], folder = ""): readonly string[] {
   const start = roots.map((root) => root.replaceAll(".", "\\.")).join("|");
@@ -89,7 +89,7 @@ export function pagesLeftOut(index: string, files: Files): readonly string[] {
 /** Names of documents that some have worked from, and that are not in the repository. */
 const absent = ["SPEC", "DESIGN", "STYLE"].map((name) => `${name}.md`);
 
-/** Lines that cite what is not here. */
+/** Returns an error for each line that cites a document that is not in the repository. */
 export function absentCitations(file: string, text: string): readonly string[] {
   return text.split("\n").flatMap((line, i) => {
     const cited = absent.find((name) => new RegExp(`\\b${name.replace(".", "\\.")}\\b`).test(line));
@@ -161,7 +161,7 @@ export function evidenceProblems(text: string, makefile: string, files: Files): 
 const isChecked = (file: string): boolean =>
   ["README.md", "CONTRIBUTING.md", "docs/README.md"].includes(file) || /^docs\/guides\/.*\.md$/.test(file);
 
-/** All that is wrong with the documents of the repository at `root`. */
+/** Returns all errors in the documents of the repository at `root`. */
 export function problems(root: string): readonly string[] {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
   const files = listed.toString().split("\0").filter(Boolean);

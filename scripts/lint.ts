@@ -20,7 +20,7 @@ function programOf(config: string): ts.Program {
   );
   if (read === undefined) throw new Error(`${config} cannot be read`);
   const { fileNames: rootNames, options, errors: configFileParsingDiagnostics } = read;
-  // ESLint's rules go from a node to what it stands in.
+  // ESLint's rules walk from a node to its parent.
   const host = ts.createCompilerHost(options, true);
   return ts.createProgram({ rootNames, options, host, configFileParsingDiagnostics });
 }

@@ -28,7 +28,10 @@ const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "pis
 
 const PAGE_ENTRY = "page/src/main.tsx";
 
-/** Where all bundles are, so that a file that is shared lies as deep as those that share it. */
+/**
+ * Returns a bundle's name in the one folder of all bundles, so that shared files lie as deep as the files that share
+ * them.
+ */
 const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
 
 /** new URL("./worker.ts", import.meta.url): the module of a thread. */
@@ -120,14 +123,17 @@ type Locked = (typeof lock.packages)["node_modules/node"] & {
 
 const locked = lock.packages as unknown as Readonly<Record<string, Locked>>;
 
-/** Where the lock file has the package that one in a folder imports by a name: in the folder, or above it. */
+/** Returns the lock file's place of the package that a folder's code imports by a name: in the folder, or above it. */
 function placeOf(name: string, from: string): string | undefined {
   const place = `${from === "" ? "" : `${from}/`}node_modules/${name}`;
   if (place in locked || from === "") return place in locked ? place : undefined;
   return placeOf(name, from.slice(0, Math.max(0, from.lastIndexOf("node_modules/") - 1)));
 }
 
-/** The packages that are installed beside the bundles, by their places: those that are imported, and what they import. */
+/**
+ * Returns the packages installed beside the bundles, by their places: the imported packages, and those that they
+ * import.
+ */
 function installedWith(dependencies: Readonly<Record<string, string>>): Readonly<Record<string, Locked>> {
   const found: Record<string, Locked> = {};
   const waiting = Object.keys(dependencies).map((name) => placeOf(name, ""));
@@ -172,7 +178,7 @@ async function lay(folder: string): Promise<void> {
     external: EXTERNAL,
     plugins: [whereFilesAre],
     define: { GRADUS_BUILD: JSON.stringify(build) },
-    // For libraries that are CommonJS.
+    // CommonJS libraries in the bundle need `require`.
     banner: {
       js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
     },
@@ -211,10 +217,10 @@ async function lay(folder: string): Promise<void> {
   const write = (file: string, value: unknown): void =>
     writeFileSync(join(folder, file), `${JSON.stringify(value, undefined, 2)}\n`);
   write("package.json", packed);
-  // npm installs these versions, and no newer ones of what the dependencies depend on.
+  // The shrinkwrap file makes npm install exactly these versions, also of indirect dependencies.
   const packages = { "": { name, version, license, bin, dependencies }, ...installed };
   write("npm-shrinkwrap.json", { name, version, lockfileVersion: lock.lockfileVersion, requires: true, packages });
-  // For the bill of materials; it is not packed.
+  // List for the bill of materials; the package does not contain it.
   const beside = Object.entries(installed).map(
     ([place, of]) => `${place.replace(/^.*node_modules\//, "")}@${of.version}`,
   );

@@ -23,7 +23,7 @@ const release = join(folder.path, "release");
 const image = join(folder.path, "image");
 const run = promisify(execFile);
 
-/** Nothing of the checkout's settings, nor of its path but the Node. */
+/** Environment without the checkout's settings; of its path only the Node remains. */
 const bare = {
   PATH: `${join(repository, "node_modules/node/bin")}:/usr/bin:/bin`,
   HOME: folder.path,

@@ -111,7 +111,7 @@ const focused = (page: Page): Promise<string> =>
     return tagName.toLowerCase() + ": " + (label ?? textContent.trim());
   })()`);
 
-/** Presses Tab until what it comes to has this name. */
+/** Presses Tab until the focused element has this name. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let times = 0; times < 60; times++) {
     await page.keyboard.press("Tab");
@@ -187,7 +187,7 @@ test("a dialog that was just left is opened again at once", async () => {
   for (const leave of ["Escape", "Leave it"]) {
     await weights.press("Enter");
     await dialog.waitFor();
-    // Both before the browser says that the dialog is closed, as of keys that were pressed while the page had other work.
+    // Both keys arrive before the browser reports that the dialog is closed, as when the page is busy.
     await page.evaluate(`(async () => {
       const dialog = document.querySelector("dialog[open]");
       if (${leave === "Escape"}) dialog.dispatchEvent(new Event("cancel", { cancelable: true }));

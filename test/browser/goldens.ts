@@ -1,17 +1,17 @@
 /**
- * Kept pictures of the views, and how near to one a view is. They are compared as from afar: whoever has other fonts, or a
- * run that waited longer, sees the same picture; a panel that is missing, an empty chart or another ground is another.
+ * Compares views with kept pictures, coarsely, so that other fonts or a longer wait of a run make no difference. A
+ * missing panel, an empty chart or another background does.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 
-/** Where pictures of the views are kept; they are taken anew with UPDATE_PICTURES=1. */
+/** Folder of the kept pictures; UPDATE_PICTURES=1 takes them anew. */
 const KEPT = join(import.meta.dirname, "../../docs/pictures");
-/** Where one that differs is put, for whoever looks into it. */
+/** Folder for a view's picture that differs from the kept one. */
 const TAKEN = join(import.meta.dirname, "../../out/pictures");
 
-/** Pixels of a side of what is looked at as one: of the size of a word. */
+/** Side of a compared cell in pixels, about the size of a word. */
 const CELL_PX = 16;
 /** Least difference, of 255, at which a cell's colour counts as another. */
 const DIFFERENT = 12;

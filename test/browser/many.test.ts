@@ -11,7 +11,7 @@ import { eventually } from "../support/patience.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";
 
-/** Into so many steps a history is merged, as page/src/runs/history.ts has it. */
+/** Steps that a history is merged into, as in page/src/runs/history.ts. */
 const STEPS = 200;
 /** Update batches of the long run: twice as many as the page may read one by one. bench/page draws 5,000. */
 const BATCHES = 4 * STEPS;

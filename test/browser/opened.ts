@@ -1,4 +1,4 @@
-/** The page in a browser, on a real server: what it shows, what it calls, and what must never happen on it. */
+/** Opens the page in a browser on a real server, and records its calls and complaints, for the tests of the page. */
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { PATIENCE_MS, until } from "../support/patience.ts";

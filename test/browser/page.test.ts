@@ -12,7 +12,7 @@ import { openBrowser } from "./opened.ts";
 const token = "a-token-of-a-browser";
 const DEADLINE_MS = 300_000;
 
-/** Serves the page, and gives what it posts. */
+/** A server of the page that returns the page's posted result. */
 interface PageServer {
   readonly origin: string;
   readonly server: Server;

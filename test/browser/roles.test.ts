@@ -65,7 +65,7 @@ test.each(["viewer", "trainer", "operator"])(
       await page.getByRole("heading", { level: 1 }).first().waitFor();
       await opened.whole();
       expect(await page.locator(".failure").allInnerTexts(), view).toEqual([]);
-      // Nothing is blank: there is more than a heading.
+      // No view is blank: it has more than a heading.
       expect((await page.locator("main").innerText()).length, view).toBeGreaterThan(80);
       expect(await opened.findings(), view).toEqual([]);
     }

@@ -117,7 +117,7 @@ const pressed: Readonly<Record<string, Pressed>> = {
   },
 };
 
-/** Where the page shows what a command shows. */
+/** Address of the view that shows a command's result, by command. */
 const shown: Readonly<Record<string, string>> = {
   list: "#/runs",
   get: `#/runs/${RUN}`,

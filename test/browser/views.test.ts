@@ -1,4 +1,4 @@
-/** Each view of the page on a real server, with a run that the command line made: what is seen, and what is done. */
+/** Opens each view of the page on a real server, with a run made by the command line, and uses it. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
@@ -64,7 +64,7 @@ describe("three questions, each in three clicks from the start", () => {
     await page.getByLabel("to", { exact: true }).fill("-2.5");
     await page.getByLabel("to", { exact: true }).blur();
     await eventually(() => expect(page.url()).toContain("max=-2.5"));
-    // Until the answer is there the rows are those of before, of which a later one may have -2.5 as well.
+    // Until the reply arrives the former rows remain, and a later one of them may also have -2.5.
     const first = page.getByRole("region", { name: "Samples, a table" }).getByRole("row").nth(1);
     await first.getByRole("cell", { name: "-2.5" }).waitFor();
     await opened.picture("samples");

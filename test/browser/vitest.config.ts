@@ -1,7 +1,9 @@
 import { defineConfig } from "vitest/config";
 import everyday from "../../vitest.config.ts";
 
-/** Ten times what the longest takes: a browser that hangs is not waited for in each of the tests that share it. */
+/**
+ * Ten times the longest test's time: a browser that hangs must not delay each of the tests that share it for longer.
+ */
 const PATIENCE_MS = 180_000;
 
 /** Its commands are ended behind the file (test/cli/gradus.ts). The others share two processes, each with one browser. */

@@ -97,7 +97,7 @@ test("what a batch drew is as wide as its tasks are many, up to the last batch",
   );
 });
 
-/** In degrees; of the colours that there are here none is grey. */
+/** Returns a colour's hue in degrees; none of the charts' colours is grey. */
 function hueOf(colour = ""): number {
   const [r = 0, g = 0, b = 0] = [...colour.matchAll(/\d+/g)].map(([digits]) => Number(digits));
   return (Math.atan2(Math.sqrt(3) * (g - b), 2 * r - g - b) * 180) / Math.PI;
@@ -207,7 +207,7 @@ const figures = [
   { figure: "quality_ratio", title: "QR", colour: "var(--series-1)" },
 ];
 
-/** The bars of a chart: rectangles, and those of round corners. */
+/** Returns a chart's bars: rectangles, and paths with round corners. */
 const barsOf = (svg: string): readonly string[] => svg.match(/<rect|<path [^>]*fill="var/g) ?? [];
 
 describe.each(Object.entries(reports))("the charts of a report: %s", (name, [rows, parts]) => {

@@ -16,7 +16,7 @@ const here = { cwd: folder.path };
 const offers = {
   bash: `source ./script
 COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _gradus 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // Zsh completes in its line editor alone: what the function would tell it is printed.
+  // Zsh completes only in its line editor, so this stand-in for _describe prints the words.
   zsh: `compdef() { }
 _describe() { local each; for each in "\${(@P)4}"; do print -r -- \${each%%:*}; done }
 _files() { print -rl -- *(N) }

@@ -103,7 +103,7 @@ async function onTerminal(env: Readonly<Record<string, string>>, ...args: readon
 }
 
 describe("on a terminal", () => {
-  // Stands in for a desktop's browser, and leaves behind what it was asked to show.
+  // Stands in for a desktop's browser, and writes the address that it should show to a file.
   const browser = join(folder.path, "browser");
   const shown = join(folder.path, "shown");
   const desktop = { DISPLAY: ":7", BROWSER: browser, HOME: folder.path };

@@ -1,4 +1,4 @@
-/** For vitest's setupFiles, which it runs again for each file: processes that commands share are ended behind each. */
+/** Ends the processes that commands share after each test file; vitest's setupFiles runs it for each file. */
 import { afterAll } from "vitest";
 import { endHosts } from "./gradus.ts";
 

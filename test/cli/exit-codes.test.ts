@@ -47,7 +47,7 @@ function leavesOf(command: Command, path: readonly string[] = []): readonly Leaf
 const leaves = leavesOf(await createProgram());
 const takes = ({ command }: Leaf, flag: string): boolean => command.options.some(({ long }) => long === flag);
 
-/** Arguments and options that a command cannot do without, so that it comes to what is asked of it. */
+/** Returns the arguments and options that a command requires, so that it reaches the part under test. */
 function needed({ path, command }: Leaf, file: string): readonly string[] {
   const values: Readonly<Record<string, string>> = {
     environment: "countdown",
@@ -98,7 +98,7 @@ const ofFiles = leaves
       command.registeredArguments.some((argument) => /^files?$/.test(argument.name())) ||
       /^(calibrate|forgetting)$/.test(path.join(" ")),
   )
-  // These make it.
+  // These commands create the file.
   .filter(({ path }) => !["backup", "env new"].includes(path.join(" ")));
 test.each(named(ofFiles))("gradus %s: a file that is not there is 3", async (_name, leaf) => {
   const update = leaf.path.at(-1) === "update-shape" ? ["run", "update-shape", "none", "nowhere"] : undefined;

@@ -1,4 +1,7 @@
-/** Words of others on the terminal: modules' exceptions, hosts' refusals, providers' descriptions, and what the log has of them. */
+/**
+ * Tests that foreign text is safe on the terminal and in the log: modules' exceptions, hosts' refusals, providers'
+ * descriptions.
+ */
 import { ESLint } from "eslint";
 import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -95,7 +98,7 @@ describe("nothing that a terminal obeys reaches it", () => {
   });
 });
 
-/** All texts of a line of the log, as a program shows them that reads it. */
+/** Returns all texts of a log line, as a program that parses the line shows them. */
 function wordsIn(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? Object.entries(value).flat().map(wordsIn).join("\n") : "";

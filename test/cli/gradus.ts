@@ -27,7 +27,7 @@ export interface Settings {
   readonly input?: string;
 }
 
-/** The environment without settings of whoever runs the tests, and with a user's data in the folder of the test. */
+/** Returns the environment without the developer's own settings, and with the user's data in the test's folder. */
 function environmentWith({ env, cwd }: Settings): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^GRADUS_|^(NO|FORCE)_COLOR$/.test(name));
   return { ...Object.fromEntries(inherited), XDG_DATA_HOME: resolve(cwd), ...env };
@@ -126,7 +126,7 @@ export async function startServing(settings: Settings, ...flags: readonly string
   return { child, ended, lines, ...(await ports) };
 }
 
-/** This Node and others of another version that are on the path, by version. */
+/** Returns this Node and the Nodes of other versions on the path, with their versions. */
 export function nodes(): readonly (readonly [version: string, node: string])[] {
   const onPath = execFileSync("which", ["-a", "node"], { encoding: "utf8" }).trim().split("\n");
   const versionOf = (node: string): string => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();

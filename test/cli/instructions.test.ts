@@ -1,4 +1,7 @@
-/** Rows that ask for a form of answer of their own: found by the checks, and shown to the policy without it. */
+/**
+ * Tests rows that demand an answer format of their own: the checks find them, and the policy sees the prompt without
+ * it.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";

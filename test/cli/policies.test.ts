@@ -68,7 +68,7 @@ test("a run file may name a policy of a module in the simulator", async () => {
   const { code, out, err } = await gradus(here, ...asked, "--policies", EXAMPLE);
   expect([code, err]).toEqual([0, expect.any(String)]);
   expect(out).toContain("equal shares");
-  // In a process of its own: policies are registered for all of one.
+  // The command runs in a process of its own, because a module registers its policies for the whole process.
   const without = await gradusAlone(here, ...asked);
   expect(without.err).toContain("there is no policy 'weakest-part'");
 });

@@ -11,7 +11,7 @@ const folder = temporaryFolder();
 const at = (name: string): string => join(folder.path, name);
 const read = (name: string): string => readFileSync(at(name), "utf8");
 let model: ChatServer;
-/** By problem: how many completions of it there were. */
+/** Number of completions requested, by problem. */
 const asked = new Map<string, number>();
 
 /** Row i asks for i + 100, and is solved in i of four completions, for i from 0 to 4, and again from 5 on. */

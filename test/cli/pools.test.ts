@@ -17,7 +17,7 @@ const at = (name: string): string => join(folder.path, name);
 const pools = (...args: readonly string[]): Promise<Ended> => gradus({ cwd: folder.path }, "pools", ...args);
 const work = poolWork(createRegistry([countdown]), 4096);
 
-/** In this process, of the file that holds all. */
+/** Samples, in this process, the file with all rows. */
 function sample(
   out: string,
   options: Partial<Omit<SampleOptions, "where">> = {},

@@ -1,4 +1,4 @@
-/** Run files: what they give, and what is said of those that give something else. */
+/** Tests the configuration that a run file gives, and the errors for files that are wrong. */
 import { toJson } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
@@ -120,7 +120,7 @@ test("a policy without parameters needs no value", () => {
   expect(policy(read("policy:\n  mixture:\n").config)).toBe("mixture");
 });
 
-/** Where a weight that stands elsewhere belongs. */
+/** The error's hint on the right place of a misplaced weight. */
 const WEIGHTS =
   "it belongs to arms[].weight, or to late_feedback.weight, or to policy.staged.stages[].weights, or to " +
   "policy.competence.tiers[].weights";

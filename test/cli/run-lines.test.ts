@@ -174,7 +174,7 @@ describe("what was drawn", () => {
     expect(lines.length).toBeGreaterThan(2);
     expect(lines.join("\n")).not.toContain("%");
     expect(runChart("empty", seriesOf(arms, [], 10))).toContain("</svg>");
-    // The row of what was solved has its whole name, however short those of the arms are.
+    // The row "solved" keeps its whole name, however short the arms' names are.
     expect(drawnLines(seriesOf(arms.slice(0, 1), [], 10), 80).some((line) => line.startsWith("solved"))).toBe(true);
   });
 

@@ -6,7 +6,7 @@ import { GradusError, type RunHandle, type RunState, RunStateSchema } from "../.
 import { follow } from "../../cli/runs/follow.ts";
 import { openScreen } from "../../cli/runs/screen.ts";
 
-/** A terminal that keeps what is written. */
+/** A terminal that keeps the text written to it. */
 class Terminal extends EventEmitter {
   columns = 20;
   rows = 5;
@@ -54,7 +54,7 @@ describe("the screen", () => {
 
 type Attempt = readonly (RunState | Error)[];
 
-/** A run whose watches go as is said, one after the other. */
+/** Returns a run whose successive watches behave as the attempts say. */
 function watched(...attempts: readonly Attempt[]): Pick<RunHandle, "watch"> {
   const left = [...attempts];
   return {

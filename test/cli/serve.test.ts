@@ -1,4 +1,4 @@
-/** gradus serve as it is started, and the other commands against it. */
+/** Tests gradus serve as a process, and the other commands against it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { callRaw, connectRaw } from "../server/transport/grpc/raw.ts";
 
 const [folder, second] = [temporaryFolder(), temporaryFolder()];
 const here = { cwd: folder.path };
-/** Where servers have their data that are started while ours runs. */
+/** Data folder of the servers that are started while the first one runs. */
 const there = { cwd: second.path };
 
 /** A server for all who leave it as it was. */

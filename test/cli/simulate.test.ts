@@ -152,7 +152,7 @@ test.each([
 
 test("while students live, a log is told how far they are, and an npx that is killed takes them with it", async () => {
   const file = write("long", competence);
-  // By the name that npx has among processes.
+  // Gives the shell the name that npx has in the list of processes.
   const asNpx = `exec -a "npm exec gradus" bash -c '"$0" "$@"; true' "$0" "$@"`;
   // With --json on standard output, the command still reports its progress on standard error.
   const command = [launcher, "simulate", file, "--seeds", "1000", "--updates", "10000", "--json"];

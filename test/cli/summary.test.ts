@@ -17,7 +17,7 @@ const scored = (verdict: string, more: object = {}) => ({
 });
 const unscored = { kind: "unscored", reason: "too_large", detail: "it is too long" };
 
-/** An outcome, what it counts as, what a chart of such answers calls it, and whether it is as it should be. */
+/** Each outcome with its class, its name in a chart of such answers, and whether it is right. */
 const outcomes = [
   ["the optimum", scored("feasible", { solved: true, ratio: 1 }), "optimal", "quality", "optimal", true],
   ["short of it", scored("feasible", { ratio: 0.5 }), "ratios", "quality", "feasible", true],

@@ -53,7 +53,7 @@ describe("envs", () => {
   });
 
   test("a reader that leaves early is no error", async () => {
-    // Nothing that nobody reads is made: so many would take hours.
+    // The command makes only tasks that a reader takes: making them all would take hours.
     for (const [count, ...more] of [["20", "--json"], ["100000"], ["100000", "--json"]] as const) {
       const child = start(["reset", "np/tsp", "--level", "benchmark", "--count", count, ...more], here);
       const { stdout, stderr } = child;

@@ -40,7 +40,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   "pools profile": ["--endpoint", "http://127.0.0.1:1/v1", "--model", "m", "--out", "rates.csv", "--deadline-ms", "50"],
   "pools distract": ["--out", "options.jsonl", "--teacher-url", "http://127.0.0.1:1/v1", "--teacher-model", "m"],
 };
-/** Commands that go on if nothing is wrong, and those that test the machine. */
+/** Commands that keep running if nothing is wrong, and commands that test the machine. */
 const LEFT_OUT = ["serve", "sandbox check", "doctor", "help"];
 
 function leavesOf(command: Command, path: readonly string[] = []): readonly (readonly [Command, readonly string[]])[] {

@@ -1,4 +1,6 @@
-/** The Dockerfile, as far as it can be checked without an engine; what it copies runs in test/artefacts/artefacts.test.ts. */
+/**
+ * Checks the Dockerfile without a container engine; test/artefacts/artefacts.test.ts runs the files that it copies.
+ */
 import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
 import { execFileSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** The documents name what is there, and what is wrong with one is found. */
+/** Tests that the documents name only things that exist, and that the checks find a wrong name. */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -19,7 +19,7 @@ let model: ChatServer;
 beforeAll(async () => {
   model = await startChatServer((request, index) => ({ kind: "answer", content: middlingAnswer(request, index) }));
   for (const text of blocks("json")) writeFileSync(join(folder.path, "tsp-sweep.json"), text);
-  // In place of forge-train, whose 12,000 tasks take minutes.
+  // This small suite replaces forge-train, whose 12,000 tasks take minutes.
   const parts = [{ environment: "np/tsp", level: "easy", split: "train", tasks: 10 }];
   writeFileSync(join(folder.path, "train.json"), JSON.stringify({ id: "small-train", version: 1, parts }));
 });

@@ -126,7 +126,7 @@ test("the README's task is what the server makes, with its rewards and its pictu
 });
 
 test.each(inLanguage("python"))("$where (python) runs", async ({ text }) => {
-  // Not the client that happens to be installed.
+  // The snippet imports the checkout's client, not an installed one.
   const env = { ...process.env, PYTHONPATH: join(repository, "clients/python/src") };
   const options = { cwd: scratch, timeout: PATIENCE_MS, env };
   const { stdout } = await run(join(repository, ".venv/bin/python"), ["-c", here(text)], options);

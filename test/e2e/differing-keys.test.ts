@@ -1,4 +1,4 @@
-/** Two servers of one store whose key files come to differ while they serve. */
+/** Tests two servers of one store whose key files become different while they serve. */
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -23,7 +23,7 @@ const NAME = "omni-thinker-with-np-and-countdown.yaml";
 const PROMPTS = 4;
 const UPDATES = 200;
 
-/** Opens a server's task ids, as whoever has its keys can. */
+/** Returns a reader of a server's task ids; reading them takes the server's keys. */
 async function opener(dataDir: string) {
   const config = readConfig({ dataDir }, {});
   if (config.kind === "invalid") throw new Error(config.message);
@@ -92,7 +92,7 @@ test("a forgetting curriculum goes through all domains, and each has rewards, wi
     counts.flatMap((count, arm) => (count > 0 ? [state!.arms[arm]!.armId] : [])),
   );
   const domains = drawn.map((arms) => [...new Set(arms.map((arm) => arm.split("/")[0]))].join(" "));
-  // Each for a sixth of the run, in the order of what the others' training does to it.
+  // Each domain is trained for a sixth of the run, ordered by the effect of the others' training on it.
   expect([...new Set(domains)]).toEqual(["code", "countdown", "np", "math", "qa", "writing"]);
   expect(judge.requests.length).toBeGreaterThan(100);
 });

@@ -44,7 +44,7 @@ test("kill -9: what was answered is there, the tasks are the same, and the rest 
   const second = await connect();
   const after = second.client.evaluation("one");
   const { samplesScored } = await after.create({ suite: "countdown" });
-  // One more may have been committed whose answer was lost.
+  // One more sample may have been committed before its reply was lost.
   expect(Number(samplesScored) - answered).toBeOneOf([0, 1]);
   const missing = await pendingOf(after);
   expect(missing).toEqual(tasks.slice(Number(samplesScored)));

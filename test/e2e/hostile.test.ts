@@ -26,7 +26,9 @@ const TIMEOUT_MS = Math.max(PATIENCE_MS, (1 + SEEDS.length) * ROUND * 10);
 /** Attacks under way at once, over one connection to the gRPC port and up to 32 to the HTTP port. */
 const AT_ONCE = 100;
 const SLOW_CONNECTIONS = 40;
-/** From one round to the next, of what is reachable on the event loop's side, where all state is. */
+/**
+ * Largest growth, from one round to the next, of the memory reachable on the event loop's side, which holds all state.
+ */
 const GROWTH_MAX = 1.05;
 /**
  * Largest growth of the event loop's heap from the first round to any other. The full cache of tasks, series of metrics
@@ -39,7 +41,10 @@ const GROWTH_IN_ALL_MAX = 1.1;
  */
 const RSS_GROWTH_MAX = 1.25;
 
-/** Small, so that what is too large is cheap to send. Queue and time limit are reached too. */
+/**
+ * Small limits, so that a message beyond them is cheap to send. The attacks also reach the queue's limit and the time
+ * limit.
+ */
 const LIMITS = {
   workers: "1",
   workerTimeLimitMs: "2000",
@@ -73,7 +78,7 @@ test(
     await attackWith(server, knowledge, WARM_UP_SEED);
     for (const seed of SEEDS) {
       await attackWith(server, knowledge, seed);
-      // Runs are kept by design, within their limits: what is left when all are gone is a leak.
+      // Runs stay in memory by design, within their limits. Memory still held after all runs are deleted is a leak.
       for (const { runId } of await client.listRuns()) await client.run(runId).delete();
       held.push(await server.memory());
     }
@@ -136,7 +141,7 @@ async function attackWith(server: MeasuredServer, knowledge: Knowledge, seed: nu
   });
   // A failure names the attack; to send it again and again to a server in another state shrinks nothing.
   const { numRuns, errorInstance } = await fc.check(clear, { seed, numRuns: ROUND / AT_ONCE, endOnFailure: true });
-  // Not by fc.assert: it prints all that was sent, which is longer than a string or an array can be.
+  // fc.assert would print all messages, which can exceed the longest string or array.
   if (errorInstance !== null) throw new Error(`seed ${seed}, round ${numRuns}`, { cause: errorInstance });
   for (const socket of slow) socket.destroy();
 }

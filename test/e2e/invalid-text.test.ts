@@ -1,4 +1,4 @@
-/** Completions that are no valid Unicode: what a batch is told of them, on both ports and in every form. */
+/** Tests a batch's errors for completions that are no valid Unicode, on both ports and in every form. */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GradusClient, type Task } from "../../clients/ts/src/index.ts";

@@ -1,4 +1,4 @@
-/** A key goes to the address that the operator gave, and nowhere else: not by a redirect, and not in what is told of it. */
+/** Tests that a key reaches only the operator's address: no redirect forwards it, and no message shows it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

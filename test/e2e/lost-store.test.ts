@@ -42,7 +42,7 @@ test("health, writes and feedback tell the truth while the store is away, and af
   expect(await feedbackOf(client, task, 1)).toBe("not_recorded");
   const lost = await Promise.all(["", "gradus.v1.CurriculumService"].map((service) => checkHealth(grpcPort, service)));
   expect(new Set([...lost, serving]).size).toBe(2);
-  // To be killed would mend nothing.
+  // The liveness probe stays green, because killing the server would not bring the store back.
   expect((await fetch(`${server.http}/livez`)).status).toBe(200);
   expect(await checkHealth(grpcPort, "liveness")).toBe(serving);
   for (const path of ["healthz", "readyz"]) expect((await fetch(`${server.http}/${path}`)).status).toBe(503);

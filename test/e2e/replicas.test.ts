@@ -1,4 +1,7 @@
-/** Replicas behind HAProxy count what they acknowledged, once, and serve what one undisturbed server would (see test/simulation). */
+/**
+ * Tests that replicas behind HAProxy count each acknowledged result once, and serve as one undisturbed server does (see
+ * test/simulation).
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Curricula over rows through the real server: rates that are told are drawn by, and what is known is listed. */
+/**
+ * Tests curricula over rows on the real server: draws follow the rates that a caller gives, and the known rates are
+ * listed.
+ */
 import { expect, test } from "vitest";
 import { openServer } from "../support/in-process.ts";
 
@@ -23,7 +26,7 @@ test("an arm draws the rows of a pool, and of a generator, that it is told are w
   const before = await run.rows("real");
   expect(before.rows.length).toBeGreaterThan(300);
   expect(before.histogram.reduce((sum, count) => sum + count, 0)).toBe(before.rows.length);
-  // All but four rows of each are known to be hopeless.
+  // The given rates say that all but four rows of each arm are hopeless.
   for (const arm of ["real", "made"]) {
     const { rows } = await run.rows(arm);
     await run.rateRows(arm, new Map(rows.map(({ row }, i) => [row, i < 4 ? 0.5 : 0])), 1000);

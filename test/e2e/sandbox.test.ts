@@ -24,7 +24,7 @@ test("a server with a sandbox counts what programs come to", async () => {
   const task = await server.client
     .reset({ environment: "code", source: "real", seed: 1n })
     .catch((error: unknown) => error);
-  // Where this kernel gives no sandbox, it says so.
+  // On a kernel that gives no sandbox, the server's error says so.
   if (task instanceof Error) return expect(task.message).toMatch(/this server runs no programs/);
   await server.client.step(task as never, "<think></think><answer>def nothing(): pass</answer>");
   const metrics = await (await fetch(`${server.http}/metrics`)).text();

@@ -115,7 +115,7 @@ test("a trainer's import undoes no decision of an operator, and restore_control 
       "restore_control needs a token with the role operator, and 'tim' has the role trainer",
     ) as string,
   });
-  // Not where it would make a run, either.
+  // The call is also refused where it would make a run.
   await expect(
     createClient(server.address, { token: tokenOf("tim"), retry: false })
       .run("new")

@@ -1,4 +1,7 @@
-/** Arms of a teacher in a run: what is drawn is kept whole, and a teacher that is down holds up no other arm. */
+/**
+ * Tests a run's arms whose tasks a teacher makes: drawn tasks are kept whole, and a teacher that is down holds up no
+ * other arm.
+ */
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -24,7 +27,7 @@ const choice = (arms: RunChoice["arms"]): RunChoice => ({
   seed: 3,
 });
 
-/** A teacher that sleeps until it is told. */
+/** Starts a teacher whose replies the test chooses. */
 async function startTeacher(behave: (request: ChatRequest, index: number) => Behaviour = goodReply) {
   const chat = await startChatServer(behave);
   return {
@@ -103,7 +106,7 @@ test.concurrent("after a kill, and on another server, drawn tasks are the same a
   await first.kill("SIGKILL");
   const asked = teacher.chat.requests.length;
 
-  // No teacher at all is needed for what is drawn.
+  // Tasks that were already drawn need no teacher.
   const second = await startServer(folder.path);
   const after = createClient(second.address, { deadlineMs: PATIENCE_MS });
   expect(await linesOf(after, "kept", 0n)).toEqual(drawn);

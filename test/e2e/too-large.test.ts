@@ -1,4 +1,4 @@
-/** Messages that are too large: what is said of them on every way to the server, and that their neighbours are scored. */
+/** Tests the errors for messages that are too large, on every way to the server; their neighbours are still scored. */
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** One version, in package.json: all that says one says it. */
+/** Tests that package.json holds the version, and that every place that shows a version shows this one. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import clientJson from "../../clients/ts/package.json" with { type: "json" };

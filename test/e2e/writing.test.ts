@@ -124,7 +124,7 @@ test("without a judge its tasks are refused, and the flags are named", async () 
   expect(info?.pools[0]?.rows["all"]).toBeGreaterThanOrEqual(60);
 });
 
-/** Trains on what is there: a batch of the run, scored by its arms' own policies. Which arms it was of. */
+/** Trains on a batch of the run, scored by its arms' own policies, and returns the ids of the batch's arms. */
 async function trainOn(client: GradusClient, runId: string, cursor: bigint): Promise<ReadonlySet<string>> {
   const { tasks } = await client.run(runId).nextBatch({ cursor, count: 8 });
   const groups = tasks.map((task) =>
@@ -165,7 +165,7 @@ test("with a judge that is down each sample says why, its arm is masked, and oth
   const maskedReason = async () => (await run.get()).state?.arms[0]?.maskedReason;
   await until(async () => (await maskedReason()) !== undefined);
   expect(await maskedReason()).toMatch(/the key has run out/);
-  // Another run, of what needs no judge, goes on; so does the other arm.
+  // Another run whose arm needs no judge goes on; so does the other arm.
   await client.run("other").create(choice(arms.slice(1)));
   for (let cursor = 0n; cursor < 32n; cursor += 8n)
     expect([...(await trainOn(client, "other", cursor))]).toEqual(["plain"]);

@@ -1,4 +1,4 @@
-/** The colours of the charts' lines, measured: told apart by those who see colours less, on either ground. */
+/** Measures the colours of the charts' lines: people with colour blindness can tell them apart on both backgrounds. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { pensOf } from "../../page/src/ui/colours.ts";

@@ -1,4 +1,4 @@
-/** Programs beside their tests: whatever a model writes stays within the picture. */
+/** Tests that a program and its tests stay within the picture, whatever a model writes. */
 import { expect, test } from "vitest";
 import { draw } from "../../pictures/code.ts";
 import type { CodeInstance } from "../../envs/code/instance.ts";

@@ -83,7 +83,8 @@ describe.each(drawers.map((each, i) => ({ ...each, i, id: each.environment.id })
   test("hostile completions are drawn as malformed or infeasible", () => {
     for (const [at, text] of [...hostileTexts(5000)].entries()) {
       if (at % TURNS !== (Math.floor(at / TURNS) + i) % TURNS) continue;
-      // A completion without the marks is drawn as any other without an answer: what it holds is drawn as an answer itself.
+      // A completion without the marks has no answer and always gives one picture, so its text is drawn as an answer
+      // instead.
       const svg = text.includes("<answer>")
         ? (drawCompletion(environment, instance, "answer_tag", text) ?? "no picture")
         : drawn(environment, instance, text.slice(0, 300));

@@ -18,7 +18,7 @@ interface Box {
 /** Mean width of a digit or a letter of DejaVu Sans, which is wide, in parts of its size. */
 const LETTER = 0.6;
 
-/** Where the letters of a text are, by its class. */
+/** Returns the box of a text's letters, by the text's class. */
 function boxOf({ attributes, content }: Shape): Box {
   const [words, className] = [content as string, `${attributes["class"]}`];
   const size = className.includes("gd-tiny") ? 7 : /gd-(label|on-)/.test(className) ? 10 : 12;
@@ -47,7 +47,7 @@ const runTogether = (a: Box, b: Box): boolean =>
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right - APART && b.left < a.right - APART && a.top < b.bottom - APART && b.top < a.bottom - APART;
 
-/** Pairs of labels that run into one another, and those beyond the picture's sides. */
+/** Returns pairs of labels that overlap, and labels beyond the picture's sides. */
 function faultsOf(picture: Picture): readonly string[] {
   const boxes = boxesOf(picture);
   const outside = boxes.filter(({ left, right }) => left < -20 || right > picture.width + 20);

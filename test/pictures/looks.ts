@@ -2,7 +2,7 @@
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { expect } from "vitest";
 
-/** Every shape, those within groups included. */
+/** Yields every shape, including shapes within groups. */
 function* flat(shapes: readonly Shape[]): Generator<Shape> {
   for (const shape of shapes) {
     yield shape;
@@ -16,7 +16,7 @@ export function marked(picture: Picture, className: string): readonly Shape[] {
   return [...flat(picture.shapes)].filter(has);
 }
 
-/** How many lines the paths of a class draw. */
+/** Returns the number of lines that the paths of a class draw. */
 export function lines(picture: Picture, className: string): number {
   return marked(picture, className).reduce(
     (sum, { attributes }) => sum + `${attributes["d"]}`.split("M").length - 1,
@@ -63,7 +63,7 @@ export function expectWellFormed(svg: string): void {
   expect(open).toEqual([]);
 }
 
-/** How wide letters are, about: those of Chinese, Japanese and Korean, and pictograms, are as wide as the font is large. */
+/** Estimates a text's width. Chinese, Japanese and Korean letters and pictograms are as wide as the font is large. */
 export function widthOf(words: string, size: number): number {
   const letters = Array.from(words, (letter) =>
     /[\u1100-\u115f\u2e80-\uffdc]|\p{Emoji_Presentation}/u.test(letter) ? 1 : 0.58,

@@ -1,4 +1,4 @@
-/** The picture: both texts, whatever they are, and what the judge said of them. */
+/** Tests the picture with both texts, whatever they hold, and the judge's verdicts on them. */
 import { expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask } from "../../pictures/draw.ts";

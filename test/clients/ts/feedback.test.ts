@@ -1,4 +1,4 @@
-/** Feedback that a run did not record is counted, and told as the client was asked to. */
+/** Tests that feedback which a run did not record is counted, and reported as the client's options say. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createClient, FeedbackError } from "../../../clients/ts/src/index.ts";
 import type { GradusClient, OnFeedback, Task } from "../../../clients/ts/src/index.ts";

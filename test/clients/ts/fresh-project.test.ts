@@ -37,7 +37,7 @@ const [, pack = "", installPacked = ""] = /`(npm pack \S+)` makes .* by `(npm in
 let server: TestServer;
 beforeAll(async () => {
   server = await openServer();
-  // A checkout of its own, so that what is built is not in the way of other tests.
+  // The build uses a checkout of its own, so that its output does not disturb other tests.
   mkdirSync(join(checkout, "clients"), { recursive: true });
   const source = join(repository, "clients/ts");
   const filter = (path: string): boolean => !/^(dist|node_modules)/.test(path.slice(source.length + 1));
@@ -50,7 +50,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A command as its reader types it, beside the checkout; npm and what it starts run on the Node of the path. */
+/** Runs a command as a reader types it, beside the checkout; npm and its children run on the Node of the path. */
 async function type(command: string, cwd: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   // The commands run as from a shell, not from npm: npm's settings for this repository are not the project's.
   const outer = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));

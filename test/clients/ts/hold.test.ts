@@ -1,4 +1,4 @@
-/** Holding an evaluation: whoever asks is told by the deadline, and what is held is held for longer. */
+/** Tests HoldEvaluation: a call to take hold ends by the deadline, and the hold itself lasts longer. */
 import { create } from "@bufbuild/protobuf";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";

@@ -41,7 +41,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true }));
 
-/** This Node, and others of another version that are on the path and new enough, by version. */
+/** Returns this Node and the Nodes of other versions on the path that are new enough, with their versions. */
 function nodes(): readonly (readonly [string, string])[] {
   const onPath = execFileSync("which", ["-a", "node"], { encoding: "utf8" }).trim().split("\n");
   const versionOf = (node: string): string => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();

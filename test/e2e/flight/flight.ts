@@ -1,4 +1,6 @@
-/** Completions of one update batch on their way at once, from streams of both clients, and what the run says of them. */
+/**
+ * Sends the completions of one update batch at once, from streams of both clients, and reads the run's record of them.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +13,7 @@ const repository = join(import.meta.dirname, "../../..");
 export interface FlightOptions {
   /** Client of the server itself, for the calls on the run; the streams use `addresses`. */
   readonly client: GradusClient;
-  /** One for each stream, or for all. */
+  /** Addresses of the streams: one for each, or one for all. */
   readonly addresses: readonly string[];
   /** Work files are put here. */
   readonly folder: string;
@@ -27,7 +29,7 @@ export interface FlightOptions {
   readonly processes: { readonly python: number; readonly typescript: number };
   readonly streams: number;
   readonly timeoutSeconds: number;
-  /** Called when all has been told to go. */
+  /** Called when every client process has its work. */
   readonly underWay?: () => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * An environment whose verdicts are held back while there is a file "hold" in the folder that GRADUS_FLIGHT names: so many
- * completions lie with the server, unanswered, as its file "asked" says.
+ * An environment that holds its verdicts back while the folder in GRADUS_FLIGHT has a file "hold". Its file "asked"
+ * says how many completions wait at the server.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -129,7 +129,7 @@ describe("SetWeights", () => {
     await wire.curriculum.setWeights({ runId: "out", weights: { easy: 0.001 } });
     await run.answer(await run.next(4, 2));
     await run.next(6, 2);
-    // A weight above 0 is only a yes to a bandit: the arm is back with what it had.
+    // A bandit only reads whether a weight is above 0, so the arm returns with its former values.
     const { batches } = await historyOf("out");
     expect(batches.at(-1)?.probabilities.every((share) => share >= 0.05)).toBe(true);
     expect(batches.at(-1)?.values[0]).toBe(batches.at(-2)?.values[0]);

@@ -1,4 +1,6 @@
-/** A policy of an operator's module: a run names it, it learns from a part of the rewards, and what it reads is kept. */
+/**
+ * Tests a policy of an operator's module: a run names it, it learns from part of the rewards, and its state is kept.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MALFORMED, right } from "./answers.ts";
 import { configOf, runOf } from "./run-of.ts";

@@ -50,7 +50,7 @@ test("each row comes once an epoch, which its task says; later epochs are not pa
     expect(order).not.toEqual(first);
   }
   const { run } = await wire.curriculum.getRun({ runId: "epochs" });
-  // Counted as what they are, and yet given out.
+  // The run gives out repeated tasks, and counts them as repeats.
   expect(run?.state?.arms[0]?.repeats).toBe(2n * BigInt(ROWS));
 });
 

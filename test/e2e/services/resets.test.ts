@@ -259,7 +259,7 @@ describe("BatchReset", () => {
 
   test("says for each task why it cannot be made; others are made", async () => {
     await using full = await openWire({ maxQueue: "40" });
-    // A quarter of the queue may wait, beside what the threads take at once; there is no room for the others.
+    // A quarter of the queue may wait, beside the tasks that the threads take at once; the other tasks find no room.
     const seeds = Array.from({ length: 40 }, (_, i) => BigInt(i));
     const spec = { environment: "np/tsp", difficulty: { case: "level", value: "benchmark" } } as const;
     const { results } = await full.environments.batchReset({ spec, seeds });

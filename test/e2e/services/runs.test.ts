@@ -125,7 +125,11 @@ describe("CreateRun", () => {
     ],
     ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not one of the contract's/],
     ["config.policy.staged.stages", { policy: staged([]) }, /there are 0, and there must be 1 to 64/],
-    ["config.policy.staged.stages[1].share", { policy: staged([{}, share(0.5)]) }, /length, which is 0: set the length/],
+    [
+      "config.policy.staged.stages[1].share",
+      { policy: staged([{}, share(0.5)]) },
+      /length, which is 0: set the length/,
+    ],
     ["config.policy.staged.stages[0].share", { policy: staged([share(0), {}]), length: 8n }, /above 0 and at most 1/],
     ["config.policy.staged.stages[1].share", { policy: staged([share(0.6), share(0.6)]), length: 8n }, /above 1/],
     ["config.policy.staged.stages[0].tasks", { policy: staged([{ extent: { case: "tasks", value: 0n } }]) }, /not 0/],
@@ -202,7 +206,7 @@ test("an arm's reward scheme and answer format count before the run's", async ()
       ["own", AnswerFormat.BOXED],
     ]),
   );
-  // One vertex is a clique, though not the greatest: what it earns tells the schemes apart.
+  // One vertex is a clique, but not the largest one: its rewards differ by scheme.
   const earned = await Promise.all(
     tasks.map(async (task) => {
       const text = task.armId === "own" ? "\\boxed{[0]}" : "<answer>[0]</answer>";
@@ -223,7 +227,7 @@ describe("ListRuns", () => {
     const ids = ["b", "a.2", "a", "Z", "a-1"];
     for (const id of ids) await runOf(own, id);
     const all = await own.curriculum.listRuns({});
-    // By the ids' bytes.
+    // Runs are sorted by the bytes of their ids.
     expect(all.runs.map(({ runId }) => runId)).toEqual(["Z", "a", "a-1", "a.2", "b"]);
     expect(all.nextPageToken).toBe("");
     expect(all.runs[0]).toEqual((await own.curriculum.getRun({ runId: "Z" })).run);

@@ -34,7 +34,7 @@ export interface Failure {
   readonly field?: string;
   /** Retry delay in milliseconds from the trailer that clients read, if the reply has one. */
   readonly retryDelayMs?: number;
-  /** Why the caller is to wait, of the trailer that clients read, if it came. */
+  /** Reason for waiting, from the trailer that clients read, if the reply has one. */
   readonly reason?: string;
 }
 
