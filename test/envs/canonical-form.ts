@@ -29,7 +29,7 @@ export function canonicalForm(relations: Relations): string {
   return leastForm(relations, stable(relations, rankOf(relations.kinds)));
 }
 
-/** For each of some texts its rank among the different ones. */
+/** Returns, for each text, its rank among the distinct texts in sorted order. */
 function rankOf(texts: readonly string[]): readonly number[] {
   const ranks = new Map([...new Set(texts)].sort().map((text, rank) => [text, rank]));
   return texts.map((text) => ranks.get(text) as number);
@@ -79,7 +79,7 @@ function interchangeable({ kinds, between }: Relations, cell: readonly number[])
   );
 }
 
-/** All that there is, node by node in the order of their ranks, of which no two are the same. */
+/** Returns the whole structure as text, node by node in the order of their ranks, which all differ. */
 function formOf({ kinds, between }: Relations, ranks: readonly number[]): string {
   const order = [...ranks.keys()].sort((a, b) => (ranks[a] as number) - (ranks[b] as number));
   return JSON.stringify(order.map((v, i) => [kinds[v], ...order.slice(0, i).map((w) => between(v, w))]));
@@ -153,7 +153,7 @@ function arithmetic({ expression }: ArithmeticInstance): Relations {
     for (const [i, operand] of operands.entries()) add(operand, own, ordered ? `${i}` : "");
   };
   add(expression, -1, "");
-  // With the root known it is known which of two is above the other.
+  // A known root decides which of two joined nodes is above the other.
   kinds[0] = `root ${kinds[0]}`;
   return { kinds, between: eitherWay(links) };
 }

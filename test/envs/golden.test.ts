@@ -130,7 +130,9 @@ function recordAsked(environment: Environment) {
 const nameOf = ({ id }: Environment, version: number): string => `${id.replaceAll("/", "-")}-v${version}.json`;
 const fileOf = (name: string): URL => new URL(`../golden/${name}`, import.meta.url);
 
-/** The version whose file an environment goes by: its own if it has one, else the last of the earlier ones. */
+/**
+ * Returns the version whose golden file the environment uses: its own if the file exists, else the last earlier one.
+ */
 function versionOf(environment: Environment): number {
   const { version, earlier = [] } = environment;
   return [version, ...earlier.toReversed()].find((each) => existsSync(fileOf(nameOf(environment, each)))) ?? version;
@@ -147,18 +149,20 @@ function written(golden: Golden | undefined, environment: Environment): Recorded
   return JSON.parse(JSON.stringify(recordOf(environment, golden))) as Recorded;
 }
 
-/** Whether a record holds all of a golden file, and tasks of a new level after those. */
+/** Whether a record holds all of a golden file, followed by tasks of a new level. */
 function isLonger(now: Recorded, golden: Golden): boolean {
   const { length } = golden.tasks;
   return now.tasks.length > length && isDeepStrictEqual({ ...now, tasks: now.tasks.slice(0, length) }, golden);
 }
 
-/** All that is kept of an environment. Answers are those of the golden file, for optimal ones may differ. */
+/**
+ * Returns an environment's golden record. Its answers are those of the golden file, because optimal answers may differ.
+ */
 function record(environment: SyncEnvironment, golden: Golden | undefined) {
   const own = cases.filter((each) => each.environment === environment);
   const places = own.flatMap((given) => PLACES.map(([seed, split]) => ({ given, seed, split })));
   const taken = places.filter(({ given, split }) => given.level.evaluationOnly !== true || split !== "train");
-  // Levels that are taken by name were for evaluation alone once: their tasks for training stand behind the others.
+  // Levels that are taken by name were once for evaluation only, so the golden file has their training tasks last.
   const isLater = ({ given, split }: (typeof taken)[number]) => given.level.byName === true && split === "train";
   const released = [...taken.filter((place) => !isLater(place)), ...taken.filter(isLater)];
   const tasks = released.map(({ given, seed, split }, i) => taskRecord(given, seed, split, golden?.tasks[i]?.answer));

@@ -1,4 +1,4 @@
-/** Graded facts: what they are worth (Omni-Thinker A.1), and what becomes of a component that has no value. */
+/** Tests the rewards for graded facts (Omni-Thinker A.1), and the treatment of a component without a value. */
 import { describe, expect, test } from "vitest";
 import type { AsyncEnvironment, VerifyContext } from "../../envs/environment.ts";
 import type { Facts, Failed } from "../../envs/facts.ts";

@@ -1,4 +1,4 @@
-/** Answers near a given one, whatever the answer's syntax: changes to its numbers and to the text between them. */
+/** Makes answers near a given one, in any syntax, by changes to its numbers and to the text between them. */
 import fc from "fast-check";
 import { rngFor } from "../../envs/lib/rng.ts";
 

@@ -44,7 +44,8 @@ describe("optimisation", () => {
     ["trivial is optimal, and reached", "minimize", 7, 7, 7, [2, 2, 2, 1.5, 2]],
     ["trivial is optimal, and missed", "minimize", 14, 7, 7, [1.5, 2, 1, 1 + 7 / 21, 1]],
     ["the empty schedule", "maximize", 0, 8, 0, [1, 2, 1, 2, 1]],
-    // Objectives of environments from elsewhere may be negative: the same as their magnitudes the other way round.
+    // Objectives of mounted environments may be negative: rewards then equal those of the magnitudes with the goal
+    // reversed.
     ["a loss to maximise", "maximize", -20, -10, -40, [1.5, 2, 1, 1 + 40 / 60, 1 + 20 / 30]],
     ["the least loss", "maximize", -10, -10, -40, [2, 2, 2, 1.8, 2]],
     ["an energy to minimise", "minimize", -5, -10, -2, [1.5, 2, 1, 1 + 5 / 7, 1 + 3 / 8]],

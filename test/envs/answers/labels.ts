@@ -1,6 +1,9 @@
 /** Labels that introduce an answer inside its marks, in the languages in which models answer. */
 
-/** In one line. Those that end in a space could be a sentence's beginning; some have an end, behind "…". */
+/**
+ * Labels on the answer's own line. A label that ends in a space could begin a sentence; some have words after the
+ * answer, which replaces "…".
+ */
 export const LABEL_TEXTS: readonly string[] = [
   ...["Answer: ", "answer:", "Final Answer: ", "The answer is ", "The answer is: ", "The final answer is: "],
   ...["The answer: ", "**Answer**: ", "**Answer:** ", "**The answer is:** ", "*Answer:* ", "__Answer__: ", "Answer："],
@@ -91,7 +94,7 @@ export const LABEL_TEXTS: readonly string[] = [
   ...["A resposta para a pergunta é ", "Concluindo, a resposta é ", "A resposta seria ", "Gabarito: "],
 ];
 
-/** On a line of its own: no colon is needed. */
+/** Labels on the line before the answer; they need no colon. */
 export const LABEL_LINES: readonly string[] = [
   ...["Final answer:\n", "**Final Answer**:\n\n", "## **Answer:**\n", "**Final Answer**\n", "**Final Answer**\n\n"],
   ...[

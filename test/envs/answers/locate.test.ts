@@ -184,7 +184,7 @@ describe.each(FORMATS)("%s", (format) => {
 });
 
 describe("thinking, as the trainer declares it", () => {
-  // For each format: whether it is valid when required, prefilled and stripped.
+  // Validity of the format when thinking is required, prefilled and stripped.
   type Valid = readonly [required: boolean, prefilled: boolean, stripped: boolean];
   const TABLE: readonly (readonly [text: string, thinkAnswer: Valid, others: Valid])[] = [
     ["<think>a</think>ANSWER", [true, true, true], [true, true, true]],
@@ -205,7 +205,7 @@ describe("thinking, as the trainer declares it", () => {
 
   test.each(TABLE)("%j", (text, thinkAnswer, others) => {
     for (const format of FORMATS) {
-      // In answer_line a mark starts its line.
+      // The mark of answer_line must start a line.
       const whole = text.replace("ANSWER", wrapAnswer("1", format, "", "stripped").replace("Answer", "\nAnswer"));
       const valid = THINKINGS.map((thinking) => locateAnswers(whole, format, thinking).formatValid);
       expect(valid, format).toEqual(format === "think_answer" ? thinkAnswer : others);

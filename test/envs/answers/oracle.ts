@@ -1,6 +1,6 @@
 /**
- * Whether a text could really be a right answer, whatever marks it has: read without any of the parsers, from its digits
- * alone. Whoever takes a text that this refuses has taken a wrong answer.
+ * Decides from a text's digits alone, without any parser, whether the text could be a right answer, whatever marks it
+ * has. A parser that accepts a text refused here has accepted a wrong answer.
  */
 import { definitions } from "../optima/definitions.ts";
 import type { CountdownInstance } from "../../../envs/countdown/instance.ts";
@@ -35,7 +35,7 @@ function scheduleIn(text: string): unknown {
   }));
 }
 
-/** A digit is a symbol, whatever stands between it and the next. */
+/** Reads each digit as one symbol, whatever stands between two of them. */
 function digitsIn(text: string): readonly number[] {
   return text.includes("-") ? numbersIn(text) : Array.from(text.replaceAll(/\D/g, ""), Number);
 }

@@ -15,7 +15,7 @@ const TASKS = 3;
 /** An answer that is right. */
 export interface Right {
   readonly text: string;
-  /** Why a completion that gives it is not taken for right; undefined: it is. */
+  /** Returns the reason why a completion with this answer is not scored as right; undefined if it is. */
   readonly problem: (format: AnswerFormat, completion: string) => string | undefined;
 }
 
@@ -106,7 +106,9 @@ export function* single(environment: Environment, { text }: Right, format: Answe
     yield { format, completion: written(text, way), what: way.name };
 }
 
-/** One to three wrappings, one in four times with a label, of a spelling, in a marking. */
+/**
+ * Composes a completion of one spelling in one marking, with one to three wrappings, and a label in one case of four.
+ */
 export function composed(environment: Environment, { text }: Right, format: AnswerFormat, rng: Rng): Trial {
   const wrappingsTaken = WRAPPINGS.filter((way) => isTaken(environment, way));
   const labelsTaken = LABELS.filter((way) => isTaken(environment, way));
@@ -114,7 +116,7 @@ export function composed(environment: Environment, { text }: Right, format: Answ
   const spellings = spellingsOf(environment.id).filter(({ name }) => !name.startsWith("**"));
   const spelling = rng.pick([...spellings, ...WRAPPINGS.slice(0, 1)]);
   const wrappings = Array.from({ length: rng.int(1, 3) }, () => rng.pick(wrappingsTaken));
-  // In answer_line a label that starts a line is a mark of the format's own, and the text around it goes elsewhere.
+  // In answer_line, a label at the start of a line is the format's own mark, so the text around it must go elsewhere.
   if (rng.int(0, 3) === 0 && labelsTaken.length > 0)
     wrappings.splice(format === "answer_line" ? wrappings.length : rng.int(0, 3), 0, rng.pick(labelsTaken));
   const marking = rng.pick(MARKINGS[format]);

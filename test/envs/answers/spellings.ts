@@ -1,4 +1,4 @@
-/** How people and models spell what an environment's format writes. */
+/** Spellings in which people and models write the answers of environments. */
 import { evaluate } from "../../../envs/countdown/expression.ts";
 import { parse } from "../../../envs/countdown/verify.ts";
 import { showRational } from "../../../envs/lib/rational.ts";
@@ -39,7 +39,7 @@ const LIST: readonly Way[] = [
   instead("single quotes", /(?<![\d:])\d+(?![\d:])/g, "'$&'"),
 ];
 
-/** Without brackets. One number alone could be what a list comes to. */
+/** Lists without brackets. A list of one number is left out, because it could be a result instead. */
 const BARE: readonly Way[] = [
   { name: "no brackets", write: (text) => (text.includes(",") ? text.slice(1, -1) : undefined) },
   {
@@ -102,7 +102,7 @@ const TEXT: readonly Way[] = [
   },
 ];
 
-/** An equation that says what an expression comes to. */
+/** Returns a spelling that appends an equation with the expression's claimed value. */
 const claimed = (claim: string): Way => ({
   name: claim,
   write(text) {
@@ -112,7 +112,7 @@ const claimed = (claim: string): Way => ({
   },
 });
 
-/** Other spellings of what an environment's format writes, by environment; lists where none are named. */
+/** Spellings of answers, by environment id; an environment that is not named has those of lists. */
 export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
   countdown: [
     ...SPACES,

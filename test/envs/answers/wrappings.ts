@@ -1,4 +1,4 @@
-/** How people and models write a right answer: what they put around it, how they mark it, how they spell it. */
+/** Wrappings, markings and labels with which people and models write a right answer. */
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { LABEL_LINES, LABEL_TEXTS, labelled } from "./labels.ts";
 

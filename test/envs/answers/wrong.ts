@@ -100,7 +100,7 @@ export function neverAnswers({ right, wrong }: Subject): readonly string[] {
     ...[`So: ${right}`, `1. ${right}`, `- ${right}`, `> ${right}`, `${right} ✓`, `len('${right}') # 7 7 9 3`],
     // Cut, or with something left out.
     ...[`${right}..`, `${right}...`, `${right}…`, `…${right}`, `...${right}`, right.slice(0, -1), right.slice(1)],
-    // Marks that are opened and not closed, or the other way round.
+    // Marks that are opened and not closed, or closed and not opened.
     ...[
       `**${right}`,
       `${right}**`,
@@ -192,7 +192,7 @@ export function ownTexts(id: string, { right, instance }: Subject): readonly str
   const inner = right.slice(1, -1);
   return [
     ...[`[${right}]`, `(${inner}]`, `[${inner})`, `[${inner}`, `${inner}]`, `[${inner},,]`, `[,${inner}]`],
-    // Where each number is one digit nothing need stand between two.
+    // Lists of one-digit numbers need no separator.
     ...(id.startsWith("sequence/") ? [] : [inner.replaceAll(",", "")]),
     ...[`[${inner.replaceAll(",", ";")}]`, `[${inner.replaceAll(", ", "][")}]`],
     ...[
@@ -322,8 +322,8 @@ export function* completionsOf(
 const WAYS: readonly Way[] = [...WRAPPINGS, ...LABELS, ...SPACES];
 
 /**
- * Whether a text's own marks may be read as those of a format, so that it holds another text there: "Answer:" and the
- * stars around it in answer_line, and braces that do not match in boxed.
+ * Whether a text's own marks may be read as the format's, so that the format holds another text: "Answer:" and the
+ * stars around it in answer_line, and unmatched braces in boxed.
  */
 function isOfFormat(text: string, format: AnswerFormat): boolean {
   if (format === "answer_line") return /answer[\s\u200b]*[:：]/i.test(text) || /^\*\*|\*\*$/.test(text);

@@ -1,4 +1,4 @@
-/** When a value, or an output, is what a test expects. */
+/** Tests when a value or an output equals the one that a test expects. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equals, keyOf, ROUNDING } from "../../../envs/code/compare.ts";
@@ -191,7 +191,7 @@ describe("outputs", () => {
     ["101\n", "00101"],
     [`${"9".repeat(5000)}\n`, `${"9".repeat(4999)}8`],
     [`1${"0".repeat(400)}\n`, `1${"0".repeat(401)}`],
-    // In time that grows with the length alone.
+    // These comparisons take time that grows only with the length.
     [`${"9".repeat(500)}.5\n`, `1.${"0".repeat(1_000_000)}1`],
     ["2.0\n", "3"],
     ["3.0000001\n", "3"],

@@ -1,4 +1,4 @@
-/** A right program is found whatever is around it, and is otherwise left as it is. */
+/** Tests that a program is found in any surrounding text and is otherwise left unchanged. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
@@ -126,7 +126,7 @@ test("a fence in a docstring closes nothing", () => {
 test("many fences that are closed far to the right are read soon", () => {
   const text = "```py\nx\n      ```\n".repeat(14_000);
   expect(programOf(text)).toBe("x");
-  // Each would be looked for to the end of the text, whatever is there.
+  // A naive search would look for each fence's end up to the end of the text.
   const far = "```py\nx\n    ```\n".repeat(256);
   for (const rest of ["\n", "\"\"\"'''"])
     expect(programOf(far + rest.repeat((4 * LIMITS.programCharsMax - far.length) / rest.length))).toBe("x");

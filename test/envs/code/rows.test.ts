@@ -1,4 +1,4 @@
-/** Rows of public sets and of our own: what is made of them, and what is refused, with the column named. */
+/** Tests reading rows of public sets and of our own: the tasks they give, and refusals that name the column. */
 import { execFileSync } from "node:child_process";
 import { deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

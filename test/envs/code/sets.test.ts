@@ -1,4 +1,7 @@
-/** Rows written by hand in the schemas of public sets, as Hugging Face has them, and what is refused of these sets. */
+/**
+ * Tests rows written by hand in the schemas of public sets on Hugging Face, and the refusal of some of these sets'
+ * rows.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectationWords } from "../../../envs/code/expect.ts";
 import type { CodeInstance } from "../../../envs/code/instance.ts";

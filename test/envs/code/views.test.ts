@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** "passes", or what is wrong. */
+/** Returns "passes", or the reason why the program fails the tests. */
 async function outcome(tests: string, program: string): Promise<string> {
   const row = await readCodeRow(opened.ports.sandbox as Sandbox, { prompt: "P", tests });
   if (row.kind !== "answer") throw new Error(row.reason);
@@ -157,7 +157,7 @@ describe("exceptions", () => {
     ["ValueError", "def f(x): raise KeyError('ValueError: x')"],
     ["ValueError", "def f(x): return ValueError()"],
     ["Exception", "import sys\ndef f(x): sys.exit(3)"],
-    // Nothing was called: the program fails before, or has no such function.
+    // No function was called: the program fails earlier, or has no such function.
     ["Exception", "raise ValueError"],
     ["ValueError", "raise ValueError\ndef f(x): pass"],
     ["SyntaxError", "def f(x) return x"],

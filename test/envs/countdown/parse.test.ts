@@ -1,4 +1,4 @@
-/** How the parser understands a text, written by `format`. */
+/** Tests the trees that the parser makes of expressions, written by `format`. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { binary, type Expression, formatAnswer, literal } from "../../../envs/countdown/expression.ts";
@@ -85,7 +85,7 @@ describe("limits", () => {
   });
 });
 
-/** Trees of up to 64 leaves and whatever shape. */
+/** Trees of any shape with up to 64 leaves. */
 const tree = fc.letrec<{ node: Expression }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 5 },

@@ -36,7 +36,7 @@ export function countSequences(values: readonly Fraction[], target: Fraction): n
   return count;
 }
 
-/** All values that expressions over exactly these numbers take, by splitting the numbers in two in every way. */
+/** Returns all values of expressions over exactly these numbers, by every split of the numbers into two parts. */
 export function reachable(numbers: readonly number[]): ReadonlySet<string> {
   const memo = new Map<number, ReadonlyMap<string, Fraction>>();
   const visit = (mask: number): ReadonlyMap<string, Fraction> => {
@@ -113,7 +113,7 @@ function inParentheses(size: number, draw: () => number, rng: Rng): Written {
   return { text: `(${text})`, value };
 }
 
-/** In two passes: products and quotients from the left, then sums and differences from the left. */
+/** Evaluates a chain in two passes: products and quotients from the left, then sums and differences from the left. */
 function chainValue(operands: readonly Written[], operators: readonly string[]): Fraction | undefined {
   const terms: (Fraction | undefined)[] = [operands[0]!.value];
   const signs: string[] = ["+"];

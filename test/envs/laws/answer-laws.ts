@@ -152,7 +152,7 @@ export const answerLaws: readonly Law[] = [
   },
 ];
 
-/** One for all: a list of a million characters is made for it. */
+/** One arbitrary for all laws, because making it builds a list of a million characters. */
 const anyText = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.stringMatching(/^[[\](){}0-9, +*/=-]{0,30}$/));
 
 /** The answer after one to three changes. */

@@ -1,8 +1,8 @@
-/** Answers near a given one, whatever its type: its numbers, lists and texts are changed one at a time. */
+/** Makes answers near a given one, of any type, by one change to its numbers, lists or texts. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 
 export interface Change {
-  /** In words. */
+  /** Description of the change, in words. */
   readonly how: string;
   readonly answer: unknown;
   /** Whether no task takes such an answer, unless its shape says otherwise. */

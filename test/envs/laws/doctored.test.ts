@@ -36,7 +36,7 @@ function brokenBy(environment: SyncEnvironment, subject: Subject): readonly stri
   return LAWS.filter((law) => breaks(environment, subject, law)).map((law) => law.title);
 }
 
-/** Fails unless the environment breaks the law of this title, whatever it does with the others. */
+/** Fails unless the environment breaks the law with this title; it may break others too. */
 function expectBroken(environment: SyncEnvironment, subject: Subject, title: string): void {
   const broken = LAWS.filter((law) => law.title === title && breaks(environment, subject, law));
   expect(broken.map((law) => law.title)).toEqual([title]);
@@ -50,7 +50,7 @@ const ORDER = "the order of the answer counts where the environment says so, and
 const listed = [...synchronous, vertexCover].filter(({ id, shape }) => shape !== undefined && id !== "np/bisection");
 const named = listed.filter(({ shape }) => shape?.kind !== "labels");
 
-/** Ways to be lax with a list before it is verified; the objective is that of what is left. */
+/** Faulty verifiers' ways to repair a list before it is verified; the objective is that of the repaired list. */
 const LAX: readonly (readonly [string, (list: List, count: number) => List])[] = [
   ["takes numbers that come twice", (list) => [...new Set(list)]],
   ["takes numbers out of range", (list, count) => list.filter((number) => number >= 0 && number < count)],

@@ -18,7 +18,7 @@ export interface Subject<E extends Environment = SyncEnvironment> {
 /** Something that holds for every environment that can do a certain thing. */
 export interface Law<E extends Environment = SyncEnvironment> {
   readonly title: string;
-  /** Whether the environment can do what the law is about. */
+  /** Whether the law concerns the environment. */
   appliesTo(environment: Environment): boolean;
   /** Fails, as a test does, where it does not hold. */
   check(subject: Subject<E>): void;
@@ -44,12 +44,12 @@ export function solverOf({ id, solver }: Environment): Solver<unknown, unknown> 
 
 type Solved = Solution<unknown> & { readonly text: string };
 
-/** By solver, and by instance. */
+/** Solutions by solver and instance. */
 const solutions = new WeakMap<Solver<unknown, unknown>, WeakMap<object, Solved>>();
 
 /**
- * The solver's answer to a task, and its text: worked out once for all the laws that start from it. The law of what the
- * solver gives asks the solver itself.
+ * Returns the solver's answer to a task, and its text, computed once for all laws that use it. The law on the solver's
+ * answers calls the solver itself.
  */
 export function solved(environment: Environment, issued: Issued): Solved {
   const solver = solverOf(environment);
@@ -64,12 +64,14 @@ export function solved(environment: Environment, issued: Issued): Solved {
   return found;
 }
 
-/** How many things the numbers of an answer can name, numbered from 0; undefined: the environment does not say. */
+/**
+ * Returns how many things an answer's numbers can name, numbered from 0; undefined if the environment does not say.
+ */
 export function countOf({ shape }: Environment, instance: unknown): number | undefined {
   return shape === undefined || shape.kind === "items" ? undefined : shape.count(instance);
 }
 
-/** The first number past those that an answer can name. */
+/** Returns the smallest number that is too large to name a thing in an answer. */
 export function outsideOf(environment: Environment, { instance }: Issued): number {
   return countOf(environment, instance) ?? 1_000_000;
 }

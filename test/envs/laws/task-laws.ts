@@ -10,7 +10,7 @@ import { SPLITS, tasksOf } from "../every.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { CHOICES, every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
 
-/** Draws among which a level shows as many instances as can be divided among splits, if it has them. */
+/** Draws within which a level shows enough different instances to divide among the splits, if it has them. */
 const DRAWS_MAX = 3 * SMALL;
 
 export const taskLaws: readonly Law<Environment>[] = [
@@ -149,7 +149,7 @@ export const taskLaws: readonly Law<Environment>[] = [
   },
 ];
 
-/** The text where it is no part of a longer number: "-2" does not stand in "-22/7". */
+/** Matches the text if it is no part of a longer number: "-2" does not match in "-22/7". */
 function standingAlone(text: string): RegExp {
   const escaped = text.replaceAll(/[^\w\s]/g, "\\$&");
   return new RegExp(`(?<![\\d./])${escaped}(?![\\d/]|\\.\\d)`);

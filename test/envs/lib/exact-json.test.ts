@@ -1,4 +1,4 @@
-/** Numbers of JSON keep their digits, whoever wrote them. */
+/** Tests that numbers in JSON keep all their digits, whatever program wrote them. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { exactNumber, isRawNumber, numberText, parseExact } from "../../../envs/lib/exact-json.ts";

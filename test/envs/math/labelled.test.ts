@@ -44,7 +44,7 @@ test("nearly all have the verdict that is right, and the others the one that is 
   expect(1 - disagreeing.length / found.length).toBeGreaterThanOrEqual(AGREEMENT_MIN);
 });
 
-/** Generated pairs of known truth. TRUTH_PAIRS=100000 tries as many. */
+/** Number of generated pairs whose verdict is known; the variable TRUTH_PAIRS changes it. */
 const TRUTH_PAIRS = Number(process.env["TRUTH_PAIRS"] ?? 1200);
 
 test("of pairs of known truth none that is different is equal, and those that are equal are", () => {

@@ -5,7 +5,7 @@ import { areEqual, changed, differ, evaluate, randomTree, rewritten, type Tree, 
 export interface Pair {
   readonly gold: string;
   readonly answer: string;
-  /** How it was made. */
+  /** Description of how the pair was made. */
   readonly how: string;
 }
 

@@ -1,4 +1,4 @@
-/** Values beside the right one, and the right one in other spellings, for what is generated. */
+/** Tests generated math tasks on values near the right one, and on other spellings of the right one. */
 import { expect, test } from "vitest";
 import type { SyncEnvironment } from "../../../envs/environment.ts";
 import type { Facts, Parsed } from "../../../envs/facts.ts";

@@ -61,7 +61,7 @@ function answerOf(text: string): MathAnswer {
   return read.answer;
 }
 
-/** Texts that cannot be read, and must be refused for what they are. */
+/** Texts that cannot be read; each must be refused as unreadable. */
 const REFUSED: readonly string[] = [
   ...[times("1+", 10_000), times("9", 100_000), times("(", 100_000), times("{", 262_144), times("\\boxed{", 37_000)],
   ...[`${times("\\boxed{", 30_000)}${times("}", 30_000)}`, times("\\boxed{1}", 20_000), times("Answer: ", 30_000)],
@@ -69,7 +69,7 @@ const REFUSED: readonly string[] = [
   ...[joined(700, () => "x", "="), joined(700, () => "x", "<"), times("\\pm 1", 1500)],
 ];
 
-/** One step may cost more than is left, e.g. a factorial: how far beyond its budget a comparison may go. */
+/** Largest work of a comparison beyond its budget: one step, such as a factorial, may cost more than is left. */
 const OVERRUN_MAX = 4_000;
 
 test("what is dear to compare ends within its steps, and is never equal to what is cheap", () => {

@@ -1,4 +1,4 @@
-/** The rows that ship with math, and those of the other schema that runs and tests start on. */
+/** Tests the rows that ship with math, and rows of the other schema, with which runs and tests start. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Parsed } from "../../../envs/facts.ts";

@@ -1,4 +1,4 @@
-/** Works out expressions as they stand in prompts, apart from the environments: by recursive descent, in bigints. */
+/** Evaluates the expressions of prompts independently of the environments, by recursive descent over bigints. */
 
 export interface Fraction {
   readonly num: bigint;

@@ -1,4 +1,4 @@
-/** Random expressions with an exact evaluator of their own, which shares no code with what is tested. */
+/** Random expressions with an exact evaluator that shares no code with the code under test. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 
 export type Tree =
@@ -84,7 +84,7 @@ export function changed(tree: Tree, rng: Rng): Tree {
   return rng.int(0, 2) === 0 ? { ...tree, left: tree.right, right: tree.left } : { ...tree, op: flipped[tree.op] };
 }
 
-/** An equal tree: sums and products the other way round, brackets multiplied out, numbers written otherwise. */
+/** Returns an equal tree: sums and products swapped, brackets multiplied out, numbers written in another way. */
 export function rewritten(tree: Tree, rng: Rng): Tree {
   if (tree.op === "number")
     return rng.int(0, 3) === 0 ? { op: "-", left: number(tree.value + 7), right: number(7) } : tree;

@@ -1,7 +1,7 @@
 /**
- * Where the declared ranges of parameters end: each environment's largest sizes, with the shapes that are extreme and
- * those between them that are known to be hard. Shapes of which there is but one instance are left out: a split may lack
- * it, and a run of it is refused when it is created.
+ * Corners of the declared ranges of parameters: each environment's largest sizes, with extreme shapes and the shapes
+ * between them that are known to be hard. Shapes with only one instance are left out: a split may lack it, and a run of
+ * it is refused when it is created.
  */
 import type { Environment, Parameters } from "../../../envs/environment.ts";
 import { resolveParameters } from "../../../envs/parameters.ts";
@@ -16,7 +16,7 @@ export interface Corner {
 type End = number | "max";
 /** Value of a parameter's `_min` and `_max`: one for both, or a pair. "max" is the largest declared value. */
 type Value = End | readonly [min: End, max: End];
-/** By parameter, `x` for `x_min` and `x_max`: each combination of the values is a corner. */
+/** Values by parameter, where `x` stands for `x_min` and `x_max`; each combination of the values is a corner. */
 type Grid = Readonly<Record<string, readonly Value[]>>;
 
 const grids: Readonly<Record<string, readonly Grid[]>> = {

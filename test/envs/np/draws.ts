@@ -19,7 +19,7 @@ export function drawBenchmark<Instance>(environment: Environment<Instance>, seed
   return draw(environment, levelOf(environment, "benchmark"), seed);
 }
 
-/** A graph of up to so many vertices, of any density, from empty to complete. */
+/** Returns a random graph of at most `verticesMax` vertices and any density, from empty to complete. */
 export function randomGraph(verticesMax: number, seed: number): Graph {
   const rng = rngFor("graph", verticesMax, seed);
   const graph = emptyGraph(rng.int(1, verticesMax));

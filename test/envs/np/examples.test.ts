@@ -1,4 +1,6 @@
-/** A prompt's worked example is of another instance: the answer of a task never stands in its own prompt. */
+/**
+ * Tests that a prompt's worked example is another instance, so that a task's answer never stands in its own prompt.
+ */
 import { expect, test } from "vitest";
 import { makeGenerated } from "../../../envs/instances.ts";
 import { clique } from "../../../envs/np/clique/index.ts";

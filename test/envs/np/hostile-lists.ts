@@ -20,7 +20,7 @@ export interface HostileCase<Instance> {
   readonly labels?: boolean;
 }
 
-/** Malformed whatever the environment. */
+/** Texts that are malformed in every environment. */
 const MALFORMED: readonly string[] = [
   "",
   " \n",

@@ -13,7 +13,7 @@ import type { Subject } from "./subject.ts";
  */
 export type Kind = "optimum" | "changed" | "walked" | "random" | "climbed" | "mutated";
 
-/** By turns: half are neighbours of the optimum. */
+/** Kinds of answers, taken in turn; half of them are neighbours of the optimum. */
 const TURNS: readonly Exclude<Kind, "optimum">[] = [
   "changed",
   "random",
@@ -40,7 +40,10 @@ interface Source extends Subject {
   readonly rng: Rng;
 }
 
-/** The optimum and so many other answers to an instance; the same for a stream of randomness in the same state. */
+/**
+ * Yields the optimum and `count` other answers to an instance; a stream of randomness in one state always gives equal
+ * answers.
+ */
 export function* answersTo(subject: Subject, count: number, rng: Rng): Generator<Answered, void> {
   const { environment, optimum, format } = subject;
   const neighbourhood = neighbourhoods[environment.id];

@@ -8,7 +8,7 @@ import { problemByDefinition, problemOf, problemOfSchemes } from "./laws.ts";
 import { completionOf, scoreOf, type Subject, subjectOf } from "./subject.ts";
 
 export interface Plan {
-  /** In all, at least; half of them at benchmark level. */
+  /** Least number of answers in all; half of them are at the benchmark level. */
   readonly answers: number;
   /** At each level. */
   readonly instances: number;
@@ -46,7 +46,7 @@ export interface Report extends Readonly<Tally> {
   readonly environment: string;
 }
 
-/** Every so many answers, all reward schemes are looked at. */
+/** Number of answers between two checks of all reward schemes. */
 const SCHEMES_EVERY = 10;
 
 export function checkAnswers(environment: SyncEnvironment, plan: Plan): Report {

@@ -116,7 +116,7 @@ function sequence(digitAt: (given: List, place: number, symbols: number) => numb
   };
 }
 
-/** How many of the digits are so small that they stand before one of this size. */
+/** Returns the number of given digits that are smaller than this one. */
 function countBelow(given: List, digit: number): number {
   return given.filter((each) => each < digit).length;
 }

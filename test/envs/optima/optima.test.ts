@@ -12,7 +12,7 @@ import { environments } from "../../../envs/registry.ts";
 
 const ANSWERS = Number(process.env["OPTIMA_ANSWERS"] ?? 3000);
 const PLAN = { answers: ANSWERS, instances: Math.ceil(ANSWERS / 500), seed: 10_000 };
-/** Enough to find what is wrong with every answer or with one in many. */
+/** A smaller plan, which still finds a fault that affects every answer or a few in a hundred. */
 const FEWER = { ...PLAN, answers: 400, instances: 1 };
 
 /** Wraps a solver so that it solves each instance once. */

@@ -174,7 +174,7 @@ describe("by text", () => {
   });
 
   test("a text changed is right only where its normal form is the right option's, by an oracle of its own", () => {
-    // For options of letters, digits and spaces: no mark can be stripped, and NFKC changes nothing.
+    // In options of letters, digits and spaces no mark can be stripped, and NFKC changes nothing.
     const plain = questions.filter(({ options }) => options.every((option) => /^[a-z0-9 ]+$/i.test(option)));
     expect(plain.length).toBeGreaterThan(20);
     const words = (text: string): string => text.toLowerCase().split(/\s+/).filter(Boolean).join(" ");

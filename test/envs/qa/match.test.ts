@@ -1,4 +1,4 @@
-/** When two texts are one option, and when they are not. */
+/** Tests when two texts match as one option. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matcherOf, normalized } from "../../../envs/qa/match.ts";

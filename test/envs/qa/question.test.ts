@@ -1,4 +1,4 @@
-/** Rows: what is a question, what is not and why; the order of options; the pool that ships. */
+/** Tests rows of questions: which are refused and why, the order of options, and the pool that ships. */
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

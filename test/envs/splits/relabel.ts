@@ -14,7 +14,7 @@ import type { SetCoverInstance } from "../../../envs/np/set-cover/generate.ts";
 import type { SubsetSumInstance } from "../../../envs/np/subset-sum/generate.ts";
 import { distanceBetween, rowStart, type TspInstance } from "../../../envs/np/tsp/generate.ts";
 
-/** Where each of 0 … size − 1 comes to stand. */
+/** Returns a random renumbering of 0 to size − 1. */
 function renumbering(size: number, rng: Rng): (old: number) => number {
   const order = sample(size, size, rng);
   return (old) => order[old] as number;
@@ -129,7 +129,7 @@ function linear({ names, statements }: LinearInstance, rng: Rng): LinearInstance
   return { names: ["k", "m", "n", "h"].slice(0, names.length), statements: rng.shuffle(renamed) };
 }
 
-/** By environment. */
+/** Relabellings by environment id. */
 const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unknown>> = {
   countdown: countdown,
   "math/arithmetic": arithmetic,
@@ -147,8 +147,8 @@ const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unkno
 };
 
 /**
- * Whether twins of the environment's instances are looked for: where what it generates has an invariant, they must be.
- * Rows are as their authors wrote them, and the tests of their environments say which are taken for the same.
+ * Whether the tests look for twins of the environment's instances: they must if its generator has an invariant. Rows
+ * stand as their authors wrote them, and their environments' tests say which rows count as equal.
  */
 export function hasTwins(environment: Environment): boolean {
   const isGenerated = environment.generator !== undefined;

@@ -1,4 +1,4 @@
-/** Relabelled twins lie in one split: who trained on one has seen the other. */
+/** Tests that relabelled twins lie in one split, because a policy trained on one has seen the other. */
 import { describe, expect, test } from "vitest";
 import { hasTwins, relabel } from "./relabel.ts";
 import { type Labelling, twinsOf } from "./twins.ts";
@@ -89,7 +89,7 @@ describe("what would be wrong is found", () => {
   });
 });
 
-/** All graphs with these vertices 0 … vertices − 1. */
+/** Returns all graphs with the vertices 0 to vertices − 1. */
 function allGraphs(vertices: number) {
   const all = [...pairs(vertices)];
   return Array.from({ length: 2 ** all.length }, (_, bits) => {

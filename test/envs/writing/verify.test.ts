@@ -22,7 +22,7 @@ const DOWN: Failed = {
   retryable: true,
 };
 
-/** The score of a text by a judge that says this; and what it was asked. */
+/** Returns the score of a text under a judge with this verdict, and the judge's questions. */
 async function judged(answer: Judged | Failed, text: string, thinking = "<think>Hm.</think>") {
   const asked: Comparison[] = [];
   const judge: Judge = {
@@ -95,7 +95,8 @@ describe("no judge is asked about", () => {
       0,
       "the text has more than 16384 bytes of UTF-8",
     ],
-    // Quoted they take up to three times as many bytes: the prompt would be too long for a judge, and that is no reward.
+    // Quoting makes such a text up to three times as long: its prompt would be too long for a judge, so the text is
+    // refused.
     [
       "a text of marks that are spelt longer",
       `rain and more rain ${"<".repeat(TEXT_BYTES_MAX - 32)}`,

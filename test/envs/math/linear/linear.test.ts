@@ -32,7 +32,7 @@ function holds(text: string, values: Readonly<Record<string, Fraction>>): boolea
   return relation.startsWith("<") === num < 0n;
 }
 
-/** Where an answer as it is written says that it holds: the edge, and just beside it. */
+/** Expects that the conditions hold or fail, at the answer's bound and just beside it, as the answer says. */
 function expectSolves(instance: LinearInstance, answer: string): void {
   const given = answer.split(", ").map((part) => part.split(" ") as [string, Relation, string]);
   const values = Object.fromEntries(given.map(([name, , value]) => [name, fractionOf(value)]));

@@ -1,4 +1,4 @@
-/** Values in words and in Chinese, and pairs of names in a set of pairs: what was refused though everyone writes it. */
+/** Pairs of values in words and in Chinese, and sets of pairs of names: common spellings that math once refused. */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

@@ -1,4 +1,4 @@
-/** Numbers of hundreds of digits are told apart by every one of them. */
+/** Pairs of numbers with hundreds of digits, in which every digit counts. */
 import { labelled } from "../labelled.ts";
 
 const nines = "9".repeat(200);

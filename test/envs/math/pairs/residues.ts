@@ -1,4 +1,4 @@
-/** Classes of whole numbers in their usual spellings: residues, and a multiple with what is left. */
+/** Pairs of residue classes in their usual spellings: residues, and multiples plus a remainder. */
 import { labelled } from "../labelled.ts";
 
 const r = String.raw;

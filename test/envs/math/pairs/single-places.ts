@@ -19,7 +19,7 @@ export const pairs = [
     [r`\operatorname{sgn}(x-y)(x-y)`, "|y-x|", "equal"],
     [r`x\operatorname{sgn}(y)|y|`, "xy", "equal"],
   ),
-  // These were undecided before kinds of answers were told apart: a system is no set of alternatives.
+  // Before math distinguished kinds of answers, these pairs were undecided: a system is no set of alternatives.
   ...labelled(
     "named values that hold together are no alternatives",
     ["x=1, y=2", r`x=1 \text{ or } y=2`, "different"],

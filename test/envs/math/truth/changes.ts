@@ -1,4 +1,4 @@
-/** Random functions, what is equal to them by an identity, and what looks like them and is not. */
+/** Changes to random functions: identities that keep them equal, and mistakes that look alike and differ. */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 import { type Fn, number, one, two, variable } from "./functions.ts";
 
@@ -30,7 +30,7 @@ export function randomFn(rng: Rng, depth: number, names: readonly string[]): Fn 
 
 type Change = (fn: Fn, rng: Rng) => Fn | undefined;
 
-/** A function with a change made in one place, any of those where it can be; undefined: there is none. */
+/** Returns a function changed in one place, at random among the possible ones; undefined if there is none. */
 export function changedOnce(fn: Fn, change: Change, rng: Rng): Fn | undefined {
   const found: Fn[] = [];
   everywhere(fn, (part) => change(part, rng), found);

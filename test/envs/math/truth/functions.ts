@@ -1,6 +1,6 @@
 /**
- * Functions with amounts, larger ones, signs and whole parts, worked out exactly at fractions: what is true of two of them
- * is known without what is tested.
+ * Random functions with absolute values, maxima, signs and integer parts, evaluated exactly at fractions. Comparing
+ * values shows whether two functions are equal without the code under test.
  */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 import { areEqual, type Fraction } from "../trees.ts";
@@ -124,7 +124,7 @@ export function meet(a: Fn, b: Fn, rng: Rng): boolean {
 
 const STRENGTH: Readonly<Partial<Record<Fn["op"], number>>> = { "+": 1, "-": 1, negate: 1, "*": 2, square: 3, cube: 3 };
 
-/** In LaTeX, in one of the ways that people write it. */
+/** Writes a function in LaTeX, in one of the ways in which people write it. */
 export function written(fn: Fn, rng: Rng): string {
   const inside = (part: Fn, least: number): string => {
     const text = written(part, rng);

@@ -8,7 +8,7 @@ export interface KnownPair {
   readonly gold: string;
   readonly answer: string;
   readonly isEqual: boolean;
-  /** How it was made. */
+  /** Description of how the pair was made. */
   readonly how: string;
 }
 
@@ -49,7 +49,7 @@ const mistake: Maker = (rng) => {
 const MAKERS: readonly Maker[] = [...Array.from({ length: 4 }, () => [identity, mistake]).flat(), ...RELATIONS];
 const TRIES = 100;
 
-/** By turns of each kind. */
+/** Yields pairs of each kind in turn. */
 export function* knownPairs(count: number, rng: Rng): Generator<KnownPair> {
   for (let turn = 0, made = 0; made < count; turn++) {
     const make = MAKERS[turn % MAKERS.length] as Maker;

@@ -74,7 +74,8 @@ const otherStretch: Maker = (rng) => {
   const [middle, reach] = [(low + high) / 2, (high - low) / 2];
   const { text, ends } = interval(rng, low, high);
   const [from, to] = [ends[0] ? "\\le" : "<", ends[1] ? "\\le" : "<"];
-  // Closed where it is open, or of other numbers, or with another end: a number is in one and not in the other.
+  // The wrong answer has a closed end for an open one, another kind of number, or another end: a number lies in only
+  // one of the two.
   const other = ends[0] ? "<" : "\\le";
   const answer = rng.pick([
     `|${sum("x", -middle)}| ${other} ${reach}`,
@@ -105,7 +106,7 @@ const ray: Maker = (rng) => {
   return { gold: `x>${a}`, answer: rng.pick(isEqual ? equal : others), isEqual, how: "ray" };
 };
 
-/** Whole numbers one by one, and by what they lie between. */
+/** Makes a set of whole numbers, written one by one and by its bounds. */
 const wholes: Maker = (rng) => {
   const low = rng.int(-9, 9);
   const high = low + rng.int(1, 6);

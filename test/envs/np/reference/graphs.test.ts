@@ -1,4 +1,4 @@
-/** The distributions of graphs in the level `reference`, against those of the papers' public code. */
+/** Compares the distributions of graphs in the level `reference` with those of the papers' public code. */
 import { describe, expect, test } from "vitest";
 import { edgeCount, type Graph } from "../../../../envs/lib/graph.ts";
 import { bisection } from "../../../../envs/np/bisection/index.ts";

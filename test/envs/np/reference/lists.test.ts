@@ -1,4 +1,7 @@
-/** The distributions of what is no graph in the level `reference`, against those of the papers' public code. */
+/**
+ * Compares the distributions of instances without a graph in the level `reference` with those of the papers' public
+ * code.
+ */
 import { describe, expect, test } from "vitest";
 import { countOnes } from "../../../../envs/lib/bit-matrix.ts";
 import { knapsack } from "../../../../envs/np/knapsack/index.ts";
@@ -64,7 +67,7 @@ describe("np/subset-sum", () => {
       instances.map(({ numbers }) => numbers.length),
       [15, 20],
     );
-    // Where two sets of ten make the target, the second is made to fit and not drawn evenly.
+    // If two sets of ten make the target, the second is fitted to it and not drawn evenly.
     const single = instances.filter(({ numbers, planted }) => numbers.length < 2 * planted.length);
     expectEven(
       single.flatMap(({ numbers }) => [...numbers]),

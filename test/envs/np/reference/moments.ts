@@ -17,7 +17,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The mean is this one, as far as so many values can tell. */
+/** Expects that the values' mean is this one, within the deviation that chance allows. */
 export function expectMean(values: readonly number[], expected: number): void {
   const centre = mean(values);
   const spread = Math.sqrt(mean(values.map((value) => (value - centre) ** 2)));
@@ -42,7 +42,7 @@ export function range(min: number, max: number): readonly number[] {
   return Array.from({ length: max - min + 1 }, (_, i) => min + i);
 }
 
-/** Pairs of so many things. */
+/** Returns the number of pairs of `count` things. */
 export function pairsOf(count: number): number {
   return (count * (count - 1)) / 2;
 }

@@ -27,7 +27,7 @@ export function choices<Instance>(
   };
 }
 
-/** Exchanges one for two others that sum up to the same, or for one, or the other way round, if it meets such. */
+/** Exchanges one number for another one or for two with an equal sum, or two for one, if it finds such numbers. */
 export function exchangeEqualSums(amounts: ArrayLike<number>, list: List, rng: Rng): List {
   const others = missing(list, amounts.length);
   const [from, to] = rng.int(0, 1) === 0 ? [list, others] : [others, list];

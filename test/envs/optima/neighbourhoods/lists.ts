@@ -16,7 +16,7 @@ export function inserted(list: List, position: number, value: number): List {
   return [...list.slice(0, position), value, ...list.slice(position)];
 }
 
-/** With another value at one position; the same if there is no such position. */
+/** Returns the list with another value at one position; an equal list if there is no such position. */
 export function replaced(list: List, position: number, value: number): List {
   return list.map((old, i) => (i === position ? value : old));
 }
@@ -27,7 +27,7 @@ export function swapped(list: List, rng: Rng): List {
   return replaced(replaced(list, i, list[j] as number), j, list[i] as number);
 }
 
-/** With one of its values twice, in the place of another or beside all; the same if it is empty. */
+/** Returns the list with one value repeated, in place of another or in addition; an empty list stays empty. */
 export function repeated(list: List, rng: Rng): List {
   if (list.length === 0) return list;
   const value = rng.pick(list);

@@ -4,7 +4,7 @@
  */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 
-/** Methods, so that those of one environment pass for those of any. */
+/** Its functions are methods, so that TypeScript accepts one environment's neighbourhood for any environment. */
 export interface Neighbourhood<Instance = unknown, Answer = unknown> {
   /** The answer, changed in one place; perhaps infeasible, perhaps the same, perhaps of a wrong shape. */
   move(instance: Instance, answer: Answer, rng: Rng): Answer;
@@ -16,7 +16,7 @@ export interface Neighbourhood<Instance = unknown, Answer = unknown> {
 
 export type Change<Instance, Answer> = (instance: Instance, answer: Answer, rng: Rng) => Answer;
 
-/** One of several ways to change an answer, each as likely. */
+/** Returns a change that picks one of several changes, each as likely. */
 export function anyOf<Instance, Answer>(...changes: readonly Change<Instance, Answer>[]): Change<Instance, Answer> {
   return (instance, answer, rng) => rng.pick(changes)(instance, answer, rng);
 }

@@ -24,7 +24,7 @@ export const colorings: Neighbourhood<Graph, List> = {
   start: ({ vertices }) => [...Array(vertices).keys()],
 };
 
-/** The vertices in random order, cut in two after so many. */
+/** Returns the vertices in random order, cut in two after the first `cut`. */
 function anySides(vertices: number, cut: number, rng: Rng): Sides {
   const order = sample(vertices, vertices, rng);
   return [order.slice(0, cut), order.slice(cut)];

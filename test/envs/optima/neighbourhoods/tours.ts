@@ -11,7 +11,7 @@ function reversed(tour: List, rng: Rng): List {
   return [...tour.slice(0, i), ...tour.slice(i, j + 1).reverse(), ...tour.slice(j + 1)];
 }
 
-/** Or-opt: one to three stops in a row go elsewhere, perhaps in reverse. */
+/** Or-opt: moves one to three consecutive stops elsewhere, perhaps reversed. */
 function moved(tour: List, rng: Rng): List {
   const from = anyPosition(tour, rng);
   const taken = tour.slice(from, from + rng.int(1, 3));
@@ -52,7 +52,9 @@ function exchanged(graph: Graph, cycle: List, rng: Rng): List {
   return replaced(cycle, position, newcomer(graph, cycle, position, rng));
 }
 
-/** The cycle that a walk closes first, of at least three vertices; shorter if it comes to a dead end. */
+/**
+ * Returns the first cycle of at least three vertices that a random walk closes, or its path if it meets a dead end.
+ */
 function walkedCycle(graph: Graph, rng: Rng): List {
   const path = [rng.int(0, graph.vertices - 1)];
   for (;;) {
