@@ -7,7 +7,7 @@ export interface Kept<Value> {
   keep(part: unknown, value: Value): void;
 }
 
-/** Parts and values are plain JSON; a part is known again by all that it says. Without a file nothing is kept. */
+/** Keeps results in a file of plain JSON. A part is found by its whole content. Without a file nothing is kept. */
 export function keptIn<Value>(file: string | undefined): Kept<Value> {
   const known = new Map<string, Value>();
   if (file === undefined) return { of: () => undefined, keep: () => undefined };
@@ -18,12 +18,12 @@ export function keptIn<Value>(file: string | undefined): Kept<Value> {
     }
   return {
     of: (part) => known.get(JSON.stringify(part)),
-    // A line of its own even after one that was cut short by the end of its process.
+    // The leading newline keeps this line apart from one that was cut short when its process ended.
     keep: (part, value) => appendFileSync(file, `\n${JSON.stringify([JSON.stringify(part), value])}`),
   };
 }
 
-/** Undefined: the line was cut short. */
+/** Returns the part and its value; undefined: the line was cut short. */
 function readLine<Value>(line: string): readonly [string, Value] | undefined {
   try {
     return JSON.parse(line) as readonly [string, Value];

@@ -1,4 +1,4 @@
-/** A progress bar on standard error, where that is a terminal. */
+/** A progress bar on standard error, shown only if that is a terminal. */
 import { Presets, SingleBar } from "cli-progress";
 
 export interface Progress {

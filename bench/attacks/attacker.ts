@@ -4,19 +4,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AttackName, attacks } from "./attacks.ts";
 import { type Attack, type Target, unaryOf } from "./caller.ts";
 
-/** Told to an attacker; it says 0 once it attacks and then how many calls have ended, until it is killed. */
+/**
+ * Order to an attacker's process. The process sends 0 when it attacks, then the number of calls that have ended, until
+ * it is killed.
+ */
 export interface Order {
   readonly attack: AttackName;
   readonly target: Target;
 }
 
 export interface Attacker {
-  /** How many of its calls have been answered, refused or given up. */
+  /** Returns how many of the attacker's calls have been answered, refused or given up. */
   readonly calls: () => number;
   readonly stop: () => void;
 }
 
-/** `nice`: how much of its priority it gives up, for it stands for other machines, whose cores are not the server's. */
+/**
+ * Starts an attacker. `nice` lowers its priority, because it stands for other machines, whose cores are not the
+ * server's.
+ */
 export async function startAttack(attack: AttackName, target: Target, nice: number): Promise<Attacker> {
   const execArgv = ["-n", String(nice), process.execPath, ...process.execArgv];
   const child = fork(import.meta.filename, { execPath: "nice", execArgv });

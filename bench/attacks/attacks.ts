@@ -33,7 +33,7 @@ function drawing(environment: string, difficulty: Difficulty, count: number): At
   };
 }
 
-/** Six numbers with exactly one solution: there is hardly an instance. */
+/** Six numbers with exactly one solution: hardly any such instance exists. */
 const barren = given({ numbers_min: 6, numbers_max: 6, solutions_min: 1, solutions_max: 1 });
 
 function stepping(texts: readonly string[]): Attack["call"] {
@@ -46,13 +46,13 @@ function stepping(texts: readonly string[]): Attack["call"] {
   };
 }
 
-/** Programs that sit in the sandbox, one for each caller. */
+/** Steps with programs that occupy the sandbox, one for each caller. */
 function running(program: string): Attack["call"] {
   const spec = { environment: "code", source: Source.REAL, answerFormat: AnswerFormat.ANSWER_TAG };
   return answering(spec, `<answer>\n\`\`\`python\n${program}\n\`\`\`\n</answer>`);
 }
 
-/** A task for each caller, and one completion of it. */
+/** Steps with one completion of a task, one task for each caller. */
 function answering(spec: MessageInitShape<typeof TaskSpecSchema>, completion: string): Attack["call"] {
   return async ({ unary }, i) => {
     const { task } = await unary(environments.reset, { spec, seed: BigInt(i) });
@@ -83,7 +83,7 @@ function runOf(
   return { policy, numGenerations: 2, promptsPerUpdate: 1, ...more };
 }
 
-/** Draws so many tasks of a run, without an answer to any. */
+/** Draws that many tasks of a run, and answers none. */
 async function drawTasks(unary: Unary, runId: string, tasks: number): Promise<void> {
   for (let cursor = 0; cursor < tasks;) {
     const { nextCursor } = await unary(curriculum.nextBatch, { runId, cursor: BigInt(cursor), count: 1024 });
@@ -117,7 +117,7 @@ function bomb(headers: Record<string, string>): Attack["call"] {
     });
 }
 
-/** POSTs that declare 60 MB and send one byte, and stay. */
+/** Sends POSTs that declare 60 MB, send one byte, and stay open. */
 async function stall({ target }: { readonly target: Target }): Promise<void> {
   const headers = { "content-type": "application/json", "content-length": 60 * MiB };
   const path = "/gradus.v1.EnvironmentService/BatchStep";
@@ -149,7 +149,7 @@ function importing(): Pick<Attack, "prepare" | "call"> {
   };
 }
 
-// Frames that no library sends. Each connection is left when the server closes it, or after a time.
+// Time that a connection lasts if the server does not close it. These connections send frames that no library sends.
 
 const STAYS_MS = 2000;
 
@@ -167,14 +167,14 @@ const reflectionRequest = Buffer.concat([
   symbol,
 ]);
 
-/** Connections that each send the same again and again. */
+/** Connections that each send the same bytes again and again. */
 function sending(callers: number, bytes: Buffer, reads = true): Pick<Attack, "callers" | "call"> {
   return { callers, call: ({ target }) => send(target.port, bytes, { reads, forMs: STAYS_MS }) };
 }
 
 const rapidResets = [false, true].map((settles) => begin(20_000, "reset after the headers", stepPath, settles));
 
-/** One after the other. */
+/** Malformed bytes, sent one after the other. */
 const oddities: readonly Buffer[] = [
   begin(20_000, "reset after the message"),
   begin(20_000, "left open"),
@@ -187,7 +187,7 @@ const oddities: readonly Buffer[] = [
   emptyPieces(100_000),
 ];
 
-/** By name. */
+/** All attacks by name. */
 export const attacks = {
   idle: { callers: 0, call: async () => undefined },
   "np/tsp benchmark": { callers: 4, call: drawing("np/tsp", { case: "level", value: "benchmark" }, 256) },

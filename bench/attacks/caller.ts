@@ -3,7 +3,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { credentials, makeGenericClientConstructor, Metadata } from "@grpc/grpc-js";
 
-/** Where the server is. */
+/** Address of the server. */
 export interface Target {
   readonly port: number;
   readonly httpPort: number;
@@ -16,19 +16,19 @@ export type Unary = <I extends DescMessage, O extends DescMessage>(
 
 /** One attack: how many callers there are, and the call that they repeat. */
 export interface Attack {
-  /** Connections; each calls again as soon as it was answered or refused. */
+  /** Number of connections. Each calls again as soon as its call was answered or refused. */
   readonly callers: number;
-  /** Before the attack begins. */
+  /** Runs before the attack begins. */
   readonly prepare?: (unary: Unary) => Promise<void>;
   readonly call: (caller: { readonly unary: Unary; readonly target: Target }, i: number) => Promise<unknown>;
   /** Arguments of the attacked server. */
   readonly args?: readonly string[];
 }
 
-/** Longest that a call is waited for. */
+/** Longest wait for a call, in milliseconds. */
 export const CALL_MS = 30_000;
 
-/** A connection of its own. */
+/** Opens a connection, and returns its calls. */
 export function unaryOf(port: number, token?: string): Unary & { readonly close: () => void } {
   const Client = makeGenericClientConstructor({}, "attack");
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {

@@ -1,4 +1,4 @@
-/** HTTP/2 spoken by hand, as no library lets one speak it: frames of RFC 9113, headers as RFC 7541 packs them. */
+/** HTTP/2 written by hand, for connections that no library allows: frames of RFC 9113, headers packed by RFC 7541. */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -43,7 +43,7 @@ function headersOf(path: string): readonly (readonly [string, string])[] {
   ];
 }
 
-/** Headers that the server is to remember, so that a byte stands for each of them from then on. */
+/** Returns headers that the server adds to its table, so that one byte stands for each of them afterwards. */
 function remembered(path: string): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
   return Buffer.concat(
@@ -77,7 +77,7 @@ export const streams = {
   whole: (stream, block) => [opened(stream, block), message(stream)],
 } as const satisfies Record<string, StreamFrames>;
 
-/** Frames that are of no call. */
+/** Frames that belong to no call. */
 export const floods = {
   pings: frameOf("ping", 0, 0, Buffer.alloc(8)),
   settings: frameOf("settings", 0, 0),
@@ -85,7 +85,10 @@ export const floods = {
   "window updates of 1": frameOf("windowUpdate", 0, 0, uint32(1)),
 } as const;
 
-/** All of a connection in which so many streams begin. One that `settles` acknowledges the server's settings ahead. */
+/**
+ * Returns the bytes of a connection that begins `count` streams. With `settles` it acknowledges the server's settings
+ * ahead.
+ */
 export function begin(count: number, kind: keyof typeof streams, path = stepPath, settles = true): Buffer {
   const frames = Array.from({ length: count }, (_, i) =>
     streams[kind](2 * i + 1, i === 0 ? remembered(path) : again(path)),
@@ -94,12 +97,12 @@ export function begin(count: number, kind: keyof typeof streams, path = stepPath
   return Buffer.concat([Buffer.from(preface), frameOf("settings", 0, 0), ...acknowledged, ...frames.flat()]);
 }
 
-/** All of a connection that sends so many frames which are of no call. */
+/** Returns the bytes of a connection that sends `count` frames which belong to no call. */
 export function flood(count: number, kind: keyof typeof floods): Buffer {
   return Buffer.concat([begin(1, "left open"), ...Array.from({ length: count }, () => floods[kind])]);
 }
 
-/** A stream whose headers do not end. */
+/** Returns a stream whose headers never end. */
 export function endlessHeaders(count: number): Buffer {
   const more = frameOf(
     "continuation",
@@ -115,7 +118,7 @@ export function endlessHeaders(count: number): Buffer {
   ]);
 }
 
-/** A stream of so many messages, as many in each frame as fit. */
+/** Returns a stream of `count` messages, with as many in each frame as fit. */
 export function streamOf(path: string, bytes: Buffer, count: number): Buffer {
   const perFrame = Math.floor(16_384 / bytes.length);
   const frame = frameOf("data", 0, 1, Buffer.concat(Array.from({ length: perFrame }, () => bytes)));
@@ -123,12 +126,12 @@ export function streamOf(path: string, bytes: Buffer, count: number): Buffer {
   return Buffer.concat([begin(1, "left open", path), ...frames]);
 }
 
-/** A stream with so many pieces of nothing. */
+/** Returns a stream with `count` empty DATA frames. */
 export function emptyPieces(count: number): Buffer {
   return Buffer.concat([begin(1, "left open"), ...Array.from({ length: count }, () => frameOf("data", 0, 1))]);
 }
 
-/** Sends all of it on a connection of its own, reads nothing of what comes back unless told to, and leaves after a time. */
+/** Sends bytes on a new connection, reads answers only if told to, and leaves after a time. */
 export async function send(
   port: number,
   bytes: Buffer,

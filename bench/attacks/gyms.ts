@@ -4,13 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { Attack, Target } from "./caller.ts";
 
-/** Longest that an answer is waited for. */
+/** Longest wait for an answer, in milliseconds. */
 const ANSWER_MS = 30_000;
-/** OpenEnv's sessions that one caller opens, and how long it keeps them. */
+/** OpenEnv sessions that one caller opens; the next constant is how long it keeps them. */
 const SESSIONS = 4096;
 const SESSIONS_STAY_MS = 2000;
 
-/** Rows of NeMo Gym with a value beside the task. */
+/** Posts rows of NeMo Gym with a value beside the task. */
 export function posting(value: string): Attack["call"] {
   const body = `{"environment":"countdown","seed":1,"note":${value}}`;
   return async ({ target }) => {
@@ -27,7 +27,7 @@ async function open({ httpPort }: Target): Promise<WebSocket> {
   return socket;
 }
 
-/** Messages of OpenEnv with a value in place of an environment, each on a socket of its own. */
+/** Sends messages of OpenEnv with a value in place of an environment, each on a socket of its own. */
 export function messaging(value: string): Attack["call"] {
   return async ({ target }) => {
     const socket = await open(target);
@@ -46,7 +46,7 @@ export const sitting: Attack["call"] = async ({ target }) => {
   for (const socket of sockets) socket.terminate();
 };
 
-/** Messages that do not come whole, on as many sockets. */
+/** Begins messages and never ends them, on as many sockets. */
 export const stopping: Attack["call"] = async ({ target }) => {
   const sockets = await Promise.all(Array.from({ length: 256 }, () => open(target)));
   for (const socket of sockets) socket.send(Buffer.alloc(1.5 * 1024 ** 2, "x"), { fin: false, binary: false });

@@ -21,13 +21,13 @@ export interface Result {
   readonly attacked: Seen;
   /** Latencies of a second, idle server, measured at the same moments: the share that the machine itself adds. */
   readonly idle: Seen;
-  /** The most memory that the attacked server had, over what it had before. */
+  /** Largest memory that the attacked server had, above what it had before. */
   readonly memoryOverIdleMiB: number;
-  /** The attackers' calls that ended, a second. */
+  /** Calls of the attackers that ended, a second. */
   readonly callsPerSecond: number;
 }
 
-/** Others' calls may take so long, or so many times as long as an idle server takes, where that is slow itself. */
+/** Limits on other callers' calls: a time in milliseconds, or a ratio to an idle server if that is slow itself. */
 const bars = { p99Ms: 50, maxMs: 250, p99Ratio: 2, maxRatio: 3 };
 const BATCH_RATIO = 3;
 const MEMORY_MIB = 1024;
@@ -50,7 +50,7 @@ function isMet({ attacked, idle, memoryOverIdleMiB }: Result): boolean {
   return calls && batches && memoryOverIdleMiB <= MEMORY_MIB;
 }
 
-/** A line for each attack, and in it the rounds one after the other. */
+/** Returns a line for each attack, with its rounds one after the other. */
 export function table(names: readonly AttackName[], results: readonly Result[]): string {
   const rows = names.map((name) => {
     const rounds = results.filter(({ attack }) => attack === name);
@@ -80,7 +80,7 @@ export function table(names: readonly AttackName[], results: readonly Result[]):
   ].join("\n");
 }
 
-/** How many of these rounds missed a bar. */
+/** Returns how many of the rounds missed a bar. */
 export function attacksThatMissed(results: readonly Result[]): number {
   return results.filter((result) => !isMet(result)).length;
 }

@@ -33,15 +33,18 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Between calls. They are sent by the clock, and not when the last was answered: a stall delays all of them. */
+/**
+ * Interval between calls, in milliseconds. A clock sends them, whether or not the last was answered, so a stall delays
+ * all of them.
+ */
 const EVERY_MS = 10;
-/** Between two update batches of the sound run. */
+/** Interval between two update batches of the undisturbed run, in milliseconds. */
 const BATCH_EVERY_MS = 50;
 const WARM_UP_MS = 2000;
 
 type Timed = () => Promise<unknown>;
 
-/** Milliseconds that each call took, sent by the clock; one that failed counts as the longest that is waited for. */
+/** Returns the milliseconds that each call took. A clock sends the calls. A failed call counts as the longest wait. */
 async function timed(call: Timed, everyMs: number, durationMs: number): Promise<Latencies> {
   const taken: Promise<number>[] = [];
   const once = async (): Promise<number> => {
@@ -81,7 +84,7 @@ function healthOf(port: number): Timed {
     });
 }
 
-/** Someone else, who trains in peace. */
+/** Starts another caller, who trains and attacks nothing. */
 async function bystander({ port }: ServerProcess): Promise<(durationMs: number) => Promise<Seen>> {
   const environments = EnvironmentService.method;
   const curriculum = CurriculumService.method;
@@ -110,7 +113,7 @@ async function bystander({ port }: ServerProcess): Promise<(durationMs: number) 
   };
 }
 
-/** The most memory while something goes on. */
+/** Returns the largest memory of the server while the work lasts. */
 async function highest(server: ServerProcess, during: Promise<unknown>): Promise<number> {
   let most = 0;
   const timer = setInterval(() => {

@@ -36,7 +36,7 @@ const groupsAtOnce = Number(options.groups);
 
 const [PROMPTS, COMPLETIONS] = [64, 16];
 const RATIO_MAX = 2.5;
-/** The idle server is looked at once its workers have loaded what they need. */
+/** Time until the idle server is measured: its workers have then loaded what they need. */
 const IDLE_MS = 5000;
 const DEADLINE_MS = 60_000;
 
@@ -51,7 +51,10 @@ const completions = Array.from({ length: COMPLETIONS }, (_, i) =>
 
 interface Minute {
   readonly rssMiB: number;
-  /** Share of a core that all threads of the server used, and of the time that its event loop was busy. */
+  /**
+   * Shares in the last minute: of a core that all the server's threads used, and of the time that its event loop was
+   * busy.
+   */
   readonly cpu: number;
   readonly busy: number;
   readonly samplesPerSecond: number;
@@ -87,13 +90,16 @@ async function train(index: number): Promise<void> {
   client.close();
 }
 
-/** Seconds so far of the server's processor time, and of its event loop's being busy, which are more where cores are others'. */
+/**
+ * Returns the server's processor seconds so far, and its event loop's busy seconds, which are more if other processes
+ * use the cores.
+ */
 async function usedSeconds(): Promise<readonly [cpu: number, busy: number]> {
   const metrics = await (await fetch(`http://127.0.0.1:${server.httpPort}/metrics`)).text();
   return [server.cpuSeconds(), Number(/^gradus_event_loop_busy_seconds_total (\S+)$/m.exec(metrics)?.[1])];
 }
 
-/** Sets the pace once a second by what the server uses, and tells what each minute was like. */
+/** Sets the pace once a second by the server's use of a core, and returns a record of each minute. */
 async function watch(): Promise<readonly Minute[]> {
   const rows: Minute[] = [];
   const progress = createProgress("minutes", minutes);

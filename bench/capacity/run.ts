@@ -76,7 +76,7 @@ const rowsOf = (environment: string): readonly Row[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as Row);
 
-/** A right answer to the task; undefined: none is known. */
+/** Returns a right answer to the task; undefined: none is known. */
 function answerOf(
   environment: Environment,
   task: Task,
@@ -167,7 +167,7 @@ async function measure(client: GradusClient, pid: number, environment: Environme
   };
 }
 
-/** Runs that each have an update batch of countdown out. */
+/** Measures the memory of runs that each have an open update batch of countdown. */
 async function memoryOfRuns(client: GradusClient, pid: number, count: number) {
   const open = async (i: number): Promise<void> => {
     const run = client.run(`capacity-${i}`);

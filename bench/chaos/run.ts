@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 
 const played = Object.keys(scenes).filter((name) => options.scene.includes(name)) as SceneName[];
 
-/** How many violations of a seed are shown. */
+/** Number of violations of a seed that are shown. */
 const SHOWN_MAX = 5;
 
 interface Part {
@@ -93,7 +93,7 @@ async function continued(points: number, seed: number, scene: SceneName): Promis
 
 async function replicated(wanted: number, seed: number): Promise<Part> {
   const ended = timed();
-  // Twice the samples: undisturbed, and in the storm. Where there is a bar it tells enough.
+  // The total is twice the samples: undisturbed, and in the storm. Without a progress bar the output says enough.
   const progress = createProgress("% of the samples, undisturbed and on replicas", 100);
   let [samplesIn, percent] = [0, 0];
   const onSample = (): void => {

@@ -21,7 +21,7 @@ export interface Judgement {
   readonly set: KindSet;
   readonly policy: string;
   readonly students: number;
-  /** Students of whom not even equal shares arrived in the time there was: they say nothing of the ratio. */
+  /** Students that even equal shares did not bring to the target in the time: they say nothing of the ratio. */
   readonly unreached: number;
   /**
    * Students that equal shares brought to the target and this policy did not, within twice the time of equal shares.
@@ -29,7 +29,7 @@ export interface Judgement {
   readonly lost: number;
   /** The median over the students of its rollouts to the target over those of equal shares. Infinity: most are lost. */
   readonly ratio: Figure;
-  /** After twice the time of equal shares: the mean difference of the score to theirs. */
+  /** Mean difference of the score to that of equal shares, after twice the time of equal shares. */
   readonly late: Figure;
   /** Median rollouts of equal shares. */
   readonly uniformRollouts: number;
@@ -45,7 +45,7 @@ function ratioOf({ policy, uniform }: Pair): number {
   return (policy.rolloutsToTarget ?? Infinity) / (uniform.rolloutsToTarget ?? NaN);
 }
 
-/** Resampled by student: policies of one kind are compared on the same resamples. */
+/** Returns a figure that is resampled by student. All policies of one kind are compared on the same resamples. */
 function figure(kind: string, values: readonly number[], statistic: (values: readonly number[]) => number): Figure {
   const at = (places: readonly number[]): number => statistic(places.map((place) => values[place] ?? NaN));
   return { value: statistic(values), ...bootstrap(values.length, at, kind) };
@@ -78,20 +78,23 @@ export interface Overall {
   /** Median of the kinds' ratios. */
   readonly median: number;
   readonly worst: number;
-  /** The greatest upper end of an interval, and of which kind it is. */
+  /** Highest upper end of an interval, and the kind that has it. */
   readonly upper: number;
   readonly worstKind: string;
   readonly lost: number;
-  /** The least difference late, and its kind. */
+  /** Smallest late difference, and the kind that has it. */
   readonly late: number;
   readonly lateKind: string;
   readonly meetsBar: boolean;
 }
 
-/** At most so much of the rollouts of equal shares on the median kind, and by the upper end of the interval on any. */
+/**
+ * The bar: the share of equal shares' rollouts that a policy may use, on the median kind, and at the upper end of the
+ * interval on any kind.
+ */
 export const BAR = { median: 0.7, upper: 1.05 } as const;
 
-/** The one of which a number is greatest. */
+/** Returns the item with the greatest number. */
 function greatest<T>(items: readonly T[], of: (item: T) => number): T | undefined {
   let best = items[0];
   for (const item of items) if (best !== undefined && of(item) > of(best)) best = item;

@@ -1,4 +1,4 @@
-/** The kinds of students that are judged: ours, and those of files. */
+/** The kinds of students that are judged: the bench's own, and those from files. */
 import { familyOf } from "../../cli/research/simulate/families.ts";
 import type { Family } from "../../server/simulation/student.ts";
 import { kinds } from "./kinds/kinds.ts";
@@ -14,7 +14,7 @@ export interface JudgedKind extends Omit<Kind, "apart"> {
   readonly set: KindSet;
 }
 
-/** A student of a file may bring the places and the shape of its runs along. */
+/** A student of a file may set the arms and the shape of its runs. */
 type Theirs = Family & Partial<Pick<Kind, "places" | "shape">>;
 
 function theirKind(family: Theirs): JudgedKind {

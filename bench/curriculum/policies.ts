@@ -32,7 +32,7 @@ function stages(places: readonly Place[], order: readonly number[]): JsonValue {
   return order.map((level) => ({ share: 1 / order.length, weights: levels(places, (of) => of === level) }));
 }
 
-/** A tier for each level, from the easiest. */
+/** Returns one tier a level, from the easiest. */
 export function tiers(places: readonly Place[]): JsonValue[] {
   return levelsOf(places).map((level) => ({ weights: levels(places, (of) => of === level) }));
 }
@@ -59,7 +59,7 @@ export const competence = (name: string, says: string, config: Record<string, Js
   policy: (places) => ({ competence: { tiers: tiers(places), ...config } }),
 });
 
-/** Plans that are made before the run, and so depend on its length. */
+/** Policies that plan before the run, and so depend on its length. */
 const planned: readonly Candidate[] = [
   {
     name: "staged",
@@ -106,7 +106,7 @@ const planned: readonly Candidate[] = [
   },
 ];
 
-/** Ours: see docs/decisions/0013-default-curriculum.md. What the SDKs' recommended() gives. */
+/** Our default, which the SDKs' recommended() returns: see docs/decisions/0013-default-curriculum.md. */
 export const recommended: Candidate = {
   name: "frontier",
   says: "recommended: where there is something to learn; is told nothing of the arms",

@@ -1,4 +1,4 @@
-/** The tables, in markdown. */
+/** Tables of the results, in Markdown. */
 import { type JudgedKind, type KindSet, sets } from "./judged-kinds.ts";
 import { BAR, type Figure, type Judgement, overall } from "./judge.ts";
 import type { Candidate } from "./policies.ts";
@@ -17,7 +17,7 @@ function table(head: readonly string[], rows: readonly (readonly (string | numbe
   return [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n");
 }
 
-/** A policy a row, over the kinds of one set. */
+/** Returns a table with one policy a row, over the kinds of one set. */
 export function overallTable(judgements: readonly Judgement[], set: KindSet): string {
   const rows = [...overall(judgements, set)].sort((a, b) => a.median - b.median || a.upper - b.upper);
   const head = ["policy", "median kind", "worst kind", "upper end", "which", "lost", "late, worst kind", "which"];
@@ -30,7 +30,7 @@ export function overallTable(judgements: readonly Judgement[], set: KindSet): st
   );
 }
 
-/** A kind a row, for one policy. */
+/** Returns a table with one kind a row, for one policy. */
 export function kindTable(judgements: readonly Judgement[], policy: string): string {
   const of = judgements.filter((judgement) => judgement.policy === policy);
   return table(
@@ -51,7 +51,7 @@ export function kindTable(judgements: readonly Judgement[], policy: string): str
   );
 }
 
-/** A kind a row, a policy a column: ratios. */
+/** Returns a table of ratios with one kind a row and one policy a column. */
 export function ratioTable(judgements: readonly Judgement[]): string {
   const names = [...new Set(judgements.map(({ policy }) => policy))];
   const rows = [...new Set(judgements.map(({ kind }) => kind))].map((kind) => {

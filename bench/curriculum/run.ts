@@ -27,7 +27,7 @@ import { kindTable, overallTable, report } from "./report.ts";
 import { seedSets, seedsOf } from "./setting.ts";
 import type { Job, Taught } from "./worker.ts";
 
-/** Students of one job: small enough that two threads end together; where they are kept, so that little is played again. */
+/** Students of one job: few, so that two threads end together; one if results are kept, so that little is repeated. */
 const [SEEDS_A_JOB, KEPT_A_JOB] = [10, 1];
 const QUICK_SEEDS = 8;
 
@@ -74,7 +74,7 @@ const seedsFor = ({ name }: Candidate): number => {
   return Number(name === recommended.name || options.policies !== undefined ? options.seeds : options["seeds-others"]);
 };
 
-/** Policies that have as many students go together, so that equal shares are played once. */
+/** Groups policies that have the same number of students into one job, so that equal shares are played once. */
 function jobsOf({ name: kind, places, shape }: JudgedKind): readonly Job[] {
   const counts = [...new Set(judged.map(seedsFor))].sort((a, b) => a - b);
   const size = options.keep === undefined ? SEEDS_A_JOB : KEPT_A_JOB;
@@ -90,7 +90,7 @@ function jobsOf({ name: kind, places, shape }: JudgedKind): readonly Job[] {
   });
 }
 
-/** Students of a kind, and what became of them. */
+/** Students of a kind, and their results. */
 interface Lesson {
   readonly kind: string;
   readonly students: readonly Taught[];
@@ -141,7 +141,7 @@ if (options.out !== undefined) {
   writeFileSync(join(options.out, "results.md"), text);
 }
 if (options.json) {
-  // JSON has no Infinity: a figure of runs that never arrived is null.
+  // JSON has no Infinity: the figure of runs that never reached the target is null.
   console.log(
     JSON.stringify({ set, overall: sets.flatMap((of) => overall(judgements, of)), judgements }, undefined, 2),
   );

@@ -17,7 +17,7 @@ const tiered = [0.6, 0.7, 0.8].flatMap((threshold) =>
   ),
 );
 
-/** The last tier is of all arms: what was mastered is practised on. */
+/** Candidates whose last tier has all arms, so that mastered arms are practised further. */
 const closing = [0.2, 0.25, 0.3].map((floor): Candidate => ({
   name: `moves on to all, floor ${floor}`,
   says: "",

@@ -1,4 +1,4 @@
-/** A thread of the harness: has students of one kind taught by equal shares, and by each policy for as long. */
+/** A worker thread of the bench: students of one kind are taught by equal shares, and by each policy for as long. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/types.ts";
 import { drive } from "../../server/simulation/drive.ts";
@@ -9,9 +9,9 @@ import { policyOf, uniform } from "./policies.ts";
 
 export interface Job {
   readonly kind: string;
-  /** Files of students beside ours. */
+  /** Files of students beside the bench's own. */
   readonly files: readonly string[];
-  /** In the contract's JSON, by name. */
+  /** Policies in the contract's JSON, by name. */
   readonly policies: readonly (readonly [name: string, policy: JsonValue])[];
   readonly seeds: readonly string[];
 }
@@ -42,7 +42,7 @@ function live({ places, shape, create }: JudgedKind, policy: Policy, seed: strin
   return [counter.life(), played];
 }
 
-/** Equal shares go on until they have arrived, and as long again; the others have the same time. */
+/** Plays equal shares until they reach the target and for as long again; the policies have the same time. */
 export default async function work({ kind: name, files, policies, seeds }: Job): Promise<readonly Taught[]> {
   const kind = (await judgedKinds(files)).find((each) => each.name === name);
   if (kind === undefined) throw new Error(`there is no student "${name}"`);

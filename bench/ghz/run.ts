@@ -25,9 +25,9 @@ const binary = join(binaries, "ghz");
 interface Test {
   readonly scenario: Scenario;
   readonly method: "step" | "batchStep" | "streamSteps";
-  /** Distinct messages. */
+  /** Number of distinct messages. */
   readonly messages: number;
-  /** Calls on the way. */
+  /** Calls in flight. */
   readonly concurrency: number;
 }
 

@@ -36,7 +36,7 @@ function verify(instance: MathInstance, text: string): string {
     const facts = math.verify(instance, read.answer);
     return facts.kind === "graded" ? (facts.solved ? "equal" : (facts.info?.["undecided"] ?? "different")) : facts.kind;
   } catch {
-    // Such a gold is refused when its pool is loaded.
+    // The pool refuses such a gold when it is loaded.
     return "no gold";
   }
 }
@@ -81,7 +81,7 @@ function rowsAt(length: number): readonly Row[] {
   ]);
 }
 
-// Nothing is compiled yet when the first answers are read.
+// Warm-up: nothing is compiled yet when the first answers are read.
 rowsAt(100);
 const rows = options.length.flatMap((length) => rowsAt(Number(length))).sort((a, b) => b.ms - a.ms);
 

@@ -97,7 +97,7 @@ async function openRounds() {
     mount: FILE,
     provider,
     concurrency: ANSWERS_AT_ONCE,
-    // Trying the laws is no part of what is measured.
+    // The laws are not tried, because that is no part of the measurement.
     lawful: () => Promise.resolve({ kind: "lawful" }),
     onBroken: console.error,
   });
@@ -172,7 +172,7 @@ async function measured(level: string, alone: Alone, rounds: Rounds, verify: Ver
   return { level, aloneUs, nodeUs, workerUs, ratio, moreUs, isMet };
 }
 
-// The Python package of this checkout, whatever is installed.
+// Hosts use this checkout's Python package, whichever is installed.
 process.env["PYTHONPATH"] = join(import.meta.dirname, "../../clients/python/src");
 const alone = startAlone();
 const rounds = await openRounds();

@@ -92,7 +92,7 @@ for (const environment of opened.mounts.environments()) {
     isServed ||= !found.some((each) => each.startsWith("no task"));
     if (found.includes("REWARDED")) console.log(`${environment.id}: a hostile answer has a reward`);
     for (const each of found) counts.set(each, (counts.get(each) ?? 0) + 1);
-    // The first that is served stands for the others: their verifier is the same.
+    // The first served environment stands for the others, which have the same verifier.
     if (isServed) break;
   }
   if (isServed) served++;

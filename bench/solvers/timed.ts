@@ -16,7 +16,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** One that finds its facts at once, as all with a solver do. */
+/** Returns the environment of an id, which must be synchronous, as all with a solver are. */
 export function environmentOf(id: string): SyncEnvironment {
   const found = createRegistry(environments).find(id);
   if (found.kind !== "found") throw new Error(found.message);
@@ -30,9 +30,9 @@ export function solverOf(environment: Environment): Solver<unknown, unknown> {
   return environment.solver;
 }
 
-/** The instances of the seeds from `seed` on, as training issues them. */
+/** Returns the instances of the seeds from `seed` on, as training issues them. */
 export function instancesOf(environment: Environment, parameters: Parameters, count: number, seed: number): unknown[] {
-  // Without its goal an environment is not solved while it issues.
+  // Without a goal the environment does not solve instances while it makes them.
   const drawn: Environment = { ...environment, goal: "satisfy" };
   return Array.from({ length: count }, (_, i) => {
     const result = makeGenerated(drawn, { parameters, seed: BigInt(seed + i), split: "train" });
@@ -51,15 +51,17 @@ export function timed(environment: Environment, instance: unknown): Timed {
   return { instance, solution, cpuMs: (used.user + used.system) / 1000, wallMs };
 }
 
-/** How far a value and its bound are apart, as a share of the smaller; of 1 where that is 0. */
+/** Returns the difference of a value and its bound as a share of the smaller one; as a share of 1 if that is 0. */
 export function gapOf({ value, bound }: Solution<unknown>): number {
   return Math.abs(value - bound) / Math.max(1, Math.min(value, bound));
 }
 
-/** Less than this, and what is hot is still being compiled while the first few hundred short solves are measured. */
+/**
+ * Warm-up time. With less, the runtime still compiles hot code while the first few hundred short solves are measured.
+ */
 const WARM_UP_MS = 2000;
 
-/** Solves instances of their own again and again, so that what is measured next is not charged for cold code. */
+/** Solves instances again and again, so that the next measurement does not include the compilation of cold code. */
 export function warmUp(environment: Environment): void {
   const instances = environment.levels.flatMap(({ parameters }) =>
     instancesOf(environment, parameters, 150, 1_000_000),

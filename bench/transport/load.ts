@@ -30,7 +30,7 @@ export interface Prepared {
 
 const service = "/gradus.v1.EnvironmentService";
 const connections = 2;
-/** Requests that a connection has on the way. */
+/** Requests in flight on a connection. */
 const window: Readonly<Record<Scenario, number>> = { batch: 2, unary: 32, stream: 16 };
 
 const templates = new Map<Scenario, readonly Template[]>();
@@ -63,13 +63,13 @@ async function run({ scenario, port, durationMs }: Run): Promise<Done> {
   return { kind: "done", requests: counts.reduce((sum, count) => sum + count, 0), seconds };
 }
 
-/** An endless supply, from a place of its own for each connection. */
+/** Returns an endless supply of requests, which begins at another place for each connection. */
 function rotate(templates: readonly Template[], index: number): () => Template {
   let at = Math.floor((index * templates.length) / connections);
   return () => templates[at++ % templates.length] as Template;
 }
 
-/** Keeps `window` calls on the way until the time is up; gives how many were answered. */
+/** Keeps `window` calls in flight until the time is up; returns how many were answered. */
 function callLoad(wire: Wire, next: () => Template, window: number, until: number): Promise<number> {
   return new Promise((resolve) => {
     let onTheWay = 0;

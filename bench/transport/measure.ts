@@ -5,7 +5,7 @@ import type { LoadClient, ServerProcess } from "./processes.ts";
 
 export interface Measurement {
   readonly requestsPerSecond: number;
-  /** Server CPU for one request, microseconds. */
+  /** Server CPU for one request, in microseconds. */
   readonly cpuMicrosPerRequest: number;
 }
 
@@ -28,9 +28,9 @@ export interface Result {
   readonly pairs: readonly Pair[];
   readonly ours: Measurement;
   readonly minimal: Measurement;
-  /** Ours over the minimal server's; the bar is on this. */
+  /** Throughput of our server over that of the minimal one; the bar is on this ratio. */
   readonly throughputRatio: Spread;
-  /** Ours over the minimal server's: how many times the CPU. */
+  /** CPU of our server over that of the minimal one. */
   readonly cpuRatio: Spread;
 }
 

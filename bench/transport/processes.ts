@@ -16,15 +16,15 @@ export interface ServerProcess {
   readonly port: number;
   /** HTTP port; 0 for the minimal server, which has none. */
   readonly httpPort: number;
-  /** Memory that it has now. */
+  /** Returns the server's resident memory now. */
   rssBytes(): number;
-  /** Seconds of CPU used so far, by all of its threads. */
+  /** Returns the seconds of CPU that all threads of the server have used so far. */
   cpuSeconds(): number;
-  /** Ends it, gracefully. */
+  /** Stops the server gracefully. */
   stop(): Promise<void>;
 }
 
-/** Our server as `gradus serve` starts it, its log in a file of `folder`. */
+/** Starts our server as `gradus serve` does, with its log in a file of `folder`. */
 export function startOurs(
   folder: string,
   extraNodeFlags: readonly string[] = [],
@@ -33,14 +33,14 @@ export function startOurs(
   return startServer([...extraNodeFlags, ...serve, "--data-dir", folder, ...args], join(folder, "ours.log"));
 }
 
-/** Our server as another checkout has it; where ours runs beside it, with its keys. */
+/** Starts the server of another checkout, with the keys of ours if both run. */
 export function startOther(folder: string, checkout: string): Promise<ServerProcess> {
   const keys = join(folder, "task-keys");
   const shared = existsSync(keys) ? ["--key-file", keys] : [];
   return startServer([...serve, "--data-dir", join(folder, "other"), ...shared], join(folder, "other.log"), checkout);
 }
 
-/** A server that does the least: what the rest is measured by. */
+/** Starts the minimal server, the standard that the others are measured by. */
 export function startMinimal(
   folder: string,
   extraNodeFlags: readonly string[] = [],
@@ -72,7 +72,10 @@ async function startServer(args: readonly string[], logFile: string, cwd = repos
   }
 }
 
-/** Time on a CPU in nanoseconds, the first number of each thread's schedstat: finer than the ticks of /proc/pid/stat. */
+/**
+ * Returns a process's CPU seconds from the first number, in nanoseconds, of each thread's schedstat: finer than the
+ * ticks of /proc/pid/stat.
+ */
 function cpuSecondsOf({ pid }: ChildProcess): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = threads.map((thread) => {

@@ -14,7 +14,7 @@ const initialWindowSetting = 0x4;
 /** The largest frame that every peer must take. */
 const framePayloadMax = 16_384;
 const windowMax = 2 ** 31 - 1;
-/** The connection's window is topped up when so much of it is used. */
+/** Number of used bytes of the connection's window after which the client tops it up. */
 const topUpBytes = 8 * 1024 ** 2;
 
 function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
@@ -41,7 +41,7 @@ function requestHeaders(path: string): Buffer {
 /** Frames of one call or message, to be sent on any stream. */
 export interface Template {
   readonly bytes: Buffer;
-  /** Where the stream's number goes. */
+  /** Offsets at which the stream's number is written. */
   readonly streamAt: readonly number[];
   /** Bytes that count against the flow-control windows. */
   readonly dataBytes: number;
@@ -81,7 +81,7 @@ export function messageTemplate(message: Uint8Array): Template {
 
 interface Stream {
   window: number;
-  /** Bytes of the message being received that are still to come; in `head` while its length is not known. */
+  /** Bytes of the current message that are still to come; while its length is not known, they gather in `head`. */
   pending: number;
   head: number[];
   messages: number;
@@ -90,7 +90,7 @@ interface Stream {
 }
 
 export interface OpenStream {
-  /** False: the windows have no room; try again after the next answer. */
+  /** Sends a message. False: the windows have no room; try again after the next answer. */
   send(message: Template): boolean;
   end(): void;
 }

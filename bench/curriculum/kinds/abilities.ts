@@ -1,4 +1,4 @@
-/** Kinds that differ in where they begin, and in what practice of one arm does to others. */
+/** Kinds that differ in their first abilities, and in the effect of practising one arm on others. */
 import { between } from "../../../server/simulation/law.ts";
 import { type Described, hopeless, armsWhere, transferring } from "./kind.ts";
 

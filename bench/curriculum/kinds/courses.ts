@@ -1,4 +1,4 @@
-/** Kinds that differ in how fast they move, and in what happens while they do. */
+/** Kinds that differ in their pace, and in events during the run. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between } from "../../../server/simulation/law.ts";
 import { armsWhere, at, coins, type Described, hopeless, paced, transferring } from "./kind.ts";
@@ -41,7 +41,7 @@ export const sudden: Described = {
   }),
 };
 
-/** So many times the usual pace, of a run so much longer. */
+/** A kind that learns `times` as fast, in a run that is as much longer. */
 const rate = (name: string, times: number): Described => ({
   name: `pace ${name}`,
   models: `every group teaches ${name} as much`,

@@ -1,4 +1,4 @@
-/** A kind of students, with the run that they are in; and what most kinds have in common. */
+/** A kind of students with its run, and helpers that most kinds share. */
 import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderTransfer } from "../../../server/simulation/law.ts";
 import type { Shape } from "../../../server/simulation/simulated-run.ts";
@@ -8,15 +8,15 @@ import { places, setting } from "../setting.ts";
 import { type Nature, studentOf } from "./nature.ts";
 
 export interface Kind extends Family {
-  /** Policies were tuned without it, and are judged by it. */
+  /** Whether policies were tuned without this kind, and are judged by it. */
   readonly apart: boolean;
   /** The arms, as a user sees them. */
   readonly places: readonly Place[];
-  /** `batches` is how long equal shares may take, and as long again. */
+  /** Shape of the run. `batches` is the time that equal shares have to reach the target, and as long again. */
   readonly shape: Shape;
 }
 
-/** A ladder's law, to be changed. */
+/** A change of a ladder's law. */
 type Nurture = (nature: Nature, rng: Rng, places: readonly Place[]) => Nature;
 
 export interface Described {
@@ -40,7 +40,7 @@ export function kindOf({ name, models, nature = (same) => same, shape, ...more }
   };
 }
 
-/** Families of tasks, each with so many levels. */
+/** Returns the levels of several families of tasks. */
 export function laddersOf(families: number, levels: number): readonly Place[] {
   return Array.from({ length: families }, (_, f) =>
     Array.from({ length: levels }, (__, level) => ({ id: `${f}/${level}`, family: String(f), level })),
@@ -55,12 +55,12 @@ export function besides(names: string, count: number, level: (i: number) => numb
   ];
 }
 
-/** The arms of which something holds, by index. */
+/** Returns the indices of the arms that meet the condition. */
 export function armsWhere(of: readonly Place[], holds: (place: Place) => boolean): readonly number[] {
   return of.flatMap((place, arm) => (holds(place) ? [arm] : []));
 }
 
-/** Numbers by arm, others for some. */
+/** Returns a number for each arm, with other numbers for some. */
 export function at(
   of: readonly Place[],
   usual: number,
@@ -70,7 +70,7 @@ export function at(
   return of.map((_, arm) => (arms.includes(arm) ? value(arm) : usual));
 }
 
-/** Arms that practice neither changes nor changes others by. */
+/** Makes arms unteachable: practice does not change them, and practising them changes no others. */
 export function unteachable(nature: Nature, arms: readonly number[]): Nature {
   const out = (arm: number): boolean => arms.includes(arm);
   return {
@@ -81,10 +81,10 @@ export function unteachable(nature: Nature, arms: readonly number[]): Nature {
   };
 }
 
-/** Never solved: logits. */
+/** Ability, in logits, at which an arm is never solved. */
 export const NEVER = -8;
 
-/** Arms that are out of reach. */
+/** Puts arms out of reach. */
 export function hopeless(nature: Nature, arms: readonly number[]): Nature {
   return {
     ...unteachable(nature, arms),
@@ -92,18 +92,18 @@ export function hopeless(nature: Nature, arms: readonly number[]): Nature {
   };
 }
 
-/** Arms that are solved by chance, whatever is practised. */
+/** Makes arms that are solved by chance, whatever is practised. */
 export function coins(nature: Nature, arms: readonly number[], share: number): Nature {
   const same = (usual: number) => nature.start.map((_, arm) => (arms.includes(arm) ? share : usual));
   return { ...unteachable(nature, arms), floors: same(0), caps: same(1) };
 }
 
-/** Learns so many times as fast. */
+/** Makes a student learn `times` as fast. */
 export function paced(nature: Nature, times: number): Nature {
   return { ...nature, rates: nature.rates.map((rate) => times * rate) };
 }
 
-/** Transfer that is stronger or weaker, or goes one way only. */
+/** Makes transfer stronger or weaker, or one-way. */
 export function transferring(
   nature: Nature,
   rng: Rng,

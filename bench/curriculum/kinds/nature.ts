@@ -13,22 +13,22 @@ import { type Law, logistic, offsetOf, offsets } from "../../../server/simulatio
 import type { Practice, Student } from "../../../server/simulation/student.ts";
 
 export interface Nature extends Law {
-  /** By arm; left out: 0, and 1. */
+  /** Chance of a right answer by luck, by arm; undefined: 0. The caps default to 1. */
   readonly floors?: readonly number[];
   readonly caps?: readonly number[];
-  /** By arm: teaching groups of it before it opens; left out: none. */
+  /** Teaching groups of an arm before the arm opens, by arm; undefined: 0. */
   readonly opens?: readonly number[];
-  /** Logits that each ability loses with an update batch, down to where it began; left out: 0. */
+  /** Logits that each ability loses with an update batch, down to its first value. Defaults to 0. */
   readonly drift?: number;
-  /** Abilities that fall, by so many logits, before an update batch; left out: none does. */
+  /** Falls of an ability, in logits, before an update batch; undefined: none. */
   readonly falls?: readonly { readonly batch: number; readonly arm: number; readonly by: number }[];
-  /** Answers are graded, the best of them `top`; left out: they are right or wrong. */
+  /** Noise of graded answers, and their best quality `top`; undefined: answers are right or wrong. */
   readonly graded?: { readonly noise: number; readonly top: number };
 }
 
 interface Mind {
   readonly abilities: readonly number[];
-  /** Teaching groups, by arm. */
+  /** Number of teaching groups, by arm. */
   readonly practised: readonly number[];
   readonly batch: number;
 }
@@ -44,7 +44,7 @@ function meanOver(values: readonly number[], of: (value: number) => number): num
   return sum / values.length;
 }
 
-/** The share of a group's variance that is the student's own. */
+/** Returns the share of a group's variance that is the student's own. */
 function ownShare(p: number, floor: number, cap: number): number {
   const seen = floor + (cap - floor) * p;
   const whole = seen * (1 - seen);
@@ -88,7 +88,7 @@ export function studentOf(nature: Nature): Student<Mind> {
 
   const qualityAt = (logit: number): number => (graded?.top ?? 1) * logistic(logit);
   const noises = offsets.map((offset) => offset * (graded?.noise ?? 0));
-  /** An arm's mean, of which there are as many as abilities: one for each hundredth of a logit. */
+  /** Cached mean qualities of an arm, by its ability in hundredths of a logit. */
   const means = new Map<number, number>();
   const meanQuality = (ability: number): number => {
     const key = Math.round(100 * ability);

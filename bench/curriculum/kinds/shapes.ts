@@ -1,4 +1,4 @@
-/** Kinds that differ in the run: how many arms there are, how large batches and groups are, how late feedback is. */
+/** Kinds that differ in the run: the number of arms, the size of batches and groups, and the delay of feedback. */
 import { between } from "../../../server/simulation/law.ts";
 import { armsWhere, besides, coins, type Described, hopeless, laddersOf, paced, transferring } from "./kind.ts";
 

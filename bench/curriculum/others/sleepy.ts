@@ -1,4 +1,7 @@
-/** A student that is none of ours, as an example of `--students FILE`: it learns in every other update batch only. */
+/**
+ * A student that the bench does not have, as an example of `--students FILE`: it learns in every other update batch
+ * only.
+ */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { studentOf, type Abilities } from "../../../server/simulation/law.ts";
 import type { Family } from "../../../server/simulation/student.ts";

@@ -1,4 +1,4 @@
-/** The classes of generated pairs: each with its template in templates.txt, and what it draws. */
+/** Classes of generated pairs: each names its template in templates.txt, and draws the values. */
 import {
   ascending,
   differentiated,

@@ -17,7 +17,7 @@ import {
 } from "./support.ts";
 import type { NewShape } from "../../../server/curriculum/shape.ts";
 
-/** A source that counts what it is asked to make. */
+/** Returns a source that counts the tasks that it is asked to make. */
 function counting() {
   const made: string[] = [];
   const source: TaskSource = {
@@ -50,7 +50,7 @@ describe("tasks made ahead", () => {
       const drawn = next.tasks.map(({ key }) => key.name.split(":").slice(0, 2).join(":"));
       expect(made.slice(0, before)).toEqual(expect.arrayContaining(drawn));
     }
-    // None twice.
+    // The source made no task twice.
     expect(new Set(made).size).toBe(made.length);
   });
 
@@ -71,7 +71,7 @@ describe("tasks made ahead", () => {
     const { runs, made } = await started({ promptsPerUpdate: 400, policy: mixturePolicy() }, 100);
     value(await ask(runs, "run", 0, 400));
     await settled();
-    // In chunks, the last of which begins below the limit.
+    // The server makes tasks in chunks, and the last chunk begins below the limit.
     expect(made.length - 400).toBeGreaterThan(99);
     expect(made.length - 400).toBeLessThan(100 + 16);
   });

@@ -36,7 +36,10 @@ afterAll(() => rmSync(where, { recursive: true }));
 /** The list's entry of each run while nothing is changed. */
 const lists: Record<string, unknown> = {};
 
-/** The store without its thread, which takes ten times as long to start as the file to open; for what is done hundreds of times. */
+/**
+ * Opens the store without its thread, for tests that open it hundreds of times: a thread takes ten times as long to
+ * start as the file to open.
+ */
 function threadless(directory: string): Store & { readonly loss: string | undefined } {
   const { db, loss } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const methods = Object.entries(runsIn(db, folderChain(db, directory)).methods).map(([name, method]) => {
@@ -68,7 +71,8 @@ async function seen(
     const looked = ids.map(async (id) => {
       const run = await runs.get(id);
       const listed = items.find((item) => (item.kind === "run" ? item.view.runId : item.runId) === id);
-      // A list reads no journal where the run's summary is whole: it may say what was written, and nothing else.
+      // If the run's summary is whole, a list reads no journal: it may then show what was written before the change,
+      // and nothing else.
       if (listed?.kind === "run") expect(listed.view.state, "in the list").toEqual((lists[id] ??= listed.view.state));
       if (run.kind === "ok") return [id, inspect([run.value, listed?.kind], { depth: null })];
       return [id, run.message.includes(`"${id}"`) ? `refused: ${run.message}` : run.message];
@@ -80,7 +84,7 @@ async function seen(
   }
 }
 
-/** A folder with the file as the server left it, changed. */
+/** Returns a folder with a changed copy of the file that the server left. */
 function changed(change: (file: string) => void): string {
   const directory = mkdtempSync(join(where, "changed-"));
   const file = join(directory, "runs.sqlite");
@@ -96,7 +100,7 @@ beforeAll(async () => {
   for (const id of ids) value(await runs.create(id, config));
   await train(runs, "alpha", 4);
   await train(runs, "beta", 4);
-  // All of alpha but its last events is in a snapshot.
+  // A snapshot holds all of alpha but its last events.
   const stored = await store.find("alpha");
   const events = stored && (await store.read(stored.key, 0));
   const state = follow(undefined, events?.slice(0, -2) ?? [], freshTasks);
@@ -308,7 +312,7 @@ test.each([
   expect((await seen(directory))["alpha"]).toBe(whole["alpha"]);
 });
 
-/** The page that a table or an index of the file begins with. */
+/** Returns the page at which a table or an index of the file begins. */
 function pageOf(name: string): { readonly at: number; readonly bytes: Buffer } {
   const db = new DatabaseSync(join(where, "runs.sqlite"), { readOnly: true });
   const row = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name) as { rootpage: number };
@@ -320,7 +324,7 @@ test("where the index of the runs' names is damaged it is made anew; and where t
   const { at, bytes } = pageOf("sqlite_autoindex_runs_1");
   const used = [...bytes.subarray(at, at + 4096).keys()].filter((offset) => bytes[at + offset] !== 0);
   let mended = 0;
-  // Every other one: opening takes time.
+  // Tests every second offset only, because opening takes time.
   for (const offset of used.filter((_, i) => i % 2 === 0)) {
     const directory = changed((file) => {
       const flipped = Buffer.from(bytes);
@@ -370,7 +374,7 @@ describe("single bits", () => {
       });
       const runs: Readonly<Record<string, string>> = await Promise.try(seen, directory, threadless).catch(
         (error: unknown) => {
-          // The whole file cannot be opened, and its name is said.
+          // If the whole file cannot be opened, the error names it.
           expect((error as Error).message).toContain(directory);
           return {};
         },

@@ -35,7 +35,7 @@ function possibleOf(arms: readonly Arm[]): readonly boolean[] {
   return arms.map(({ weight }) => weight > 0);
 }
 
-/** Whether any batch of this size meets the quotas, by trying all counts of the four classes. */
+/** Returns whether any batch of this size meets the quotas, by trying all counts of the four classes. */
 function canBeMet(arms: readonly Arm[], possible: readonly boolean[], real: number, hard: number, size: number) {
   const has = (isReal: boolean, isHard: boolean) =>
     arms.some((one, i) => possible[i] && (one.source === "real") === isReal && one.hard === isHard);

@@ -51,7 +51,7 @@ describe.each([0, 1, 3])("with a lag of %i", (lag) => {
     for (let k = 0; k <= lag; k++) batches.push(value(await ask(runs, "run", k * promptsPerUpdate, promptsPerUpdate)));
     const next = (lag + 1) * promptsPerUpdate;
     expect((await ask(runs, "run", next)).kind).toBe("unavailable");
-    // Later batches do not stand in for the first.
+    // Answers to later batches do not replace those to the first.
     for (const batch of batches.slice(1)) await answer(runs, "run", batch.tasks);
     expect((await ask(runs, "run", next)).kind).toBe("unavailable");
     const first = batches[0]?.tasks ?? [];

@@ -43,7 +43,7 @@ async function created(more: Partial<RunConfig> = {}) {
   return runs;
 }
 
-/** All tasks of the update batch that a cursor is in, each answered before more are asked for. */
+/** Answers all tasks of a cursor's update batch, each before more are requested. */
 async function throughBatch(runs: Runs, from: number) {
   const tasks: Task[] = [];
   let cursor = from;
@@ -152,7 +152,7 @@ describe("an update batch with a reserve", () => {
     expect(last.tasks.map(({ cursor }) => cursor)).toEqual([10, 11]);
     expect(value(await ask(runs, "run", 15, 4))).toMatchObject({ done: true, tasks: [] });
     await clock.advance(2000);
-    // Closed without rewards they are of no use: as many come from the reserve.
+    // Groups that are closed without rewards are useless: as many tasks come from the reserve.
     expect(value(await ask(runs, "run", first.nextCursor, 9)).tasks.map(({ cursor }) => cursor)).toEqual([4, 5, 6, 7]);
   });
 });
@@ -190,7 +190,7 @@ test("solved alike is another question than rewarded alike", async () => {
 });
 
 describe("groups that only rounding tells apart", () => {
-  /** One update batch of which every group has rewards of 0.1 + 0.2 and 0.3. */
+  /** Plays one update batch in which every group has rewards of 0.1 + 0.2 and 0.3. */
   async function noisy(more: Partial<RunConfig>) {
     const { runs, store } = bench();
     const rows = { lag: { kind: "batches", count: 0 } as const, arms: [arm("a", { rewardRange: { min: 0, max: 1 } })] };

@@ -1,4 +1,7 @@
-/** Evaluation beside training: rounds that every process is given alike, kept and shown, and never learnt from. */
+/**
+ * Tests of evaluation beside training: every process gets the same rounds, which are kept and shown, and never learnt
+ * from.
+ */
 import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import type { EvaluationBatch } from "../../../server/runs/next-evaluation.ts";
@@ -55,7 +58,7 @@ function itemOf({ arm: index, round, incarnation }: Batch, cursor: number, sampl
   return { incarnation, cursor, sample, digest: `${sample}`, result, evaluation: { arm: index, round } };
 }
 
-/** Every sample of a batch: the first of each task is right, the others are not. */
+/** Returns results for every sample of a batch: the first of each task is right, the others are not. */
 function itemsOf(batch: Batch): readonly FeedbackItem[] {
   const { numGenerations = 0 } = batch.config.evaluationArms[batch.arm] ?? {};
   return batch.tasks.flatMap(({ ordinal }) =>
@@ -132,7 +135,7 @@ describe("a round", () => {
       });
     }
     expect((await evaluation(runs, 20)).kind).toBe("ok");
-    // The other arm's rounds are its own.
+    // The other arm has rounds of its own.
     expect((await evaluation(runs, 1, { armId: "bench" })).kind).toBe("ok");
   });
 
@@ -280,7 +283,7 @@ describe("training", () => {
       await feed(beside.runs, items.slice(0, 4));
       await train(beside.runs, "run", 1, 6 * i);
       await train(alone.runs, "run", 1, 6 * i);
-      // A round may be left unfinished.
+      // A trainer may leave a round unfinished.
       if (i % 2 === 0) await feed(beside.runs, items);
     }
     const [one, other] = [await train(alone.runs, "run", 0), await train(beside.runs, "run", 0)];

@@ -1,4 +1,7 @@
-/** A policy that is not ours: it sees how far the run is and what was solved, refuses tasks, and moves on when told to. */
+/**
+ * A policy from outside the server: it reads the run's progress and solved instances, refuses tasks, and advances when
+ * told to.
+ */
 import { expect, test } from "vitest";
 import { readList, readNumber, readText } from "../../../server/curriculum/json.ts";
 import { fieldsOf } from "../../../server/curriculum/policies/fields.ts";
@@ -8,7 +11,7 @@ import type { Policy } from "../../../server/curriculum/types.ts";
 import { answer, arm, ask, bench, feedbackFor, runConfig, sourceOf, type Task, value } from "./support.ts";
 
 interface State {
-  /** How many times it was told to advance. */
+  /** How many times the policy was told to advance. */
   readonly moves: number;
   /** Instances that every sample solved. */
   readonly solved: readonly string[];
@@ -17,7 +20,10 @@ interface State {
 const views: policy.View[] = [];
 const observed: policy.ObservedGroup[] = [];
 
-/** The easiest share of a pool, `width` wide and wider by as much each time; never again what all have solved. */
+/**
+ * Draws from the easiest share of a pool, which grows by `width` with each advance. It never repeats an instance that
+ * all samples solved.
+ */
 const slice: policy.PolicyDefinition<{ readonly width: number }, State> = {
   kind: "slice",
   read: (parameters) => ({ width: fieldsOf(parameters, ["width"]).number("width") ?? 1 }),
@@ -93,7 +99,7 @@ test("it sees the run's progress and records, and its filter holds in every draw
     { rewardMean: 1, rewardDeviation: 0, solvedShare: 1, signal: 0 },
     { rewardMean: 1, rewardDeviation: 0, solvedShare: 1, signal: 0 },
   ]);
-  // Each of the ten rows but those two was drawn at most once: now come repeats, but never what all have solved.
+  // Each of the ten rows, except those that all samples solved, was drawn at most once. Now rows repeat.
   await answer(runs, "run", second);
   const again = bench({ source: pool, store, clock }).runs;
   const third = value(await ask(again, "run", 10, 5));

@@ -1,4 +1,7 @@
-/** The default policy in runs: what success is, what weights do, and what is left where there is nothing to learn. */
+/**
+ * Tests of the default policy in runs: its notion of success, the effect of weights, and its draws when nothing is left
+ * to learn.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
@@ -87,7 +90,7 @@ describe("success is", () => {
   });
 });
 
-/** The shares of arms after update batches in which each arm's samples come out as `chance` of it. */
+/** Returns the arms' shares after update batches in which an arm's samples succeed with the probability of `chance`. */
 async function sharesAfter(
   ids: readonly string[],
   batches: number,
@@ -226,7 +229,7 @@ describe("measures by arm", () => {
       );
       value(await runs.recordFeedback("run", items));
     }
-    // By another process, from the journal.
+    // Another process reads the state from the journal.
     const { state } = value(await bench({ store, clock }).runs.get("run"));
     return state.arms.map(({ value: of }) => of);
   }

@@ -108,7 +108,7 @@ async function inStages(runs: Runs): Promise<void> {
   await train(runs, "run", 2, 24);
 }
 
-/** Twelve update batches, with an Advance where there is something to advance to. */
+/** Plays twelve update batches, and advances the policy if it can be advanced. */
 async function throughout(runs: Runs): Promise<void> {
   await train(runs, "run", 7);
   await runs.advance("run");
@@ -155,7 +155,7 @@ function golden(file: string, now: () => string): string {
   return readFileSync(path, "utf8");
 }
 
-/** The digest of the state that a journal leads to. */
+/** Returns the digest of the state that a journal leads to. */
 function replay(journal: string): string {
   const events = journal.trim().split("\n");
   const state = follow(
@@ -167,7 +167,9 @@ function replay(journal: string): string {
   return createHash("sha256").update(savedState(state, source)).digest("hex");
 }
 
-/** Servers of before 61d8c31e packed no hashes, and those up to it imported the control of the export, and told no pauser. */
+/**
+ * Servers before 61d8c31e did not pack hashes. Those up to it imported the export's control, and recorded no pauser.
+ */
 test.each(["unpacked", "imported"])("the journal of an older server, %s, leads to the state that it led to", (name) => {
   const kept = readFileSync(new URL(`every-event.${name}.journal`, folder), "utf8");
   expect(`${replay(kept)}\n`).toBe(readFileSync(new URL("every-event.imported.state.sha256", folder), "utf8"));

@@ -199,7 +199,7 @@ describe("ReopenGroups", () => {
     value(await runs.recordFeedback("run", whole(first)));
     for (const go of waiting) go();
     value(await drawing);
-    // Its signal is in the arm's value, as if the draw had come after it.
+    // The signal of the late group is in the arm's value, as if the draw had come after it.
     const calm = bench().runs;
     value(await calm.create("run", runConfig({ promptsPerUpdate: 3, lag: { kind: "batches", count: 0 } })));
     const again = value(await ask(calm, "run", 0, 3)).tasks;

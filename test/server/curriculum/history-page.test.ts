@@ -1,4 +1,4 @@
-/** Pages of a history end where they are long enough. */
+/** Tests of where the pages of a history end. */
 import { expect, test } from "vitest";
 import { historyPage, PAGE_CHARACTERS_MAX } from "../../../server/runs/history-page.ts";
 import type { StoredRecord } from "../../../server/stores/store.ts";
@@ -10,7 +10,7 @@ function storeOf(sizes: readonly number[]) {
   };
 }
 
-/** How many records each page has. */
+/** Returns the number of records on each page. */
 async function pages(sizes: readonly number[], limit: number): Promise<readonly number[]> {
   const counts: number[] = [];
   let from: number | undefined = 0;

@@ -32,7 +32,7 @@ async function eventsOf(store: Store, runId = "run") {
   return (await store.read((await store.find(runId))?.key ?? -1, 0)) ?? [];
 }
 
-/** A run after two update batches with its export, and three batches further. */
+/** Returns a run that was exported after two update batches, and trained for three more. */
 async function checkpointed(more: Parameters<typeof runConfig>[0] = {}) {
   const store = memoryStore();
   const { runs } = bench({ store, source: freshTasks });
@@ -114,7 +114,7 @@ describe.each(Object.entries(changes))("after the export an operator changed %s"
     value(await runs.import(checkpoint, undefined, "ops", true));
     const { items } = value(await runs.history("run", 0, 100));
     expect(items.map(({ rolledBack }) => rolledBack)).toEqual([false, false, true, true, true, true, false]);
-    // Another trainer's import leaves what the operator brought back.
+    // A second trainer's import leaves the control that the operator restored.
     value(await runs.import(checkpoint, undefined));
     expect(value(await runs.history("run", 0, 100)).items[5]?.rolledBack).toBe(true);
     const twin = await checkpointed();
@@ -179,7 +179,7 @@ describe("a pause", () => {
       expect([run.state.paused, run.state.arms[0]?.weight]).toEqual([false, 5]);
       expect((await eventsOf(store, "copy")).map(kindOf)).toEqual(["imported", "resumed"]);
       expect(value(await ask(runs, "copy", 30, 6)).tasks).toHaveLength(6);
-      // So it is for a run that was deleted meanwhile.
+      // If the run was deleted meanwhile, the import brings the export's control, too.
       value(await runs.remove("run"));
       expect(value(await runs.import(checkpoint, undefined)).run.state.paused).toBe(false);
     },
@@ -267,14 +267,14 @@ describe("what Advance reached", () => {
     await runs.advance("run", "ops");
     await runs.advance("run", "ops");
     value(await runs.import(checkpoint, undefined));
-    // A run that did the same without an import: it is advanced where the other was restored, to the same place.
+    // The twin did the same without an import: it is advanced to the place to which the other was restored.
     const twin = await checkpointed({ ...config, policy });
     const reached = placeIn(follow(undefined, await eventsOf((await both(policy)).store), codecs));
     value(await twin.runs.import(twin.checkpoint, undefined));
     while (placeIn(follow(undefined, await eventsOf(twin.store), codecs)) < reached)
       value(await twin.runs.advance("run"));
     expect(await drawsOf(runs, 6, cursor)).toEqual(await drawsOf(twin.runs, 6, cursor));
-    // Imported once more, it is no further.
+    // A second import leads no further.
     const place = async () => (await stateOf(runs)).arms.map(({ probability }) => probability);
     value(await runs.import(checkpoint, undefined));
     const once = await place();

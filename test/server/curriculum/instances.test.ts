@@ -79,7 +79,7 @@ test("ordinals without an instance are passed over", async () => {
 
 describe("an arm that gives no tasks", () => {
   const arms = [arm("sound"), arm("barren")];
-  /** The barren arm gives some tasks first. */
+  /** Returns a source whose barren arm gives `first` tasks, and then none. */
   const dryFrom = (first: number, asked: number[] = []): TaskSource =>
     sourceOf(({ arm: { id }, ordinal }) => {
       if (id === "barren") asked.push(ordinal);
@@ -91,7 +91,7 @@ describe("an arm that gives no tasks", () => {
     const runs = await begin(dryFrom(0, asked), { arms, promptsPerUpdate: 64 });
     const { tasks } = value(await ask(runs, "run", 0, 64));
     expect(tasks.map(({ arm: of }) => of)).toEqual(new Array(64).fill(0));
-    // No more of it was looked for than it took to know.
+    // The server asked for no more of the arm's tasks than it took to know that there are none.
     expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     const { state } = value(await runs.get("run"));
     expect(state.arms.map(({ maskedReason }) => maskedReason)).toEqual([

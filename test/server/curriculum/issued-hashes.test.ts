@@ -14,7 +14,7 @@ import {
 
 const hashOf = (name: string): string => hashKey(name).slice(0, 16);
 
-/** Few, of which some share their last digits, by which they are looked up. */
+/** A few hashes, some of which share the last digits, by which they are looked up. */
 const all = Array.from({ length: 40 }, (_, i) => (i < 20 ? hashOf(`${i}`) : `${hashOf(`${i}`).slice(0, 8)}deadbeef`));
 const hashes = fc.array(fc.constantFrom(...all), { maxLength: 10 });
 

@@ -121,7 +121,7 @@ test.each([
       return { runs: runs.map((run) => (run.key === key ? { ...run, summary: undefined } : run)), more };
     };
     const { runs } = bench({ store: { ...store, read, list } });
-    // No call has found the damage before this list does.
+    // No call before this list has found the damage.
     const { items: first } = await runs.list("", 10);
     const refusal = await runs.get("run");
     expect(refusal.kind).toBe(kind);
@@ -170,7 +170,7 @@ describe("a state", () => {
 });
 
 describe("what is written of an update batch", () => {
-  /** A run, and the kinds of the events that each write since has had. */
+  /** Returns a run, and the kinds of the events in each write since then. */
   async function watched() {
     const store = memoryStore();
     const writes: unknown[][] = [];
@@ -191,7 +191,7 @@ describe("what is written of an update batch", () => {
     const { runs, writes } = await watched();
     const { tasks } = value(await ask(runs, "run", 0, 4));
     expect(writes).toEqual([["drawn", "handedOut"]]);
-    // The rest of the batch needs no draw; what others have is not written again.
+    // The rest of the batch needs no draw, and tasks that others have are not written again.
     value(await ask(runs, "run", 4, 2));
     value(await ask(runs, "run", 0, 4));
     expect(writes).toEqual([["drawn", "handedOut"], ["handedOut"]]);

@@ -1,4 +1,4 @@
-/** A difference of plain data leads from the one to the other, whatever they are. */
+/** Tests that applying the difference of two plain values to the first gives the second. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { differenceOf, withDifference } from "../../../server/curriculum/json-changes.ts";

@@ -1,4 +1,4 @@
-/** Runs of many arms: what is written of a draw is what it changed, and is read back as what was told. */
+/** Tests of runs of many arms: a draw's record has only what changed, and is read back as it was. */
 import { expect, test } from "vitest";
 import { changed, changesOf, numbersToRecord } from "../../../server/curriculum/by-arm.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
@@ -25,7 +25,7 @@ import {
 const ARMS = 1000;
 const BATCHES = 70;
 const PROMPTS = 8;
-/** A probability and a value, of each arm and batch. */
+/** Bytes of a probability and a value, for each arm and batch. */
 const TOLD_BYTES = 16;
 
 const config = runConfig({
@@ -56,7 +56,7 @@ async function play(runs: Runs, batches: number, from = 0): Promise<void> {
   }
 }
 
-/** By pages of so many records. */
+/** Reads the batches by pages of `size` records. */
 async function batchesByPages(runs: Runs, size = 10_000): Promise<readonly BatchRecord[]> {
   const records: BatchRecord[] = [];
   let from: number | undefined = 0;
@@ -123,7 +123,7 @@ test("a run of many arms is read back from its journal, and from an export, as i
   const { arms } = value(await other.runs.get("run")).state;
   expect(arms).toEqual(before.arms);
   expect(await batchesByPages(other.runs)).toEqual(await batchesByPages(runs));
-  // And goes on, in a history whose next record tells its draw whole.
+  // Training goes on, in a history whose next record has its draw whole.
   await play(other.runs, 3, BATCHES * PROMPTS);
   expect(await batchesByPages(other.runs)).toHaveLength(BATCHES + 3);
   const saved = savedState(read, freshTasks);

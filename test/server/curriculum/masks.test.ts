@@ -108,12 +108,12 @@ test("outlive the server that set them, until a server that knows better loads t
   const first = bench({ store });
   value(await first.runs.create("run", config));
   await first.runs.maskArms("judge", "down");
-  // A server that has heard nothing of the judge takes it for well: whoever scores will say otherwise.
+  // The second server has not heard of the judge's failure, and takes it for healthy: scoring will say otherwise.
   const second = bench({ store });
   const of = async (runs: typeof first.runs) => value(await runs.get("run")).state.arms[1]?.maskedReason;
   expect(await of(second.runs)).toBeUndefined();
   expect(await of(first.runs)).toBeUndefined();
-  // One that has heard of it before it loads the run masks the arm at once.
+  // The third server has heard of the failure before it loads the run, and masks the arm at once.
   const third = bench({ store });
   await third.runs.maskArms("judge", "down again");
   expect(await of(third.runs)).toBe("down again");

@@ -1,4 +1,4 @@
-/** Changes of a run that change nothing say so, and those that change something say nothing. */
+/** Tests of changes to a run: those that change nothing say so, and those that change something do not. */
 import { describe, expect, test } from "vitest";
 import type { AppliesFrom } from "../../../server/runs/runs.ts";
 import type { Policy, Result } from "../../../server/curriculum/types.ts";

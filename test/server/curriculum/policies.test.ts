@@ -31,12 +31,12 @@ describe.each(policyExamples)("every policy: $name", ({ policy }) => {
   });
 });
 
-/** Whether a law does not hold. */
+/** Returns whether the policy breaks a law. */
 function isFoundOut(subject: Subject): boolean {
   return policyLaws.some((law) => brokenBy(law, subject) !== undefined);
 }
 
-/** The definition with a codec that does not write a field down: it is read as it was at first. */
+/** Returns the definition with a codec that leaves a field out, so that the first value is read back. */
 function forgetful({ policy, definition }: Subject, field: string): Subject {
   const atFirst = stateOf({ policy, definition })[field];
   const encode = (state: unknown): Json => definition.state.encode({ ...(state as object), [field]: atFirst });

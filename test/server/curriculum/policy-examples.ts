@@ -1,4 +1,4 @@
-/** Policies that the laws of all are tried with: each that is registered, configured so that it is put to the test. */
+/** Policies for the laws: each registered one, configured so that the laws test it. */
 import type { Policy } from "../../../server/curriculum/types.ts";
 import {
   banditPolicy,

@@ -62,7 +62,7 @@ describe.each(stores)("on the $name store", ({ name, opener }) => {
           seed,
           async (rng) => {
             if (rng.int(0, 4) > 0) return;
-            // Nothing is said to the old server: it is simply no longer asked.
+            // The old server is not told: it is simply no longer asked.
             const old = store;
             store = await open();
             runs = bench({ store }).runs;

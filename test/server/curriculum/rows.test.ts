@@ -1,4 +1,4 @@
-/** Curricula over the rows of an arm: which are drawn, what is known of them, and that a run goes on as it would have. */
+/** Tests of curricula over an arm's rows: the draws, the record of each row, and that a run goes on after a restart. */
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -122,7 +122,7 @@ describe("a run with rows", () => {
         const mixed = (tasks: readonly Task[]) =>
           tasks.flatMap((task) => [0, 1, 2, 3].map((i) => feedbackFor(task, i, i % 2)));
         value(await runs.recordFeedback("run", mixed(first)));
-        // Its feedback is folded in by the draw after the next.
+        // The draw after the next folds in this feedback.
         if (early) value(await runs.recordFeedback("run", mixed(second)));
         const at = second[0]!.cursor + 8 * (dynamicSampling?.oversampleMax ?? 1);
         return { second, third: value(await ask(runs, "run", at, 8)).tasks };

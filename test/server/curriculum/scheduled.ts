@@ -13,7 +13,7 @@ interface Desk {
   readonly delivered: FeedbackItem[];
 }
 
-/** Asks for some tasks where the last ones ended, or again for some that were given. */
+/** Asks for tasks after the last ones, or again for some that were given. */
 async function pull(desk: Desk, end: number): Promise<void> {
   const { runs, runId, rng, tasks } = desk;
   const again = tasks.size > 0 && rng.int(0, 4) === 0;
@@ -28,7 +28,7 @@ async function pull(desk: Desk, end: number): Promise<void> {
   desk.undelivered.push(...feedbackOf(fresh, desk.numGenerations));
 }
 
-/** Sends some of the feedback, in some calls at once; some of it was sent before. */
+/** Sends some of the feedback, partly in parallel calls; some of it was sent before. */
 async function deliver(desk: Desk, share: number): Promise<void> {
   const { runs, runId, rng } = desk;
   const shuffled = rng.shuffle(desk.undelivered);

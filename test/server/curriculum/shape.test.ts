@@ -45,7 +45,7 @@ describe("a change of shape", () => {
     expect(value(await shapes(runs, { addArms: [arm("d")] }))).toMatchObject({ appliesFromCursor: 60 });
     const after = value(await runs.get("run")).state;
     expect(after.arms.slice(0, 3)).toEqual(before.arms);
-    // A new arm begins with the mean of what the others are worth, so that it is neither favoured nor shunned.
+    // A new arm begins with the mean value of the others, so that it is neither preferred nor avoided.
     const mean = before.arms.reduce((sum, { value: of }) => sum + of, 0) / 3;
     expect(after.arms[3]).toMatchObject({ armId: "d", issued: 0, value: mean, probability: 0 });
     await train(runs, "run", 10, 60);

@@ -28,7 +28,7 @@ const domains = (...shares: readonly (number | undefined)[]): Policy =>
     transfers: [{ trained: "0", changes: { 1: 0.5 } }],
   });
 
-/** Update batches have 6 tasks. */
+/** Configurations with a part that is too short for update batches of 6 tasks. */
 const short: readonly (readonly [what: string, policy: Policy, length: number, field: string])[] = [
   ["a stage in front", stagedPolicy(share(0.05), open), 100, "staged.stages[0]"],
   ["a stage of tasks", stagedPolicy(tasks(12), tasks(5), open), 0, "staged.stages[1]"],

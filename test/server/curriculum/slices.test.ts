@@ -1,4 +1,4 @@
-/** Slices of ranked pools, and instances that are passed over for what they came to. */
+/** Tests of slices of ranked pools, and of instances that are passed over because of their results. */
 import { describe, expect, test } from "vitest";
 import type { TaskFilter } from "../../../server/curriculum/types.ts";
 import {

@@ -123,7 +123,7 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
       ),
       {
         numRuns: name === "memory" ? 100 : 6,
-        // A head that another server wrote in between: of the same policy, and yet not what stands there.
+        // Another server wrote the summary in between: it names the same policy, and differs from the run.
         examples: [
           [
             [

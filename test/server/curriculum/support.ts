@@ -35,7 +35,7 @@ export interface Spec {
 
 export interface Key {
   readonly hash: string;
-  /** Left out: not known. */
+  /** Undefined: the rank is not known. */
   readonly rank?: number;
   readonly name: string;
 }
@@ -50,11 +50,11 @@ export type Made = ports.Made<Key>;
 export type Place = types.TaskPlace<Spec>;
 
 export interface FakeClock extends Clock {
-  /** The time by the machine's clock, which may jump: the store's. */
+  /** The machine's clock, which the store uses and which may jump. */
   readonly wallNow: () => number;
-  /** Moves on, and fires the timers that are due, in their order. */
+  /** Moves the clock on, and fires the timers that are due, in their order. */
   advance(ms: number): Promise<void>;
-  /** Sets the machine's clock by so much; no time passes. */
+  /** Moves the machine's clock by some milliseconds; no time passes. */
   jump(ms: number): void;
 }
 
@@ -88,7 +88,7 @@ export function fakeClock(): FakeClock {
   };
 }
 
-/** The runs of a page of the list, all of which are read. */
+/** Returns the runs of a page of the list, all of which must be readable. */
 export function listedViews({ items }: Awaited<ReturnType<Runs["list"]>>): readonly ListedView[] {
   return items.map((item) => {
     if (item.kind === "run") return item.view;
@@ -122,7 +122,7 @@ export function made(hash: string, name = hash): Made {
   return { kind: "task", key: { hash, name } };
 }
 
-/** Tasks named after their place; every instance is another one. */
+/** A source whose tasks are named after their place; every instance is different. */
 export const freshTasks: TaskSource = sourceOf(({ arm: { id }, ordinal, seed }) =>
   made(hashKey(seed).slice(0, 16), `${id}:${ordinal}:${seed}`),
 );
@@ -282,7 +282,7 @@ export function bench(
   return { runs: createRuns(ports), store, clock };
 }
 
-/** Writes a run as a server does that checks nothing, such as one that refused fewer configurations. */
+/** Writes a run without checks, as an older server did that refused fewer configurations. */
 export async function writeRun({ store, clock }: Bench, runId: string, config: RunConfig): Promise<void> {
   const atMs = clock.now();
   const created = { kind: "created", runId, incarnation: "i0", config, atMs } as const;
@@ -290,7 +290,7 @@ export async function writeRun({ store, clock }: Bench, runId: string, config: R
   await store.create({ id: runId, timeToLiveMs: 1e9, events, records, summary: encodeSummary(state, undefined) });
 }
 
-/** A state as exports and snapshots have it. */
+/** Returns a state in the form of exports and snapshots. */
 export function savedState(state: RunState<Spec, Key>, by: Pick<TaskSource, "specs" | "keys">): Buffer {
   return Buffer.concat([...encodeState(state, by)]);
 }
@@ -305,7 +305,7 @@ export function eventBytes(event: RunEvent<Spec, Key>): Uint8Array {
   return encodeEvent(event, {} as RunState<Spec, Key>, codecs);
 }
 
-/** Names in order; two servers that share no store have a name each. */
+/** Returns incarnation names in order; servers that share no store have different names. */
 export function incarnations(server = "i"): () => string {
   let count = 0;
   return () => `${server}${count++}`;
@@ -361,7 +361,7 @@ export interface Trace {
 
 export async function batchesOf(runs: Runs, runId: string): Promise<readonly BatchRecord[]> {
   const { items } = value(await runs.history(runId, 0, 10_000));
-  // Where a record stands among others, of evaluations say, is no matter of training.
+  // The position among other records, such as those of evaluations, does not matter to training.
   return items.filter((record) => record.kind === "batch").map((record) => ({ ...record, seq: 0, isSettled: true }));
 }
 

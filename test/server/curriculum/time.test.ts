@@ -99,7 +99,7 @@ describe("groups that time out", () => {
     await clock.advance(1);
     expect(value(await runs.get("run")).state.groupsOutstanding).toBe(4);
     await clock.advance(30_000);
-    // The sixth was drawn, but never given out.
+    // The sixth task was drawn, but never given out.
     expect(value(await runs.get("run")).state.groupsOutstanding).toBe(1);
     const statuses = value(
       await runs.recordFeedback(

@@ -22,7 +22,7 @@ import {
   type Bench,
 } from "./support.ts";
 
-/** A run in its third batch, of which half is answered and two tasks are not given out. */
+/** Returns a run in its third batch: half of the batch is answered, and two of its tasks are not given out. */
 async function underWay(from: Bench = bench()) {
   const { runs } = from;
   value(await runs.create("run", runConfig()));
@@ -230,7 +230,7 @@ describe("import under another id", () => {
   });
 });
 
-/** Runs, with how often their work has let others have their turn. */
+/** Returns runs, and a count of how often their work gave way to other work. */
 function countingTurns() {
   let turns = 0;
   const nextTurn = (callback: () => void): void => {
@@ -253,7 +253,7 @@ test("what a run may hold is bounded, and a large one is exported and imported, 
     value(await runs.recordFeedback("run", feedbackOf(tasks, 511)));
   }
   const { state } = value(await runs.export("run"));
-  // A message of the contract holds it: 64 MiB, unless configured.
+  // The state fits in a message of the contract: 64 MiB, unless configured.
   expect(state.length).toBeLessThan(8 * 2 ** 20);
   const before = turns();
   const { run, outstanding } = value(await runs.import(state, "copy"));
@@ -316,6 +316,6 @@ test("tasks that are outstanding after an import are looked up some at a time", 
   const before = turns();
   const { outstanding } = value(await runs.import(state, "copy"));
   expect(outstanding).toHaveLength(4096);
-  // Eight of them; the others are of reading it.
+  // Looking tasks up takes eight turns; the others come from reading the state.
   expect(turns() - before).toBeGreaterThan(11);
 });

@@ -1,4 +1,4 @@
-/** Servers of one store whose answers come in any order. */
+/** Tests of servers of one store that answers in any order. */
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";

@@ -6,14 +6,14 @@ import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
 import { ask, bench, type Bench, feedbackFor, feedbackOf, runConfig, settled, type Task, value } from "./support.ts";
 
 const WAITERS = 100;
-/** Longer than any of them takes. */
+/** A wait that is longer than any call takes. */
 const WAIT_MS = 60_000;
 
 interface Counted {
   readonly store: Store;
-  /** Reads so far, of any kind. */
+  /** Returns the number of reads so far, of any kind. */
   readonly reads: () => number;
-  /** From now on the store cannot be read. */
+  /** Makes every later read of the store fail. */
   readonly fail: () => void;
 }
 
@@ -55,7 +55,7 @@ const getGroups: Call = async ({ runs }, signal) => {
   const wanted = { kind: "batch", batch: 0 } as const;
   return (await runs.groups("run", { wanted, from: 0, limit: 100, waitMs: WAIT_MS, signal })).kind;
 };
-/** Until the version after the one that it begins with. */
+/** Watches until the version changes from the one that the call began with. */
 const watchRun: Call = async ({ runs }, signal) => {
   let seen = 0;
   for await (const view of value(await runs.watch("run", signal))) {
@@ -81,7 +81,7 @@ function waiting(started: Started, call: Call) {
   return { outcomes, leave: () => leaving.abort() };
 }
 
-/** How many calls had each outcome. */
+/** Returns how many calls had each outcome. */
 const tally = (outcomes: readonly Outcome[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(outcomes, (each) => each)].map(([outcome, { length }]) => [outcome, length]));
 

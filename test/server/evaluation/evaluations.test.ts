@@ -1,4 +1,4 @@
-/** The domain alone, with suites, an issuer and a store of the test's own. */
+/** Tests of evaluations without transport, with suites, an issuer and a store of the test's own. */
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
@@ -104,7 +104,7 @@ test("tasks are made when they are asked for, once for all evaluations and serve
   expect(second.made).toHaveLength(0);
 });
 
-/** Every task of a new evaluation answered by the solver, each completion as `written` has it. */
+/** Answers every task of a new evaluation by the solver, each completion in the form of `written`. */
 async function answerAll(
   id: string,
   written: (whole: string) => string,

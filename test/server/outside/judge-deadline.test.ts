@@ -1,4 +1,7 @@
-/** A judge's deadline, by a clock that stands still: it holds whatever the endpoint does, retries and waits included. */
+/**
+ * Tests of a judge's deadline, by a clock that stands still: it holds for every endpoint, with retries and waits
+ * included.
+ */
 import { describe, expect, test } from "vitest";
 import type { Conversation } from "../../../envs/writing/conversation.ts";
 import { comparisonOf } from "../../../envs/writing/question.ts";
@@ -11,7 +14,7 @@ const asked = comparisonOf(conversation, "A line of very many words, each of the
 const options = { url: "", model: "judge", key: undefined, timeoutMs: 1000, temperature: 0.4, prices: undefined };
 
 describe("the deadline holds", () => {
-  /** By a clock that stands still, for replies that come when they are told to. */
+  /** Returns a judge with a clock that stands still; `reply` decides when replies come. */
   function still(reply: (signal: AbortSignal) => Promise<Reply> | Reply) {
     const clock = fakeClock();
     let requests = 0;

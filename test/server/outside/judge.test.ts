@@ -1,4 +1,4 @@
-/** A judge that behaves and misbehaves, over HTTP: what counts as a verdict, what is asked again, and what is remembered. */
+/** Tests of a judge over HTTP: its verdicts, its retries, and its cache. */
 import { describe, expect, test } from "vitest";
 import type { AskContext, Comparison } from "../../../envs/ports.ts";
 import type { Conversation } from "../../../envs/writing/conversation.ts";
@@ -18,7 +18,7 @@ const about = (candidate: string): Comparison => comparisonOf(conversation, cand
 const LONG = "A line of very many words, each of them another one.";
 
 const options = { url: "", model: "judge", key: "secret", timeoutMs: PATIENCE_MS, temperature: 0.4, prices: undefined };
-/** Waits between requests take no time; what guards against hanging stays. */
+/** A clock without waits between requests; the guard against hanging stays. */
 const hurried: typeof systemClock = {
   ...systemClock,
   setTimer: (delayMs, callback) => systemClock.setTimer(delayMs > 5000 ? delayMs : 0, callback),
@@ -29,7 +29,7 @@ interface Rig extends AsyncDisposable {
   readonly judge: OpenedJudge;
   readonly chat: ChatServer;
   readonly trust: readonly boolean[];
-  /** Requests about what was asked, and not about canaries. */
+  /** Returns the requests about the test's question, without canaries. */
   readonly asked: () => readonly ChatRequest[];
 }
 

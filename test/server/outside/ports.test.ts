@@ -1,4 +1,6 @@
-/** The list of ports: what is said where one is missing, and that each has all that follows from its line. */
+/**
+ * Tests of the list of ports: the message when a port is missing, and that each port has all that its line requires.
+ */
 import { expect, test } from "vitest";
 import { unavailable } from "../../../envs/facts.ts";
 import { systemClock } from "../../../server/base/system-clock.ts";

@@ -23,7 +23,7 @@ const BIG: Resource = {
 const party = (caller: string, connection = ""): Party => ({ caller, connection });
 const ANY = { party: party("anybody"), bytes: 1, signal: undefined, deadlineMs: undefined };
 
-/** A judge that answers when it is told to. */
+/** A judge that answers when the test tells it to. */
 function judge(resource: Partial<Resource> = {}) {
   const clock = fakeClock();
   const failures: unknown[] = [];
@@ -39,7 +39,7 @@ function judge(resource: Partial<Resource> = {}) {
   return { clock, resources, asked, run, changes, failures, whole };
 }
 
-/** One that always says the same, and counts how often. */
+/** A resource that always gives the same answer, and counts its calls. */
 function steady(answer: (attempt: number) => Answer, resource: Partial<Resource> = {}) {
   const { clock, resources, changes, whole } = judge(resource);
   let asked = 0;
@@ -112,7 +112,7 @@ test("what takes too long is given up, told so, and keeps its place until it has
   await clock.advance(5000);
   expect(asked[0]?.context.signal.aborted).toBe(true);
   expect(await slow).toMatchObject({ kind: "failed", reason: "timeout", retryable: true });
-  // Nobody else is let in beside it: it may still be at work.
+  // No other request takes its place: the aborted one may still be at work.
   expect(asked).toHaveLength(1);
   asked[0]?.fail(new Error("given up"));
   await settled();
@@ -202,7 +202,7 @@ test("a resource that fails again and again is down: told once, not asked, and a
   expect(asked()).toBe(FAILURES_MAX);
   await clock.advance(1000);
   expect(changes.at(-1)).toEqual(["judge", undefined]);
-  // One failure is enough now, and it is left alone for twice as long.
+  // One failure is enough now, and the resource is left alone for twice as long.
   await run();
   expect(asked()).toBe(FAILURES_MAX + 1);
   expect(await run()).toMatchObject({ retryDelayMs: 2000 });
@@ -264,7 +264,10 @@ test("a resource whose verifier tries again itself is attempted once", async () 
 
 describe("who asks shares the resource with others", () => {
   const one = { concurrencyMax: 1, waitingMax: 100, heldBytesMax: 1000 };
-  /** Asks for so many of each, one after the other, answers each after a second, and says whose came in which order. */
+  /**
+   * Sends requests of each party in order, answers each after a second, and returns the parties in the order of
+   * service.
+   */
   async function order(wanted: readonly (readonly [party: Party, count: number])[], resource: Partial<Resource> = one) {
     const { clock, resources, whole } = judge(resource);
     const served: string[] = [];
@@ -325,7 +328,7 @@ describe("who asks shares the resource with others", () => {
   ])("%s", async (_name, wanted, expected) => {
     const served = await order(wanted);
     if (expected.length > 12 || wanted.length === 2) expect(served).toBe(expected);
-    // Half of the first turns are the run's, however many connections the address has.
+    // The run has half of the first turns, however many connections the address has.
     else expect([...served.slice(0, 8)].filter((name) => name === "r")).toHaveLength(4);
   });
 
@@ -375,7 +378,7 @@ test("a resource with turns of its own takes some of each caller, however many a
   await settled();
   const callers = () => asked.map(({ context }) => context.party?.caller);
   expect(callers()).toEqual(["many", "many", "many", "many", "few", "few"]);
-  // The third has the place that one of its caller leaves.
+  // The third request takes the place that its caller's first one leaves.
   asked[4]?.answer(RIGHT);
   await settled();
   expect(callers().slice(6)).toEqual(["few"]);

@@ -1,4 +1,4 @@
-/** A teacher that behaves and misbehaves, over HTTP: what is taken, what is counted, and that nothing waits for ever. */
+/** Tests of a teacher over HTTP: accepted replies, counted failures, and that nothing waits for ever. */
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
 import { createRegistry } from "../../../envs/registry.ts";
@@ -118,7 +118,7 @@ test("each proposal that is no task is counted under what is wrong with it", asy
   expect(Object.values(counted).reduce((sum, count) => sum + count, 0)).toBe(proposals.length);
 });
 
-// Each asks again after a while: they wait beside each other.
+// Each case retries after a while, so the cases run side by side.
 describe.concurrent("what goes wrong is unavailable, with a delay, and counted", () => {
   test.each<[string, Behaviour, string, RegExp]>([
     ["tasks of another level", says(rowsOf("T3", 4, 1)), "useless", /none of its 4 proposals .*4 other_level/],
@@ -158,7 +158,7 @@ describe.concurrent("what goes wrong is unavailable, with a delay, and counted",
     expect(result).toMatchObject({ kind: "unavailable" });
     const { requests } = countsOf(of.teacher);
     expect(requests).toEqual({ timeout: expect.any(Number) as number });
-    // On a busy machine one is over before it has come.
+    // On a busy machine a request may time out before it arrives.
     expect(of.chat.requests.length).toBeLessThanOrEqual(requests["timeout"] ?? 0);
   });
 

@@ -16,7 +16,7 @@ const plain: Identity = {
   keys: ["k1"],
 };
 
-/** A store that is asked at once, and can be away. */
+/** Returns a store that answers at once, and can be made unreachable. */
 function world() {
   const clock = fakeClock();
   const rows = new Map<string, StoredReplica>();
@@ -32,7 +32,7 @@ function world() {
     leave: async (id) => void rows.delete(id),
     close: async () => undefined,
   };
-  /** A server; `aheadMs`: how wrong its own clock is. */
+  /** Starts a server; `aheadMs` is the error of its own clock. */
   const join = async (
     id: string,
     more: {
@@ -70,7 +70,7 @@ function world() {
       onReplaced: (by) => replacedBy.push(by),
       onProblem: (error) => problems.push(error !== undefined),
     });
-    /** All that was being mounted is there, as these environments. */
+    /** Ends mounting, with these environments. */
     const mounted = (environments: Identity["environments"]): void => {
       identity.environments = environments;
       delete identity.isMounting;
@@ -149,7 +149,7 @@ test("of replicas whose keys come to differ the odd one says why, and is ready a
   const troubles = () => [a.keys(), b.keys(), c.keys()].map((each) => each !== undefined);
   await clock.advance(5_000);
   expect(troubles()).toEqual([false, false, false]);
-  // The oldest one is odd, against two.
+  // The oldest server differs from the two others.
   a.turnKeys("other");
   await clock.advance(5_000);
   expect(troubles()).toEqual([true, false, false]);
@@ -158,7 +158,7 @@ test("of replicas whose keys come to differ the odd one says why, and is ready a
   a.turnKeys("k1");
   await clock.advance(5_000);
   expect(troubles()).toEqual([false, false, false]);
-  // Where each has another key, one of them goes on, and that is the oldest.
+  // If each has another key, only the oldest goes on.
   b.turnKeys("k2");
   c.turnKeys("k3");
   await clock.advance(5_000);
@@ -169,7 +169,7 @@ test("of replicas whose keys come to differ the odd one says why, and is ready a
   a.turnKeys("k4");
   await clock.advance(5_000);
   expect([a.keys(), b.keys() !== undefined]).toEqual([undefined, true]);
-  // One that was killed says nothing of the keys.
+  // A killed server says nothing of its keys.
   a.kill();
   await clock.advance(20_000);
   expect(b.keys()).toBeUndefined();
@@ -281,7 +281,7 @@ test("a new version drains the others, which do not come back beside it; then it
   await clock.advance(5_000);
   for (const { replacedBy } of old) expect(replacedBy).toEqual([expect.stringContaining("c: Gradus is of version")]);
   expect(next.replacedBy).toEqual([]);
-  // One that is started again by whoever watches over it.
+  // A supervisor starts the drained server again.
   expect((await join("b again", { drainOthers: true })).refused).toContain(
     "replica c is replacing servers like this one",
   );

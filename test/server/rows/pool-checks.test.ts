@@ -1,4 +1,4 @@
-/** Rows that the outside is asked about when their pool is loaded. */
+/** Tests of rows whose check asks a sandbox or a judge when their pool is loaded. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { loadPools } from "../../../server/rows/pools.ts";
 import { reportOf } from "../../../server/rows/report.ts";
 import { type Check, checked, SANDBOX_DOWN } from "../../support/environments/checked.ts";
 
-/** The environment asks no more of it than that it is there. */
+/** The environment requires only that the sandbox exists. */
 const sandbox: Sandbox = { ask: () => Promise.reject(new Error("nobody asks it")) };
 
 const ROWS = 40;
@@ -62,7 +62,7 @@ test("a row that fails is rejected, and none is asked about twice", async () => 
   });
   opened = 0;
   const again = await load(counting);
-  // So a second start need not wait for a sandbox.
+  // The checks are cached, so a second start need not wait for a sandbox.
   expect([rowsOf(again.pool), asked, opened]).toEqual([good, ROWS, 0]);
   expect(reportOf(again.pool)).toEqual(reportOf(pool));
 });
@@ -86,7 +86,7 @@ test("a few are asked about at once, each with a deadline", async () => {
 test("rows stay, and count as unchecked, where the port is not there", async () => {
   const { pool, failure } = await load(right, {});
   expect([pool.size, pool.rejected, pool.unchecked, failure]).toEqual([ROWS, 0, ROWS, "there is no sandbox here"]);
-  // Nothing was found out, so nothing is kept.
+  // No check was answered, so nothing is cached.
   expect(readdirSync(folder)).toEqual(["claims.jsonl"]);
   expect((await load(right)).pool.unchecked).toBe(0);
 });

@@ -177,6 +177,6 @@ test("rows of long texts are read in smaller parts, a few for each row group", a
     (await rowStretches(at("long.parquet"), bytes)).map(({ start, end }) => end - start);
   expect(await sizes(1 << 30)).toEqual([48, 48]);
   expect((await sizes(64 * 1024))[0]).toBeLessThan(48);
-  // Not one by one: each part reads the pages before it again.
+  // The reader does not go row by row: each part would read the pages before it again.
   expect(await sizes(1)).toEqual(Array.from({ length: 16 }, () => 6));
 });

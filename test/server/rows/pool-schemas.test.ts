@@ -1,4 +1,7 @@
-/** Files of public schemas, as they are downloaded: each is read as what it is, or refused in words. Rows are made up. */
+/**
+ * Tests of files of public schemas, as they are downloaded: each is read as its own schema, or refused in words. Rows
+ * are made up.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -60,7 +60,7 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
     recordItem({ runs, onFailure }, runId, item);
   const asyncScorer = createAsyncScorer({ ...shared, resources, record });
   const limits = { groupsMax: 16, completionsMax: 16, batchSeedsMax: 16, streamWindow: 2, messageBytesMax: 1e6 };
-  // Keeps none.
+  // A limit of 0 keeps no samples.
   const samples = { bytesMax: 0 };
   const noRewards = createNoRewards();
   const deps = { runs, scorer, asyncScorer, samples, noRewards, onFailure, limits } as unknown as ServiceDeps;
@@ -136,7 +136,7 @@ async function step(
   return response.outcome;
 }
 
-/** A judge that answers when it is told to. */
+/** A judge that answers when the test tells it to. */
 function held() {
   const asked: { readonly context: VerifyContext; readonly answer: (answer: Answer) => void }[] = [];
   const ask: Ask = (_, __, context) => new Promise((answer) => asked.push({ context, answer }));
@@ -193,7 +193,7 @@ test("the bytes of long texts are freed when all groups of their message are sco
   expect(outcomes).toEqual(["score", "noReward"]);
   expect(bytes.buffer.byteLength).toBe(0);
 
-  // A stream goes on: each of its messages is freed by itself.
+  // A stream goes on: the server frees each of its messages by itself.
   const streamed = toBinary(
     StreamStepsRequestSchema,
     create(StreamStepsRequestSchema, { requestId: "1", groups }),
@@ -229,17 +229,17 @@ test("a sample of a run goes on when its caller leaves, and is recorded once", a
   leaving.abort();
   expect((await first).result.case).toBe("noReward");
   expect(asked[0]?.context.signal.aborted).toBe(false);
-  // The trainer asks again while it is being judged, twice: it is not judged again.
+  // The trainer sends the sample twice more while it is being judged: it is not judged again.
   const again = [step(server, group, 0), step(server, group, 0)];
   await settled();
   expect([asked.length, server.asyncScorer.inFlight()]).toEqual([1, 1]);
   asked[0]?.answer(RIGHT);
   const outcomes = await Promise.all(again);
   for (const { result } of outcomes) expect(result).toMatchObject({ case: "score", value: { reward: 1 } });
-  // The first call that still waits is told that it is recorded, and nobody else.
+  // Only the first call that still waits learns that the sample is recorded.
   const statuses = outcomes.map(({ feedback }) => feedback?.status);
   expect(statuses).toEqual([FeedbackStatus.RECORDED, FeedbackStatus.DUPLICATE]);
-  // And once more after the end.
+  // The trainer sends it once more after the end.
   const late = await step(server, group, 0);
   expect(late.result).toMatchObject({ case: "score", value: { reward: 1 } });
   expect(late.feedback?.status).toBe(FeedbackStatus.DUPLICATE);

@@ -1,4 +1,6 @@
-/** Merged histories, whose beginnings the server remembers: what it tells is what it would tell that had seen nothing. */
+/**
+ * Tests of merged histories, whose beginnings the server caches: its answers equal those of a server without a cache.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { HistoryRecord } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -11,7 +13,7 @@ const PROMPTS = 2;
 const merged: HistoryQuery = { from: 0, size: 1000, merge: 3, isByArm: true, armGroups: [] };
 const config = () => runConfig({ promptsPerUpdate: PROMPTS, lag: { kind: "batches", count: 4 } });
 
-/** A run, and what may be done to it; `draws` gives whether there was one to be had. */
+/** Returns a run and its changes; `draws` returns whether a batch could be drawn. */
 async function started(store?: Store) {
   const { runs } = bench(store && { store });
   value(await runs.create("run", config()));

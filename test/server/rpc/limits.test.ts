@@ -15,7 +15,7 @@ import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "../../../server/curric
 
 const proto = readFileSync(resolve(import.meta.dirname, "../../../proto/gradus/v1/curriculum.proto"), "utf8");
 
-/** A field's comment in one line. */
+/** Returns a field's comment in one line. */
 function commentOf(message: string, field: string): string {
   const body = new RegExp(String.raw`^message ${message} \{\n([\s\S]*?)^\}`, "m").exec(proto)?.[1] ?? "";
   const found = new RegExp(String.raw`((?:^ +//.*\n)+) +(?:repeated |optional )?[\w.]+ ${field} = \d+;`, "m").exec(

@@ -1,4 +1,6 @@
-/** Families of what is mounted: a level that does not keep the laws is none of them, and a run keeps the arms that it has. */
+/**
+ * Tests of families of mounted levels: a level that breaks the laws is left out, and a run keeps the arms that it has.
+ */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../envs/environment.ts";
@@ -12,7 +14,7 @@ import { described } from "../../support/mounted/provider.ts";
 
 const LEVELS = ["easy/1", "broken", "away", "hard"];
 
-/** One that is mounted with these levels, of which one breaks a law and another could not be tried. */
+/** Returns an environment with these levels: one breaks a law, and one could not be tried. */
 function mounted(tried: string[]): Environment {
   const [wire] = described().environments;
   const [level] = wire?.levels ?? [];

@@ -135,7 +135,7 @@ test("a run keeps completions, which are found, and deleted", async () => {
     ],
   }));
   await ask(environment.batchStep, { groups });
-  // Again: what was recorded before is kept once.
+  // The second request keeps what was recorded before only once.
   await ask(environment.batchStep, { groups });
   const list = (body: JsonObject) => ask(curriculum.listRunSamples, { runId: "kept", ...body });
   const all = await list({ tasks: true });
@@ -278,7 +278,7 @@ test("a history is read on from where it was not settled, and long ones in fewer
       probabilities: [...apart.probabilities].reverse(),
       values: [...apart.values].reverse(),
     });
-    // An arm that is not told the group of is in none.
+    // An arm for which the request names no group is in none.
     const alone = one((await history({ ...body, armGroups: [0] })).read.records, 0);
     expect(alone.counts).toEqual(apart.counts.slice(0, 1));
   }

@@ -1,4 +1,4 @@
-/** Flags and environment variables in, a configuration or a refusal in words out. */
+/** Tests of flags and environment variables: they give a configuration, or a refusal in words. */
 import { Command } from "commander";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import { createMetrics } from "../../../server/runtime/metrics.ts";
 import { createOutcomeMeter } from "../../../server/runtime/outcomes.ts";
 import { createProcessesFigures } from "../../../server/runtime/process-figures.ts";
 
-/** A process that took so many calls, each with this reward. */
+/** Returns the metrics of a process that took `calls` calls, each with this reward. */
 function figuresOf(calls: number, reward: number) {
   const metrics = createMetrics();
   const tally = createOutcomeMeter(metrics.registry)({ environment: "np/tsp", level: "easy", source: "synthetic" });
@@ -32,7 +32,7 @@ test("what an ended process had counted is counted still, and what it was at is 
   expect(await shown()).toContain('gradus_call_duration_seconds_bucket{method="S/Step",le="+Inf"} 7');
   expect(await shown()).toContain('gradus_calls_in_progress{method="S/Step"} 1');
 
-  // Its place is taken by another, which ends before it said anything.
+  // Another process takes its place, and ends before it reported anything.
   figures.ended(3);
   figures.said(4, await figuresOf(2, 1));
   figures.ended(2);

@@ -12,7 +12,7 @@ import { registerState } from "../../../server/runtime/state-metrics.ts";
 
 const certificate = readFileSync("test/server/transport/tls/server.crt", "utf8");
 
-/** A process that has lost its store and its judge, which judged so many of its canaries right. */
+/** Returns a process without its store and its judge, which judged this share of its canaries right. */
 function processOf(rightShare: number) {
   const { registry } = createMetrics();
   const health = createHealth();

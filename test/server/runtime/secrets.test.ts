@@ -1,4 +1,4 @@
-/** A secret is cut out of words in every form in which it is quoted, and nothing else is. */
+/** Tests that a secret is cut out of texts in every form in which it is quoted, and that nothing else is cut. */
 import { expect, test } from "vitest";
 import { keyCutter, secretCutter } from "../../../server/runtime/secrets.ts";
 
@@ -32,7 +32,7 @@ test.each([
 ])("%s", (_name, words) => {
   const left = cut(words);
   expect(left).toContain("[a secret]");
-  // Nothing is left of it that one could begin to guess from.
+  // No six characters of the key are left, from which one could begin to guess.
   for (let at = 0; at + 6 <= KEY.length; at++)
     expect(left.toLowerCase()).not.toContain(KEY.slice(at, at + 6).toLowerCase());
 });

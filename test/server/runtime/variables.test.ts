@@ -1,4 +1,4 @@
-/** Environment variables that are cut at commas, are of Kubernetes, or are misspelled. */
+/** Tests of environment variables that are lists, that Kubernetes sets, or that are misspelled. */
 import { expect, test } from "vitest";
 import { readConfig } from "../../../server/runtime/config.ts";
 

@@ -1,4 +1,4 @@
-/** Completions that wait to be kept: so much of them and no more, however slowly the store takes them. */
+/** Tests of completions that wait to be kept: their memory is bounded, however slowly the store takes them. */
 import { expect, test } from "vitest";
 import type { RunSample } from "../../../server/samples/kept-samples.ts";
 import { createSamples } from "../../../server/samples/kept-samples.ts";

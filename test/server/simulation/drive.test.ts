@@ -11,7 +11,7 @@ import { ask, bench, codecs, feedbackFor, made, sourceOf, value } from "../curri
 const shape = { batches: 20, promptsPerUpdate: 16, numGenerations: 4, lag: 1 };
 
 test("what it draws is what a run with a store, a clock and tasks draws", async () => {
-  // Everything is solved, so that the feedback is the same.
+  // A student that solves everything, so that the feedback is always the same.
   const knowing: Student<null> = {
     learnable: places.map(() => true),
     target: 1,

@@ -10,7 +10,7 @@ import { students } from "../../../server/simulation/students.ts";
 
 const SAMPLES = 8;
 
-/** Minds that a student comes to by practice at random. */
+/** Yields states of a student after random practice. */
 function* minds(family: Family, seed: string): Generator<{ readonly student: Student; readonly mind: unknown }> {
   const student = family.create(seed, places);
   const rng = rngFor("minds", seed);
@@ -110,7 +110,7 @@ const named = (name: string, seed = "x/0"): Student => {
 };
 
 test("the fast one learns more of a group than the slow one, and the forgetful one forgets most", () => {
-  // Uniform practice, as each solves it.
+  // Returns uniform practice, by the student's chances.
   const practice = (student: Student, mind: unknown): readonly Practice[] =>
     by(student, mind).map((success, arm) => ({ arm, solved: Math.round(SAMPLES * success), samples: SAMPLES }));
   const after = (student: Student, batches: number): unknown => {

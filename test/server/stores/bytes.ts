@@ -1,2 +1,2 @@
-/** Bodies of events and snapshots in the tests of stores, which read none. */
+/** Bodies of events and snapshots in the tests of stores, which do not interpret them. */
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

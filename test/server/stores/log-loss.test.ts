@@ -49,7 +49,7 @@ function killed(name: string, checkpointed: boolean): string {
   return left;
 }
 
-/** A copy of the folder, in which a byte of the log is another one. */
+/** Copies the folder, with one byte of the log flipped. */
 function copied(left: string, flipAt: number | undefined): string {
   const directory = mkdtempSync(join(root, "opened-"));
   for (const file of files) copyFileSync(join(left, file), join(directory, file));
@@ -60,7 +60,7 @@ function copied(left: string, flipAt: number | undefined): string {
   return directory;
 }
 
-/** Opens such a copy; gives what is there, and what was said then and at the next start. */
+/** Opens such a copy. Returns its content, and the messages at this start and the next. */
 async function openedWith(left: string, flipAt: number | undefined) {
   const directory = copied(left, flipAt);
   const said: string[] = [];

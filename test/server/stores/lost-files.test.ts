@@ -25,7 +25,7 @@ const summary = { state: "" };
 const run = (id: string) => ({ id, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
 const again = (version: number) => ({ expectedVersion: version, events: [bytes("e")], records: [], summary });
 
-/** A store, and what it says of itself, one after the other. */
+/** Opens a store, and records what it says of itself. */
 async function opened(where: string) {
   const said: (string | undefined)[] = [];
   const listeners = new Set<() => void>();
@@ -36,7 +36,7 @@ async function opened(where: string) {
       for (const listener of listeners) listener();
     },
   });
-  /** Resolves when it has said so many things. */
+  /** Resolves when the store has said that many things. */
   const until = (count: number): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
@@ -50,7 +50,7 @@ async function opened(where: string) {
   return { store, said, until };
 }
 
-/** The files of a store go elsewhere, or come back. */
+/** Moves the files of a store away or back. */
 function move(from: string, to: string, names: readonly string[]): void {
   for (const name of names) renameSync(join(from, name), join(to, name));
 }
@@ -76,7 +76,7 @@ describe.each([
     move(away, where, names);
     await until(2);
     expect(said[1]).toBeUndefined();
-    // One of the three may have been written before it was found out; it was not said to be.
+    // One of the three events may have been written before the loss was found; the store did not acknowledge it.
     const version = (await store.find("run"))?.version ?? -1;
     expect(version).toBeLessThanOrEqual(2);
     expect(await store.append(key, again(version))).toBe("appended");
@@ -125,7 +125,7 @@ test("another process's lock keeps writes waiting, and neither reads nor the eve
   await Promise.all([first, second]);
   expect(order).toEqual([...Array.from({ length: 10 }, () => "read"), "first", "second"]);
   expect(said).toEqual([]);
-  // A lock that is held too long is told, and that it is free again.
+  // The store reports a lock that is held too long, and reports when it is free again.
   const impatient = await sqliteStore({
     directory: where,
     busyTimeoutMs: 20,
@@ -170,7 +170,7 @@ test("no more than so many bytes wait, and what is refused can be asked again", 
   await store.close();
 });
 
-/** The commit queue on this thread, over a file that may hold so many pages. */
+/** Returns the commit queue on this thread, over a file that is limited to some pages. */
 function queueOver(where: string) {
   const { db, path } = openFile({ directory: where, synchronous: "normal", busyTimeoutMs: 100 }, runSchema);
   const problems: (string | undefined)[] = [];
@@ -237,7 +237,7 @@ test("what is left of a deleted run at a start is deleted then", async () => {
   const key = (await store.find("run"))?.key ?? -1;
   await store.remove(key);
   await store.close();
-  /** With a connection of its own, which waits for the store's. */
+  /** Opens another connection, which waits for the store's locks. */
   const apart = <T>(use: (db: DatabaseSync) => T): T => {
     const db = new DatabaseSync(join(where, "runs.sqlite"), { timeout: 5000 });
     const result = use(db);

@@ -67,7 +67,7 @@ describe.each(stores)("the store of completions: $name", ({ open }) => {
     await store.removeRun("a");
     expect([await texts("a"), await texts("b")]).toEqual([[], ["of b"]]);
     expect(await store.expire(86_400_000, 10)).toBe(0);
-    // All that was kept before now.
+    // Expires everything that was kept before now.
     expect(await store.expire(-86_400_000, 10)).toBe(1);
     expect(await texts("b")).toEqual([]);
   });

@@ -23,7 +23,7 @@ const summary = { state: "" };
 
 const module = fileURLToPath(new URL("../../../server/stores/sqlite.ts", import.meta.url));
 
-/** Runs a script in another process; `store` is open in it. Gives what it prints, line by line. */
+/** Runs a script in another process, in which `store` is open. Returns its output, line by line. */
 function elsewhere(where: string, script: string) {
   const open = `import { sqliteStore } from ${JSON.stringify(module)};
     const store = await sqliteStore({ directory: ${JSON.stringify(where)} });
@@ -167,7 +167,7 @@ test("refuses a file whose key is not there, or is none, and makes no other", as
   await expect(sqliteStore({ directory: where })).rejects.toThrow(`${key} is missing`);
   writeFileSync(key, "key\n");
   await expect(sqliteStore({ directory: where })).rejects.toThrow(`${key} does not hold a key`);
-  // With another file's key no event fits.
+  // With another file's key no event's hash matches.
   writeFileSync(key, "a1".repeat(32));
   const other = await sqliteStore({ directory: where });
   await expect(other.read(1, 0)).rejects.toThrow("event 1 of its journal is not as it was written");

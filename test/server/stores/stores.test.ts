@@ -19,7 +19,7 @@ function inDirectory(synchronous: "normal" | "full"): Promise<Store> {
   return sqliteStore({ directory, synchronous });
 }
 
-/** `inOrder`: what is asked in one go takes effect in the order in which it was asked; else calls go side by side. */
+/** `inOrder`: requests take effect in the order in which they were made; otherwise they run side by side. */
 const stores: readonly { name: string; open: () => Store | Promise<Store>; inOrder?: false }[] = [
   { name: "memory", open: memoryStore },
   { name: "sqlite", open: () => inDirectory("normal") },

@@ -121,7 +121,7 @@ const drawing = (draw: NonNullable<Behaviour["draw"]>): Behaviour => ({ ...envir
 const svg = (value: string): Behaviour => drawing(() => ({ case: "svg", value }));
 
 let calls = 0;
-/** Counts how often nonsense is verified, which an examination does three times for the first instance. */
+/** Counts the checks of nonsense; an examination makes three for the first instance. */
 let asked = 0;
 /** Differs from call to call. */
 const random = (): string => `random ${calls++}`;
@@ -372,7 +372,7 @@ const ADVISED: readonly Case[] = [
   ["DrawResponse.svg", "over 1 MiB", svg(`<svg>${"x".repeat(MIB)}</svg>`)],
 ];
 
-/** Takes any value of a field, of answers only. */
+/** Accepts any value of a field in verify calls only. */
 function verifyingAny(field: "environment" | "version" | "digest"): Behaviour {
   return {
     anything: [field],
@@ -387,7 +387,7 @@ function verifyingAny(field: "environment" | "version" | "digest"): Behaviour {
 }
 
 interface Said {
-  /** In words for the operator. */
+  /** The rule's violation, in words for the operator. */
   readonly words: string;
   readonly isRefused: boolean;
 }

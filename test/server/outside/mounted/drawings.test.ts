@@ -1,4 +1,4 @@
-/** Pictures of somebody else's, which are looked at before they are shown. */
+/** Tests of pictures from mounted environments, which the server checks before it shows them. */
 import { expect, test } from "vitest";
 import { problemOfSvg } from "../../../../server/outside/mounted/drawings.ts";
 

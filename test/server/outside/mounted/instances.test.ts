@@ -1,4 +1,4 @@
-/** Instances of mounted environments: in ids, of a split, and the same again or none at all. */
+/** Tests of instances of mounted environments: in ids, of a split, and the same instance again or none at all. */
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { askedKey, askedPlace } from "../../../../envs/asked.ts";

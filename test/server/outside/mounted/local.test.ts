@@ -1,4 +1,7 @@
-/** Answers that one worker is given together: each has its own verdict, and none waits for another or is lost with it. */
+/**
+ * Tests of answers that one worker gets together: each has its own verdict, and none waits for another or is lost with
+ * it.
+ */
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -11,7 +14,7 @@ import { temporaryFolder } from "../../../support/server-process.ts";
 
 const { signal } = new AbortController();
 const folder = temporaryFolder();
-/** Why its one worker ended, each time. */
+/** Reasons why the worker ended, in order. */
 const ends: string[] = [];
 let provider: Provider;
 let asked: AskedEnvironment;
@@ -64,7 +67,7 @@ test("what a verifier holds on to is not felt by what comes after", async () => 
     const [found] = await Promise.all(verify([answer]));
     expect(found && saidOf(found)).toBe(answer);
   }
-  // The second and the third come to the end of it, and are asked again of a fresh one.
+  // The second and the third exhaust the worker's memory, and are sent to a fresh worker.
   expect(ends).toEqual(["memory", "memory"]);
 });
 
@@ -84,7 +87,7 @@ test("what needs a fresh worker has one of several ended, and not all that are f
   const [first] = all;
   if (first !== undefined) expect(saidOf(await several.verify(asked, first, { signal, fresh: true }))).toBe("said");
   await several.close();
-  // None, where one of the three had not begun before.
+  // No worker ended if one of the three had not begun before.
   expect(["stale", ""]).toContain(gone.join());
 });
 
@@ -115,7 +118,7 @@ test("of a host whose sources changed one is tried at a time, and its end is no 
 test("those before one that takes long do not wait for it", async () => {
   const [first, second, slow, last] = verify(["first", "second", "wait", "last"]);
   expect((await Promise.all([first, second])).map((each) => each && saidOf(each))).toEqual(["first", "second"]);
-  // Only now it may go on.
+  // The worker may go on from here.
   writeFileSync(join(folder.path, "go"), "");
   expect(await slow).toMatchObject({ kind: "facts", facts: { violation: "" } });
   expect((await last)?.kind).toBe("facts");

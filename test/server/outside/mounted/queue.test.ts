@@ -1,4 +1,4 @@
-/** Items that wait for a worker: callers take turns, whatever came before and whatever was put back. */
+/** Tests of items that wait for a worker: callers take turns, whatever came before and whatever was put back. */
 import { expect, test } from "vitest";
 import { createQueue, type Item } from "../../../../server/outside/mounted/queue.ts";
 
@@ -49,7 +49,7 @@ test("what was put back, or needs a fresh worker, takes its caller's turn", () =
   queue.add(item("hostile", {}, true));
   expect(take(true)).toEqual(["other"]);
   expect([take(), take()]).toEqual([["hostile"], ["hostile"]]);
-  // Its turn has come, and no fresh worker is there.
+  // The item's turn has come, but no fresh worker is there.
   expect([take(), queue.wantsFresh()]).toEqual([[], true]);
   queue.add(item("other"));
   expect(take()).toEqual(["other"]);

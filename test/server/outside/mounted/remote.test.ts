@@ -1,4 +1,4 @@
-/** Providers on other machines, and what they do that they must not: no lie and no silence of theirs is a reward. */
+/** Tests of providers on other machines that break rules: no lie and no silence of theirs earns a reward. */
 import { expect, onTestFinished, test } from "vitest";
 import type { Outcome } from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
@@ -6,7 +6,7 @@ import type { VerifyResponse } from "../../../../proto/gen/gradus/v1/provider_pb
 import { openServer } from "../../../support/in-process.ts";
 import { type Behaviour, described, made, startProvider, verified } from "../../../support/mounted/provider.ts";
 
-/** A server with a provider that behaves as the test says, from when it says so. */
+/** Starts a server with a provider that behaves as the test says. */
 async function mounted(first: Behaviour = {}) {
   let behaviour = first;
   const provider = await startProvider(() => behaviour);
@@ -100,7 +100,7 @@ test("two answers for one index end the call: the first stands, and what comes a
   });
   const completions = ["1", "2"].map((text, sampleIndex) => ({ sampleIndex, text: answered(text) }));
   const [group] = await client.batchStep([{ task: one, completions }]);
-  // Where both went in one call the second was not answered at all; the second answer for the first is never believed.
+  // If both went in one call, the second has no answer at all; the second answer for the first is never believed.
   for (const outcome of group?.outcomes ?? []) expect(detailOf(outcome)).toMatch(/^scored 0\.1$|index 0 twice/);
   expect(group?.outcomes).toHaveLength(2);
 });

@@ -60,7 +60,7 @@ async function changes({ http }: TestServer, runId: string) {
 
 const line = ({ armId, instanceHash, prompt }: Task): string => `${armId} ${instanceHash} ${prompt[0]?.content ?? ""}`;
 
-/** In words; empty: the answer was scored. */
+/** Returns the refusal in words; empty: the answer was scored. */
 async function refusalOf(client: GradusClient, task: Task): Promise<string> {
   const outcome = await client.step(task, "no answer").catch((error: unknown) => error);
   if (outcome instanceof GradusError) return outcome.message;
@@ -110,7 +110,7 @@ test.each([
       reason: expect.stringMatching(new RegExp(`^replaced: .*${why.source}`)) as string,
     }),
   ]);
-  // A trainer that asks for the first batch again is given what there is of it.
+  // A trainer that asks for the first batch again gets those of its tasks that remain.
   const again = await run.nextBatch({ cursor: 0n, count: 8 });
   expect(again.tasks.map(line)).toEqual(natives.map(line));
   await play(client, next.tasks);

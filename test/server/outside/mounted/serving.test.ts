@@ -1,4 +1,4 @@
-/** A file of Python that is mounted: tasks and rewards, whose fault a failure is, and a host that is killed. */
+/** Tests of a mounted Python file: tasks, rewards, the party at fault for a failure, and a host that is killed. */
 import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -251,7 +251,7 @@ test("a file that changes is mounted again, and one that is broken leaves what w
   });
   const now = await client.reset(ask("short"));
   expect(await client.step(now, right(now))).toMatchObject({ kind: "scored", reward: 1 });
-  // And what it was at first, whose tasks are worth again what they were.
+  // The file has its first content again, and its tasks are scored as at first.
   copyFileSync(WORD_FILE, file);
   await until(async () => (await client.step(task, right(task)).catch(() => undefined))?.kind === "scored");
   expect((await client.run("before").nextBatch({ cursor: 0n, count: 6 })).tasks).toHaveLength(6);

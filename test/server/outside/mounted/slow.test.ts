@@ -1,4 +1,7 @@
-/** A mount that is slow to come keeps nothing else back: not the server, not another mount, not what is Gradus's own. */
+/**
+ * Tests of a mount that is slow to start: it delays neither the server, nor another mount, nor Gradus's own
+ * environments.
+ */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -83,7 +86,7 @@ test.each([
   expect(await client.step(native, "no answer")).toMatchObject({ kind: "scored" });
   const task = await client.reset({ environment: "mine/word", level: "short" });
   expect(await client.step(task, "no answer")).toMatchObject({ kind: "scored" });
-  // All of this was answered while the other file is being mounted.
+  // The server answered all of this while it was mounting the other file.
   expect((await called(server, "EnvironmentService/ListEnvironments", {})).mounting).toEqual([slow]);
   const refusal = { code: "unavailable", message: expect.stringContaining(`${slow} is being mounted`) as string };
   const spec = { environment: "mine/slow" };

@@ -20,7 +20,7 @@ function environmentWith(levels: readonly string[]): Described {
   return read.environments[0] as Described;
 }
 
-/** Its level "lenient" takes any answer, those that are held wait, and "away" is not answered. */
+/** Returns a provider: its level "lenient" accepts any answer, "held" levels wait, and "away" gets no answer. */
 function providerOf({ asked: { id, version, digest }, levels: all }: Described) {
   const levels = all.map(({ name }) => name);
   const isUnknown = (asked: AskedEnvironment): boolean =>

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 
-/** Runs one case in a room of which a step fails, and tells what came of it. */
+/** Runs one case in a room in which one step fails, and prints the result. */
 const RUN = `
 import errno, mmap, os, sys
 import kernel, process

@@ -1,4 +1,4 @@
-/** The embedded sandbox with programs that mean no harm: what they come to, what is kept apart, and what failures are ours. */
+/** Tests of the embedded sandbox with harmless programs: results, isolation, and which failures are the server's. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared?.close());
 
-/** A test that needs a sandbox; where there is none, openTestSandbox has said so. */
+/** Defines a test that needs a sandbox. If there is none, openTestSandbox has said so. */
 function sandboxed(name: string, body: (sandbox: Embedded) => Promise<void>): void {
   test(name, async () => (shared === undefined ? undefined : body(shared)));
 }
@@ -271,7 +271,7 @@ describe("failures of ours", () => {
     await until(async () => born().length > 0);
     for (const pid of born()) process.kill(pid, "SIGKILL");
     await expect(running).rejects.toThrow(/a process was killed/);
-    // One that only lets go of its pipes, as if it had been, has ended by itself.
+    // A program that only closes its pipes, as if it had been killed, has ended by itself.
     const program = "import os, time\ndef f():\n    os.closerange(3, 64)\n    time.sleep(60)";
     expect(await runIn(one, program, [call("f")])).toMatchObject([{ kind: "died" }]);
     await one.close();

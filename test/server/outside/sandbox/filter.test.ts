@@ -1,4 +1,6 @@
-/** The filter of system calls, played here for both architectures: what it lets through is what is on its list. */
+/**
+ * Tests of the filter of system calls, played here for both architectures: it lets through only the calls on its list.
+ */
 import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -13,7 +15,7 @@ interface Made {
   readonly code: string;
   /** The filter that asks for threads. */
   readonly asking: string;
-  /** The filter of a host that imports what is mounted, with a network. */
+  /** The filter of a host that imports mounted files, with a network. */
   readonly host: string;
   readonly architecture: number;
   /** Numbers that are always let through. */

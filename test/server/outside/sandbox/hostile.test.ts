@@ -18,7 +18,10 @@ const programs = [...hostilePrograms, ...limits, ...reaching, ...forging];
 
 const withTheirNames = (programs: readonly Hostile[]) => programs.map((program) => [program.name, program] as const);
 
-/** Sandboxes beside each other, each with one program, of which its zygote says what it has left behind: many only wait. */
+/**
+ * Sandboxes that run side by side, each with one program; its zygote reports what the program has left behind. Many
+ * programs only wait.
+ */
 const AT_ONCE = 3;
 
 describe.each([

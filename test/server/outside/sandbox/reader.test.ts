@@ -1,4 +1,7 @@
-/** Tests that are written as Python: what is read of them, what is not, that nothing is ever made up, and on any Python alike. */
+/**
+ * Tests of the reader of Python tests: what it reads, what it refuses, that it makes nothing up, and that all Pythons
+ * agree.
+ */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -409,7 +412,7 @@ describe("what is read is the same on every Python", () => {
   });
 });
 
-/** On the path, or as pyenv keeps it. */
+/** Returns the path of that Python: on PATH, or where pyenv keeps it. */
 async function pythonOf(version: string): Promise<string | undefined> {
   const root = join(process.env["PYENV_ROOT"] ?? join(homedir(), ".pyenv"), "versions");
   const kept = existsSync(root) ? readdirSync(root).filter((name) => name.startsWith(`${version}.`)) : [];

@@ -70,7 +70,8 @@ describe("programs", () => {
       runs,
       program,
       [0, 1, 2, 1, 0, 1].map((x) => call("f", x)),
-      // All together have some times that on a clock, which three starts of Python must not use up on a busy machine.
+      // The limit for all cases is a multiple of this time by the wall clock: three starts of Python on a busy machine
+      // must fit.
       { cpuMsMax: 3000 },
     );
     expect(reply.kind === "ran" && reply.results.map(({ kind }) => kind)).toEqual([

@@ -5,7 +5,7 @@ import { openEmbedded } from "../../../../server/outside/sandbox/embedded.ts";
 import { findPython } from "../../../../server/outside/sandbox/python.ts";
 import { call, openTestSandbox, runIn, script } from "../../../support/sandbox.ts";
 
-/** One case's: it may sleep for a second beside it. */
+/** CPU limit of one case, in milliseconds: it may sleep for a second more. */
 const CPU_MS_MAX = 300;
 const SLEPT = { kind: "exceeded", limit: "more than 1,300 ms of waiting" };
 const WORKED = { kind: "exceeded", limit: "more than 300 ms of processor time" };
@@ -100,7 +100,10 @@ test.concurrent("asleep in each of its tests, for less than each may be: all tog
 });
 
 describe("threads", () => {
-  /** Tries two thousand of them, with stacks so small that memory does not end it: how many there were at once. */
+  /**
+   * Starts two thousand threads, with stacks so small that memory does not end the program, and counts those that ran
+   * at once.
+   */
   const MANY =
     "import threading\ndef f():\n  threading.stack_size(32768)\n  event, started = threading.Event(), 0\n  try:\n    for started in range(2000): threading.Thread(target=event.wait, daemon=True).start()\n  except RuntimeError: pass\n  return started";
   /** Starts two thousand threads without Python's own module, where a failure has no message. */
@@ -134,7 +137,7 @@ def attributes():
       expect(count).toBeGreaterThan(32);
       expect(count).toBeLessThanOrEqual(64);
     }
-    // One after the other there may be any number.
+    // There may be any number of threads one after the other.
     const turns =
       "import threading\ndef f():\n  for _ in range(300):\n    t = threading.Thread(target=int)\n    t.start()\n    t.join()\n  return 300";
     expect(countOf((await runIn(one, turns, [call("f")]))[0])).toBe(300);

@@ -3,7 +3,10 @@ import { execFileSync } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 
-/** Plays a case: in each 50 ms a program has worked and waited so long; with how long the job may wait already spent. */
+/**
+ * Plays a case: in each 50 ms a program works and waits for the given times, with a part of the job's waiting time
+ * already spent.
+ */
 const PLAY = `
 import json, sys, time
 asked = json.loads(sys.argv[1])

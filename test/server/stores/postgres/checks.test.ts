@@ -1,4 +1,7 @@
-/** A journal is looked through in stretches: what was changed is found wherever it is, and told as where it is read. */
+/**
+ * Tests of the check that reads a journal in stretches: it finds a change in any stretch, and reports it as reading
+ * does.
+ */
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import type { PostgresStores } from "../../../../server/stores/postgres/postgres.ts";
@@ -12,7 +15,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((stores) => stores.close()));
 });
 
-/** More events than one stretch has, empty ones among them, and one that stands in several parts. */
+/** More events than one stretch has: some are empty, and one stands in several parts. */
 const EVENTS = 2500;
 const LARGE = 1700;
 const bodyOf = (version: number): Uint8Array =>

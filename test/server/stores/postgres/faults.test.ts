@@ -92,7 +92,7 @@ describe("two servers", () => {
   test("a server that is paused in its turn loses it, and writes nothing when it wakes up", async () => {
     const { one, other, key } = await two();
     const turn = await one.turn?.(key);
-    // Until the database takes the turn back.
+    // Waits until the database takes the turn back.
     const next = await other.turn?.(key);
     expect(await next?.append({ expectedVersion: 1, events: [bytes("b")], records: [] })).toBe("appended");
     expect(await turn?.append({ expectedVersion: 1, events: [bytes("a")], records: [] })).toBe("conflict");
@@ -284,7 +284,7 @@ describe("the database", () => {
         if ((await appendNext(store, key, text)) === "appended") appended[writer]?.push(text);
       }
     });
-    /** Each writer was answered so many times more. */
+    /** Waits until each writer has had `count` more answers. */
     const more = async (count: number): Promise<void> => {
       const before = appended.map(({ length }) => length);
       await until(() => appended.every(({ length }, i) => length >= (before[i] ?? 0) + count));
@@ -324,7 +324,7 @@ describe("the database", () => {
   });
 });
 
-/** Appends at the run's version, whatever that is; undefined: nobody knows. */
+/** Appends at the run's current version; undefined: the outcome is not known. */
 async function appendNext(store: Store, key: number, text: string): Promise<Appended | undefined> {
   try {
     const events = await store.read(key, 0);

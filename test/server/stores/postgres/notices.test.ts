@@ -74,7 +74,7 @@ test("a server hears of what others write to the runs that it listens for, and o
   there.end();
   const before = there.heard.length;
   await append(one, run, version);
-  // The other way, so that what was sent before has come.
+  // Writes the other way, so that earlier notices have arrived.
   await untilHeard(other, silent, own.heard, 2);
   expect(there.heard).toHaveLength(before);
 });
@@ -110,7 +110,7 @@ test("a server whose connection broke hears of the others again", async () => {
   await untilHeard(one, key, heard, version);
 });
 
-/** A run that one server waits for, whose clock stands still. */
+/** Returns a run that one server waits for; its clock stands still. */
 async function waiting(one: Store, other: Store) {
   const [writer, waiter] = [bench({ store: one }), bench({ store: other })];
   value(await writer.runs.create("run", runConfig({ lag: { kind: "batches", count: 0 } })));

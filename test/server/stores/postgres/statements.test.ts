@@ -16,11 +16,11 @@ const migrations = readdirSync(MIGRATIONS).flatMap((file) =>
     .filter((statement) => statement.trim() !== "")
     .map((statement, i) => [`${file} ${i + 1}`, statement] as const),
 );
-/** A server does without these two where a database refuses them (notices.test.ts). */
+/** A server does without LISTEN and NOTIFY if a database refuses them (notices.test.ts). */
 const { listen, notify, ...needed } = statements;
 const all = [...Object.entries(needed), ...migrations];
 
-/** With texts left out. */
+/** Returns the words of a statement, without its string literals. */
 const wordsOf = (sql: string): readonly string[] =>
   sql
     .replaceAll(/'[^']*'/g, "''")

@@ -16,7 +16,7 @@ import { sharedDatabase } from "../../../support/shared-postgres.ts";
 const choice = { environment: "countdown", level: "T0", seed: 1n } as const;
 const answer = "<answer>1</answer>";
 
-// The first two wait for most of their time: for servers to read keys that have changed.
+// The first two tests wait most of the time for servers to read changed keys.
 test.concurrent(
   "are made by the first server, signed with by all, and rotated and retired while these run",
   { timeout: 2 * PATIENCE_MS },
@@ -33,7 +33,7 @@ test.concurrent(
       return outcome.kind === "unscored" ? outcome.reason : outcome.kind;
     };
     expect(await reasonOf(old)).toBe("scored");
-    // One that has the sealing key alone signs with it, and is none of theirs.
+    // A server that has only the sealing key signs with that key, and the others refuse its ids.
     await using apart = await openServer({ keyFile });
     expect(await reasonOf(await apart.client.reset(choice))).toBe("invalid_task_id");
 

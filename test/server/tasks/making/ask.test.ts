@@ -1,4 +1,4 @@
-/** Environments that something outside makes the tasks of: the gates of digests that this server does not have. */
+/** Tests of environments whose tasks an outside resource makes: the gates of digests that this server does not have. */
 import { expect, test } from "vitest";
 import type { Asking } from "../../../../envs/asked.ts";
 import { createAsker } from "../../../../server/tasks/making/outside-tasks.ts";
@@ -25,7 +25,7 @@ test("digests that were lost one after another leave a bounded number of gates, 
     expect(refused).toMatchObject({ kind: "unavailable", message: expect.stringContaining(`digest${i}`) as string });
   }
   expect(resources.load().length).toBeLessThanOrEqual(64);
-  // One that is asked for often goes down, and is forgotten as one that is up.
+  // A digest that is asked for often goes down, and is forgotten as if it were up.
   for (let i = 0; i < 20; i++) await ask("often");
   expect(changes).toEqual(["test/slow often down"]);
   for (let i = 0; i < 64; i++) await ask(`later${i}`);

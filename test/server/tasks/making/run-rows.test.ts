@@ -87,7 +87,7 @@ async function checkJournals(): Promise<void> {
 afterEach(checkJournals);
 
 let starts = 0;
-/** A server that starts now, with the file as it is: later ones read it later. */
+/** Starts a server with the file as it is now. */
 function start(
   store: Store,
   rows: File,
@@ -192,7 +192,7 @@ function moved({ lists: [list] }: RowsSeen): RowsChanged {
   return { ...change, ...list, arms: [], added, gone: [[0, N - 1]], back: [] };
 }
 
-/** Row n is solved where n is even. */
+/** Answers tasks: the samples of row n are right if n is even. */
 async function answer({ runs, n }: Server, tasks: readonly IssuedTask<TaskKey>[]): Promise<void> {
   const items = tasks.flatMap(({ incarnation, cursor, key }) =>
     [0, 1].map((sample) => {
@@ -204,7 +204,7 @@ async function answer({ runs, n }: Server, tasks: readonly IssuedTask<TaskKey>[]
   value(await runs.recordFeedback("run", items));
 }
 
-/** Trains for some update batches; gives which rows were drawn, in order. */
+/** Trains for some update batches; returns the drawn rows, in order. */
 async function train(server: Server, batches: number): Promise<readonly number[]> {
   const drawn: number[] = [];
   for (let i = 0; i < batches; i++) {
@@ -220,7 +220,7 @@ async function reasons({ runs }: Server): Promise<readonly string[]> {
   return items.flatMap((item) => (item.kind === "control" ? [`${item.control}: ${item.reason}`] : []));
 }
 
-/** The rows that a run draws whose file is another from the fourth update batch on. */
+/** Returns the rows that a run draws if its file changes at the fourth update batch. */
 async function changed(more: Partial<Config>, other: File, batches: number): Promise<readonly number[]> {
   const store = memoryStore();
   const before = start(store, file);
@@ -313,7 +313,7 @@ describe("what is known of rows", () => {
       expect(after.rows[n]).toEqual({ ...row, retired: row.retired && !gone.includes(n), gone: gone.includes(n) });
     const more = await train(second, 10);
     expect(more.some((n) => gone.includes(n))).toBe(false);
-    // Solved once they are retired: none is drawn a second time.
+    // The rows are retired once they are solved: none is drawn a second time.
     const solved = more.filter((n) => n % 2 === 0);
     expect(new Set(solved).size).toBe(solved.length);
     expect(solved.some((n) => drawn.has(n))).toBe(false);

@@ -1,4 +1,6 @@
-/** Threads that make tasks: the same ones however the work is cut, and none that holds up another for good. */
+/**
+ * Tests of threads that make tasks: the tasks do not depend on how the work is cut, and none holds up another for good.
+ */
 import { afterEach, expect, test } from "vitest";
 import { bisection } from "../../../../envs/np/bisection/index.ts";
 import { countdown } from "../../../../envs/countdown/index.ts";
@@ -48,7 +50,7 @@ function job(level: string, count: number, firstSeed = 0, caller = "a"): MakeJob
   return jobOf(tsp, levelOf(tsp, level), count, firstSeed, caller);
 }
 
-/** 6 numbers and exactly one way: none are found in the budget. */
+/** A job of 6 numbers with exactly one solution: no instance is found in the budget. */
 function barren(count: number, caller = "a"): MakeJob {
   const resolved = resolveParameters(countdown, { numbers_min: 6, numbers_max: 6, solutions_max: 1 });
   if (resolved.kind === "invalid") throw new Error(resolved.message);
@@ -91,7 +93,7 @@ test("a search that gives nothing ends by its budget, and says what it looked fo
 test("the queue is bounded, for each caller and in all: what does not fit is refused, what fits is done", async () => {
   const pool = open({ queueMax: 8 });
   await pool.ready;
-  // A caller may have two waiting; the free thread takes one more at once, for it is not known what they cost.
+  // A caller may have two jobs waiting. The free thread takes one more at once, because their cost is not known.
   const alone = await pool.run(job("easy", 5));
   expect(alone.map(({ kind }) => kind)).toEqual(["made", "made", "made", "overloaded", "overloaded"]);
   for (const result of alone) if (result.kind === "overloaded") expect(result.retryDelayMs).toBeGreaterThanOrEqual(100);

@@ -17,7 +17,7 @@ const newScorer = (): Scorer =>
     },
   });
 
-/** A task of so many cities that lie 1 apart. */
+/** Returns a task of some cities that lie 1 apart. */
 function tokenOf(cities: number): TaskToken {
   const parameters = { cities_min: cities, cities_max: cities, distance_min: 1, distance_max: 1 };
   return {
@@ -37,7 +37,7 @@ function tokenOf(cities: number): TaskToken {
   };
 }
 
-/** Under an id that no server made: only a scorer that was told of it can know it. */
+/** Gives the scorer a task under an id that no server made, which only this scorer can then know. */
 function tell(scorer: Scorer, taskId: string, cities: number): void {
   scorer.expect(taskId, "group", tokenOf(cities));
 }
@@ -58,7 +58,7 @@ test("a small instance comes with the task, and is not made again", () => {
   if (found.kind !== "found") throw new Error(found.message);
   const bytes = found.environment.inline?.encode({ numbers: [1, 2, 3], target: 6 });
   if (bytes === undefined) throw new Error("it is too large");
-  // Its key would give another instance.
+  // The task's key would give another instance.
   scorer.expect("sum", "group", {
     ...tokenOf(4),
     environment: "countdown",
@@ -87,7 +87,7 @@ test("large instances push out those that were not used for long, and one that i
     expect(scorer.open(taskId).kind).toBe("sync");
   };
   opened("small", 4);
-  // About 2 MB each: four of them are nearly all that is kept.
+  // Each task has about 2 MB: four of them fill nearly the whole cache.
   for (let i = 0; i < 5; i++) opened(`large ${i}`, 1000);
   const kinds = ["small", "large 0", "large 4"].map((id) => scorer.open(id).kind);
   expect(kinds).toEqual(["none", "none", "sync"]);
