@@ -32,6 +32,7 @@ NoRewardReason: TypeAlias = Literal[
     "resource_unavailable",
     "failed_precondition",
 ]
+CloseCause: TypeAlias = Literal["too_many_open", "row_gone", "replaced"]
 FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_completion", "stale_epoch", "not_recorded"]
 
 

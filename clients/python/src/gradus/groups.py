@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from gradus._arguments import listed
 from gradus._values import Derived, Value, message_of
+from gradus.enums import CloseCause
 from gradus.outcomes import ContrastPair
 from gradus.policy_values import Policy
 from gradus.runs import EvaluationRecord, RunShape
@@ -145,7 +146,7 @@ class BatchRecord(Value, message=cur.BatchRecord):
 class ControlRecord(Value, message=cur.ControlRecord):
     """A change of the run: its kind ("policy", "weights", "pause", …), and the fields of that kind.
 
-    `by`: name of the token of the caller.
+    `by`: name of the token of the caller. `close_cause`: why the server closed groups; None if it was told to.
     """
 
     kind: str
@@ -156,6 +157,7 @@ class ControlRecord(Value, message=cur.ControlRecord):
     arm_id: str
     by: str
     shape: RunShape | None = None
+    close_cause: CloseCause | None = None
 
 
 def _kind(proto: cur.HistoryRecord) -> str:
