@@ -53,7 +53,7 @@ class Puzzle:
 
 @dataclass(frozen=True)
 class Rollout:
-    """Completions, and for each of their moves (rows) what the policy saw, chose and thought of it."""
+    """Completions, and for each of their moves (rows) the policy's features, choice and log-probability."""
 
     texts: list[str]
     sample: Array

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-# Before numpy: the network is small, and the server wants the other core.
+# This must be set before numpy is imported: the network is small, and the server needs the other core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np

@@ -21,7 +21,7 @@ class Hole:
         self._open: list[socket.socket] = []
 
     def fall_silent(self) -> None:
-        """From now on nothing goes through the connections that there are; new ones are not harmed."""
+        """Drop all bytes on the connections that are open now; new connections work."""
         self._silent.update(self._open)
 
     def serve(self, listening: socket.socket) -> None:

@@ -20,7 +20,7 @@ START_SECONDS_MAX = 180
 ONE_WORKER = ("--workers", "1")
 """Each worker thread loads the product and warms up: a sixth of what a start costs."""
 WITHOUT_SANDBOX = ("--sandbox", "off")
-"""Another sixth, for servers that nobody asks to run a program."""
+"""Flags of servers that run no program; they save another sixth of a start."""
 
 
 @dataclass
@@ -45,12 +45,12 @@ class Server:
 
 StartServer = Callable[..., Server]
 
-# Below those that the kernel gives to whoever asks for any, and to each connection.
+# These ports lie below the range from which the kernel picks ports for connections.
 LASTING_PORTS = range(20_000, 32_000)
 
 
 def lasting_port() -> int:
-    """One that nobody uses, nor takes while a server on it is ended and started again."""
+    """Return a port that stays free while a server on it is ended and started again."""
     while True:
         port = random.choice(LASTING_PORTS)
         with socket.socket() as probe, contextlib.suppress(OSError):

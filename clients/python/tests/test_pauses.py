@@ -128,7 +128,7 @@ def test_a_pause_is_said_once_a_minute(
 ) -> None:
     assert _notices.PAUSE_NOTICE_SECONDS == 60
     monkeypatch.setattr(_notices, "PAUSE_NOTICE_SECONDS", 0.0)
-    # A stall's notice is of feedback, which is not what is waited for here.
+    # Notices of a stall concern missing feedback, so none may appear while the client waits for a paused run.
     monkeypatch.setattr(_notices, "NOTICE_SECONDS", 0.0)
     run.pause()
     with caplog.at_level(logging.WARNING, "gradus"):

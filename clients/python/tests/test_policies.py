@@ -1,4 +1,4 @@
-"""Builders of policies: the values they make, the messages those become, and what they refuse."""
+"""Test the builders of policies: their values, their messages, and the arguments that they refuse."""
 
 from __future__ import annotations
 

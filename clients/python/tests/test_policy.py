@@ -1,4 +1,4 @@
-"""The small policy of examples/: what it writes, and that its objective moves it the right way."""
+"""Test the small policy of examples/: its texts, and that its objective moves it the right way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generator that a host puts in the place of `random`'s own: what is drawn of it is what Python's draws."""
+"""Test the generator that a host substitutes for `random`'s own: its draws equal Python's."""
 
 from __future__ import annotations
 

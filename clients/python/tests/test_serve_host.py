@@ -1,4 +1,4 @@
-"""A host: a process that has what is mounted, and workers behind walls."""
+"""Test a host: a process that holds the mounted environments, with workers behind walls."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(doomed: Sessi
 
     async def ask_and_kill() -> list[str]:
         verdicts = asyncio.create_task(asked.verify(host, made.made.instance, ["hang", "hang"]))
-        # From here on the worker has been asked.
+        # From here on, the worker has the call.
         await asyncio.sleep(0)
         host.kill()
         return [words(found) for found in await asyncio.wait_for(verdicts, 60)]

@@ -19,7 +19,7 @@ INVALID_ARGUMENT = 3
 
 
 class RecordedWire:
-    """Keeps (call, request_id) of what was sent."""
+    """A wire that keeps (call, request_id) of each message sent."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -168,7 +168,7 @@ def test_what_has_no_reward_is_none_and_never_zero(client: Client, run: Run, add
 
 
 class Busy(ClientCore):
-    """A client whose server asks, so many times, to have every other sample again."""
+    """A client whose server asks `times` times to send every other sample again."""
 
     times = 0
 

@@ -1,4 +1,4 @@
-"""A policy for tests: what it writes depends on the prompt and the sample alone, and its rewards differ."""
+"""A policy for tests: its text depends only on the prompt and the sample's index, and its rewards differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ARMS = [gradus.arm("countdown", "T0", arm_id="easy"), gradus.arm("countdown", "T
 
 
 def written(prompt: str, index: int) -> str:
-    """In the right format and wrong (reward 0.1), or no answer at all (reward 0)."""
+    """Return a wrong answer in the right format (reward 0.1), or no answer at all (reward 0)."""
     readable = zlib.crc32(f"{prompt}/{index}".encode()) % 3
     return "<think>so</think><answer>1 + 1</answer>" if readable else f"I do not know ({index})"
 

@@ -42,7 +42,7 @@ def at(text: str, server: Server) -> str:
 
 
 def execute(snippet: str, server: Server) -> None:
-    """Runs a snippet; what it prints is what its comments say."""
+    """Run a snippet, and check that it prints the text in its comments."""
     done = subprocess.run(
         [sys.executable, "-c", at(snippet, server)], capture_output=True, text=True, timeout=120, check=False
     )

@@ -112,7 +112,7 @@ class Whole(gym.Env[Any, Any]):
 
 
 def test_the_vector_environment_passes_the_same_checks(address: str) -> None:
-    """check_env takes no vector environment: those of its checks that can are made, and all of them of a view."""
+    """check_env takes no vector environment, so this runs the checks that accept one, and all on a view of it."""
     envs = TextVectorEnv("countdown", num_envs=3, level="T0", address=address)
     check_action_space(envs.action_space)
     check_observation_space(envs.observation_space)

@@ -48,7 +48,7 @@ def by_hand(tokens: list[int]) -> float:
 def test_the_loss_is_that_of_a_hand_computation() -> None:
     pairs = [PairRows([3, 0], [1, 2, 2], [1]), PairRows([2], [0, 3], [3, 3, 3, 1])]
     losses = contrast_losses(Bigrams(), pairs, beta=0.1)
-    # The last token of the prompt is what the first of the completion follows.
+    # The prompt's last token precedes the completion's first one.
     first = by_hand([0, 1, 2, 2]) - by_hand([0, 1])
     second = by_hand([2, 0, 3]) - by_hand([2, 3, 3, 3, 1])
     expected = [-math.log(1 / (1 + math.exp(-0.1 * difference))) for difference in (first, second)]

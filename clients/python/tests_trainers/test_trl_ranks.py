@@ -46,7 +46,7 @@ def train_on_two_ranks(
 
 
 def forked(nursery: Nursery, given: dict[str, Any], out: Path) -> None:
-    """In a third of the time that torchrun takes, whose ranks import torch and TRL first."""
+    """Train on two forked ranks, in a third of torchrun's time, whose ranks must first import torch and TRL."""
     port = lasting_port()
     logs = [out / f"rank-{rank}.txt" for rank in range(2)]
     jobs = [

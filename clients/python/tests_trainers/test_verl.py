@@ -85,7 +85,7 @@ def loader(config: Any) -> StatefulDataLoader:
 
 
 async def reward(manager: NaiveRewardManager, batch: dict[str, Any], row: int, text: str) -> dict[str, Any]:
-    """One completion's, by the path that verl's agent loop takes: tokens, a DataProto of one, the reward manager."""
+    """Score one completion as verl's agent loop does: tokens, a DataProto of one row, the reward manager."""
     prompt = TOKENIZER.apply_chat_template(batch["raw_prompt"][row], tokenize=True, return_dict=False)
     prompts, responses = torch.tensor([prompt]), torch.tensor([TOKENIZER.encode(text, add_special_tokens=False)])
     ids = torch.cat([prompts, responses], dim=1)
@@ -131,7 +131,7 @@ def test_a_run_is_trained_on_to_its_end(run: Run, address: str) -> None:
     assert len({each for batch in prompts for each in batch}) == 32
     state = run.get().state
     assert (state.done, state.batches_closed, state.samples_recorded) == (True, 8, 128)
-    # Whichever index a completion was given: the rewards are those of the policy.
+    # The rewards are the policy's, whichever index a completion received.
     assert [sorted(each) for each in recorded(run).values()] == [
         sorted(0.1 if "answer" in written(prompt, index) else 0.0 for index in range(4))
         for batch in prompts
@@ -142,7 +142,7 @@ def test_a_run_is_trained_on_to_its_end(run: Run, address: str) -> None:
 def test_a_row_has_what_verls_own_has(address: str, tmp_path: Path) -> None:
     row = loader(configuration(address)).dataset[0]
     (tmp_path / "rows.jsonl").write_text('{"prompt": [{"role": "user", "content": "?"}], "data_source": "x"}\n')
-    # To filter, it forks, which a process that trained before does not survive.
+    # Filtering forks the process, which fails after an earlier training in it.
     options = OmegaConf.create({"cache_dir": str(tmp_path), "filter_overlong_prompts": False})
     own = RLHFDataset(str(tmp_path / "rows.jsonl"), TOKENIZER, options)[0]
     assert set(own) - {"prompt"} <= set(row)

@@ -76,7 +76,7 @@ def _shuffled(prompts: Tokens, rng: np.random.Generator) -> Tokens:
 # --- Tasks. ---
 
 _DRAWN = (((3,), 1, 30), ((3, 4), 1, 75), ((4,), 76, 150), ((4,), 151, 999), ((5,), 1, 999))
-"""How many numbers a row has, and its targets' range; the server has the last word on the tier."""
+"""Numbers in a row, and the range of its targets; the server decides on the tier."""
 
 _VALUE_MAX = 9_999
 
@@ -122,7 +122,7 @@ def _reachable(numbers: tuple[int, ...], known: dict[tuple[int, ...], set[int]])
 
 
 def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
-    """Rows of the pool's eval split, by how many numbers they have; of five numbers three quarters as many."""
+    """Held-out rows of the pool's eval split, by their count of numbers; three quarters as many with five numbers."""
     found: dict[str, dict[str, Task]] = {count: {} for count in SETS}
     for level in (*TIERS, "OOD"):
         options: SpecOptions = {"split": "eval", "source": "real", "pool": POOL, "answer_format": "answer_tag"}

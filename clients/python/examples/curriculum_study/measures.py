@@ -38,7 +38,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def first_reaching(at: Sequence[int], values: Sequence[float], goal: float) -> float | None:
-    """Where a curve first reaches a goal, between its points; None: it never does."""
+    """Point at which a curve first reaches a goal, interpolated; None if it never does."""
     before_at, before = at[0], values[0]
     if before >= goal:
         return float(before_at)

@@ -49,7 +49,7 @@ _ITEMS = {"easy": (15, 17), "medium": (18, 21), "hard": (22, 25)}
 
 
 def _specs() -> dict[str, TaskSpec]:
-    """By the name that arms and held-out sets have in common."""
+    """Task specs by the name that arms and held-out sets share."""
     sums = {
         f"subset-sum/{level}": gradus.task_spec("np/subset-sum", level=level, answer_format="answer_tag")
         for level in LEVELS
@@ -82,7 +82,7 @@ def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
 
 
 def _cycles(cycles: int) -> Policy:
-    """Easy, medium, hard, 5:4:1, so many times."""
+    """Policy of `cycles` cycles, each easy, medium and hard in the shares 5:4:1."""
     of_level = [{f"subset-sum/{level}": 1.0, f"knapsack/{level}": 1.0} for level in LEVELS]
     stages = [gradus.stage(weights, share=share) for weights, share in zip(of_level, (0.5, 0.4, 0.1), strict=True)]
     return gradus.replay(*stages, cycles=cycles)

@@ -152,7 +152,7 @@ def _part(part: Part, results: Results, folder: Path) -> str:
             {n: [area(e) for e in s] for n, s in results.items()},
         )
         parts += [f"![Areas under the curves]({stem}-areas.svg)"]
-    # Under dynamic sampling evaluations lie elsewhere: those curves are in the table alone.
+    # Dynamic sampling evaluates at other rollouts, so those curves appear only in the table.
     same = {name: seeds for name, seeds in results.items() if len({tuple(curve(each)[0]) for each in seeds}) == 1}
     draw_curves(folder / f"{stem}-curves.svg", "score", EQUAL, {n: [curve(e) for e in s] for n, s in same.items()})
     return "\n\n".join([*parts, f"![Scores]({stem}-curves.svg)", _table(results)])

@@ -55,7 +55,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Completions to learn from: those of PROMPTS groups, or fewer."""
+    """Completions to learn from, of at most PROMPTS groups."""
 
     given: Rows
     answers: Rows
@@ -85,7 +85,7 @@ class _Rows:
 
 
 class SequenceTrainer:
-    """One policy, from start to end."""
+    """Trains one policy, from start to end."""
 
     def __init__(self, client: Client, part: Part, condition: str, seed: int, shares: Sequence[float]) -> None:
         self.client, self.part, self.family = client, part, part.family
@@ -151,7 +151,7 @@ class SequenceTrainer:
     def _rollouts(self, tasks: Sequence[Task]) -> _Rows:
         sequences = [_sequence(task) for task in tasks for _ in range(GENERATIONS)]
         given = given_rows(sequences)
-        # Always as many rows, so that one shape is compiled.
+        # The number of rows is constant, so that jax compiles only one shape.
         padded = np.concatenate([given, np.repeat(given[-1:], PROMPTS * GENERATIONS - len(given), axis=0)])
         answers = self._sample(padded, self.rollouts)[: len(given)]
         groups = self._score(tasks, sequences, answers)
@@ -210,7 +210,7 @@ class SequenceTrainer:
         }
 
     def _held_out(self) -> list[list[Task]]:
-        """By length; a function of the seed."""
+        """Held-out tasks by length, a function of the seed."""
         sets = []
         for length in LENGTHS:
             spec = task_spec(
@@ -226,7 +226,7 @@ class SequenceTrainer:
     def _point(self, held_out: Sequence[Sequence[Task]]) -> Point:
         tasks = [task for tasks in held_out for task in tasks]
         sequences = [_sequence(task) for task in tasks]
-        # Other chances than those of any rollout.
+        # The seed differs from those of all rollouts.
         answers = self._sample(given_rows(sequences), (1 << 30) + self.rollouts)
         groups = [task.group([text]) for task, text in zip(tasks, _texts(sequences, answers), strict=True)]
         solved = [group.outcomes[0].solved for group in self.client.batch_step(groups)]

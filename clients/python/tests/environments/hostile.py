@@ -108,7 +108,7 @@ class Table(Sound):
 
 
 class Code(Sound):
-    """Runs answers as code, and keeps what they leave behind."""
+    """Runs answers as code, and keeps the state that they leave behind."""
 
     id = "bad/code"
     runs_answers = True
