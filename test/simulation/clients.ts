@@ -19,20 +19,20 @@ export interface Simulation {
   readonly network: Network;
   readonly model: Model;
   readonly scenario: Scenario;
-  /** Whether the faults are over, and trainers and operators are to stop. */
+  /** Returns whether the faults are over, so that trainers and operators must stop. */
   isOver(): boolean;
 }
 
 export function configOf({ scenario }: Simulation, runId: string): RunConfig {
   const config = scenario.configs.get(runId);
-  // An import under another id: "one.copy" is what "one" was.
+  // An import under another id: "one.copy" has the configuration of "one".
   return config ?? (scenario.configs.get(runId.split(".")[0] ?? "") as RunConfig);
 }
 
 /** Reasons why an answer is malformed; undefined: the answer is only wrong. */
 const VIOLATIONS = [undefined, ...Array.from({ length: 40 }, (_, i) => `no answer in style ${"x".repeat(i % 36)}`)];
 
-/** A reward, or now and then a reason why there is none: a function of the completion, as scoring is. */
+/** Returns a reward, or now and then a reason why there is none. It is a function of the completion, as scoring is. */
 function resultOf(task: Task, digest: string): SampleResult {
   const chance = Number.parseInt(hashKey(task.key.hash, digest).slice(0, 8), 16) / 2 ** 32;
   if (chance < 0.05) return { kind: "terminal", reason: "too_large" };
@@ -48,7 +48,7 @@ export function itemOf(task: Task, sample: number, digest: string): FeedbackItem
   return { incarnation, cursor, sample, digest, result: resultOf(task, digest), hash: key.hash };
 }
 
-/** A call of one method, without the time that the network takes. */
+/** Calls one method of a server over the network. */
 function ask<T>(
   { network }: Simulation,
   runId: string,
@@ -58,7 +58,7 @@ function ask<T>(
   return call(network, `${name} ${runId}`, ({ runs }, signal) => method(runs, signal));
 }
 
-/** Scores, as a worker does, which may be killed meanwhile. */
+/** Scores as a worker does; the server may be killed meanwhile. */
 async function score({ ground: { world } }: Simulation, server: Server): Promise<void> {
   await world.sleep(world.delayMs(1), `${server.name} scores`);
   // A dead server goes no further.
@@ -66,7 +66,7 @@ async function score({ ground: { world } }: Simulation, server: Server): Promise
   if (world.fault("worker killed", 0.005)) throw new Error("the worker was killed");
 }
 
-/** The status of each item; undefined: no telling. */
+/** Returns the status of each item; undefined: the outcome is not known. */
 export async function sendSamples(
   simulation: Simulation,
   runId: string,
@@ -105,7 +105,7 @@ export async function closeGroups(simulation: Simulation, runId: string, groups:
   for (const [i, status] of reply.value.entries()) model.closed(groups[i] as GroupRef, status);
 }
 
-/** Asks to open groups again; how many are. */
+/** Asks to reopen groups; returns how many were reopened. */
 export async function reopenGroups(simulation: Simulation, runId: string, tasks: readonly Task[]): Promise<number> {
   const { model } = simulation;
   for (const task of tasks) model.reopening(task, task.batch);
@@ -115,7 +115,7 @@ export async function reopenGroups(simulation: Simulation, runId: string, tasks:
   return reply.value.filter(({ kind }) => kind === "recorded").length;
 }
 
-/** Groups as GetGroups tells of them, told to the model; undefined: no telling. */
+/** Asks GetGroups for groups, and reports them to the model; undefined: no answer came. */
 export async function getGroups(simulation: Simulation, runId: string, wanted: GroupSelection, waitMs: number) {
   const { model } = simulation;
   const asked = model.asking();
@@ -138,7 +138,7 @@ export async function getGroups(simulation: Simulation, runId: string, wanted: G
   return groups;
 }
 
-/** The cursor of the first batch that is not closed, as the history tells; undefined: no telling. */
+/** Returns the cursor of the first batch that is not closed, by the history; undefined: no answer came. */
 export async function firstOpenCursor(simulation: Simulation, runId: string): Promise<number | undefined> {
   const reply = await ask(simulation, runId, "history of", (runs) => runs.history(runId, 0, 10_000));
   if (reply?.kind !== "ok") return undefined;

@@ -1,4 +1,4 @@
-/** Whether a run as the independent reader has it from the journal is the run as the server wrote it down. */
+/** Compares a run that the independent reader made of the journal with the run that the server wrote down. */
 import { isDeepStrictEqual } from "node:util";
 import type { HistoryEntry } from "../../server/curriculum/history.ts";
 import {
@@ -12,7 +12,7 @@ import {
   UNSAID,
 } from "./reader-state.ts";
 
-/** Closed tasks that a server keeps at least (contract: RunConfig). */
+/** Minimum number of closed tasks that a server keeps (contract: RunConfig). */
 const TASKS_KEPT = 1024;
 
 type Plain = Omit<ReadRun, "batches" | "config">;
@@ -22,7 +22,7 @@ function show(value: unknown): string {
   return (JSON.stringify(plain) ?? "nothing").slice(0, 300);
 }
 
-/** Whether numbers are the same but for rounding: sums may be made in another order. */
+/** Returns whether numbers are equal but for rounding: sums may be made in another order. */
 function near(one: number | null | undefined, other: number | null | undefined): boolean {
   if (typeof one !== "number" || typeof other !== "number") return one === other;
   return Math.abs(one - other) <= 1e-9 * (1 + Math.abs(one));

@@ -17,7 +17,7 @@ import { savedIn } from "./operator.ts";
 import { note, type Seen, timeless, unimported, unordered } from "./seen.ts";
 import { payloadOf } from "./stored.ts";
 
-/** Changes of shape by how many update batches are drawn before them. */
+/** Changes of shape, by the number of update batches drawn before each. */
 export type Shapes = ReadonlyMap<number, ShapeChoice>;
 
 /** The trainers of one run. */
@@ -25,7 +25,10 @@ export interface Crew {
   readonly run: string;
   readonly choice: RunChoice;
   readonly trainers: number;
-  /** Tasks of each trainer in an update batch; left out: each trainer goes through all tasks, from the first open one on. */
+  /**
+   * Tasks of each trainer in an update batch. Undefined: each trainer goes through all tasks, from the first open one
+   * on.
+   */
   readonly tasksOfEach?: number;
   /** Shapes for a crew of one trainer, whose run's states are compared between update batches. */
   readonly shapes?: Shapes;
@@ -38,13 +41,13 @@ export interface Crew {
 export interface Course {
   readonly address: string;
   readonly seen: Seen;
-  /** How long a call may take, with all its attempts. */
+  /** Longest time for a call, with all its attempts, in milliseconds. */
   readonly deadlineMs: number;
-  /** Aborted: trainers stop where they are. */
+  /** Stops the trainers when it aborts. */
   readonly stop: AbortSignal;
   /** Trainers of runs that are rolled back go on until they are stopped. */
   readonly isStormy?: boolean;
-  /** Is waited for before the update batch of a number. */
+  /** Runs before the update batch of this number, which waits for it. */
   readonly before?: (batch: number) => Promise<unknown> | undefined;
 }
 
@@ -55,7 +58,10 @@ function replied(seen: Seen): void {
   seen.onReply();
 }
 
-/** Takes a sample's outcome in. "again": the sample is to be sent again. "stale": the run was rolled back meanwhile. */
+/**
+ * Records a sample's outcome. Returns "again" if the sample must be sent again, and "stale" if the run was rolled back
+ * meanwhile.
+ */
 function take({ seen }: Course, task: Task, sample: number, outcome: Outcome, crew: Crew): "in" | "again" | "stale" {
   const name = `${task.runId}/${task.cursor}/${sample}`;
   const { status = "none", detail = "" } = outcome.feedback ?? {};
@@ -83,13 +89,13 @@ interface Part {
   readonly completions: readonly { readonly sampleIndex: number; readonly text: string }[];
 }
 
-/** How many completions a task is to have: the changes of shape say it. */
+/** Returns how many completions a task must have, which changes of shape set. */
 function generationsOf({ updateBatch }: Task, { choice, shapes = new Map() }: Crew): number {
   const said = [...shapes].filter(([at]) => at <= Number(updateBatch));
   return said.findLast(([, shape]) => shape.numGenerations !== undefined)?.[1].numGenerations ?? choice.numGenerations;
 }
 
-/** The samples of tasks, so many in a message. */
+/** Splits the samples of tasks into messages of some size. */
 function partsOf(tasks: readonly Task[], crew: Crew, size: number): readonly Part[] {
   const { textOf = complete } = crew;
   return tasks.flatMap((task) => {
@@ -101,7 +107,9 @@ function partsOf(tasks: readonly Task[], crew: Crew, size: number): readonly Par
   });
 }
 
-/** Sends the samples of tasks until each is in. True: the run was rolled back meanwhile, and the tasks are void. */
+/**
+ * Sends the samples of tasks until each is recorded. True: the run was rolled back meanwhile, and the tasks are void.
+ */
 async function deliver(course: Course, client: GradusClient, tasks: readonly Task[], crew: Crew, rng: Rng) {
   const { seen, deadlineMs, stop } = course;
   const inBatch = rng.int(0, 2) === 0;
@@ -116,7 +124,7 @@ async function deliver(course: Course, client: GradusClient, tasks: readonly Tas
       stale ||= fates.includes("stale");
       replied(seen);
     };
-    // Some twice, as a proxy may send them.
+    // Some messages go twice, as a proxy may send them.
     const parts = left.flatMap((part) => (rng.int(0, 19) === 0 ? [part, part] : [part]));
     if (inBatch) {
       const groups = parts.map((part) => ({ ...part, numGenerations: generationsOf(part.task, crew) }));
@@ -134,7 +142,7 @@ async function deliver(course: Course, client: GradusClient, tasks: readonly Tas
   return stale;
 }
 
-/** Notes the run's state between update batches, and changes its shape where that is due and not yet done. */
+/** Notes the run's state between update batches, and changes the shape if a change is due and not yet made. */
 async function between(course: Course, client: GradusClient, crew: Crew): Promise<void> {
   const { seen, deadlineMs, stop } = course;
   const { run: id, choice, shapes } = crew;
@@ -147,7 +155,7 @@ async function between(course: Course, client: GradusClient, crew: Crew): Promis
   const controls = (await run.history()).filter(({ kind }) => kind.case === "control" && kind.value.kind === "shape");
   const [change] = due.slice(controls.length);
   if (change !== undefined) {
-    // The client makes no such call again: whether it was done without a reply, the history says.
+    // The client does not repeat this call. If there is no reply, the history says whether the change was made.
     await run.updateShape(change[1], options).catch((error: unknown) => {
       if ((error as { readonly code?: string }).code !== "UNAVAILABLE") throw error;
     });
@@ -158,10 +166,13 @@ async function between(course: Course, client: GradusClient, crew: Crew): Promis
   seen.states.set(`${id}/${drawn}`, timeless(savedIn(payloadOf(bytes))));
 }
 
-/** A run that is rolled back may have no task at a trainer's cursor until others are answered: then it looks again. */
+/**
+ * Pause, in milliseconds, before a trainer of a rolled-back run looks again: there may be no task until others are
+ * answered.
+ */
 const LOOK_AGAIN_MS = 4_000;
 
-/** One trainer, to the run's end, or until it is stopped. */
+/** Runs one trainer to the run's end, or until it is stopped. */
 async function train(course: Course, crew: Crew, rank: number, rng: Rng): Promise<void> {
   const { seen, deadlineMs, stop } = course;
   const { choice, trainers, tasksOfEach, isRolledBack } = crew;
@@ -175,7 +186,7 @@ async function train(course: Course, crew: Crew, rank: number, rng: Rng): Promis
     for (let batch = 0; !stop.aborted; batch++) {
       await course.before?.(batch);
       if (isRolledBack && rng.int(0, 29) === 0) {
-        // A trainer that was killed knows nothing any more.
+        // A killed trainer knows nothing any more.
         client.close();
         client = open();
         cursor = undefined;
@@ -214,7 +225,7 @@ async function train(course: Course, crew: Crew, rank: number, rng: Rng): Promis
   }
 }
 
-/** All trainers of some crews, to the end of their runs, or until they are stopped. */
+/** Runs all trainers of some crews, to the end of their runs or until they are stopped. */
 export async function trainAll(course: Course, crews: readonly Crew[], rngOf: (name: string) => Rng): Promise<void> {
   const trainers = crews.flatMap((crew) =>
     Array.from({ length: crew.trainers }, (_, rank) => train(course, crew, rank, rngOf(`${crew.run}/${rank}`))),

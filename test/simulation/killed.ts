@@ -1,7 +1,7 @@
 /**
- * A real server on SQLite that is killed again and again, held against one that is left alone: under several policies, with
- * waves of a reserve and changes of shape; and behind a proxy that cuts connections and swallows replies, while the run is
- * exported and rolled back to that. Choices are seeded, time is real.
+ * Kills a real server on SQLite again and again, and compares it with one that is left alone. Runs have several
+ * policies, waves of a reserve and changes of shape. In another scene a proxy cuts connections and swallows replies,
+ * while the run is exported and rolled back to its exports. Choices are seeded, time is real.
  */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,10 +27,10 @@ import { shortened } from "./reading.ts";
 import { newSeen, type Seen, unlike } from "./seen.ts";
 import { journalsIn, payloadOf } from "./stored.ts";
 
-/** A guard against hanging and nothing else. */
+/** Time limit, in milliseconds, against hanging. */
 const PATIENCE_MS = 600_000;
 
-/** Trainers that have no reply for so long have lost something. */
+/** Time without a reply, in milliseconds, after which trainers have lost something. */
 const STUCK_MS = 120_000;
 
 const RUN = "killed";
@@ -38,7 +38,7 @@ const COPY = "copy";
 const PROMPTS = 6;
 const GENERATIONS = 4;
 
-/** How a run is killed: what it begins with, and what it goes on with; and what the server must load. */
+/** Scenes: the run's first policy, its later policy, and the server's flags. */
 export const scenes = {
   bandit: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 } },
   frontier: {
@@ -50,7 +50,7 @@ export const scenes = {
     after: ownPolicy(0.5),
     flags: ["--policies", "examples/policies/weakest-part.ts"],
   },
-  // The bandit once more, with arms of a file of Python whose host is killed before each kill of the server.
+  // The bandit again, with arms of a Python file whose host is killed before each kill of the server.
   mounted: {
     before: { kind: "bandit" },
     after: { kind: "bandit", alpha: 0.3 },
@@ -65,14 +65,14 @@ export type SceneName = keyof typeof scenes;
 
 interface Scene {
   readonly before: PolicyChoice;
-  /** Undefined: the shape is not changed, and connections are cut and the run rolled back. */
+  /** Later policy. Undefined: the shape is not changed, connections are cut, and the run is rolled back. */
   readonly after: PolicyChoice | undefined;
   readonly flags?: readonly string[];
-  /** How the arms of real rows choose among them; left out: they go through them. */
+  /** How the arms with rows choose among them. Undefined: they go through them in order. */
   readonly rows?: RowChoice;
 }
 
-/** One that reads a part of the rewards. */
+/** Returns a policy of examples/policies that reads a part of the rewards. */
 function ownPolicy(rate: number): PolicyChoice {
   return { kind: "named", name: "weakest-part", parameters: { part: "correctness", worst: 0, rate } };
 }
@@ -81,7 +81,7 @@ export interface KilledOptions {
   readonly scene: SceneName;
   readonly kills: number;
   readonly seed: number;
-  /** Told after each kill. */
+  /** Called after each kill. */
   readonly progress?: () => void;
 }
 
@@ -90,7 +90,7 @@ export interface Killed {
   readonly batches: number;
   readonly tasks: number;
   readonly samples: number;
-  /** How often what happened. */
+  /** Number of faults of each kind. */
   readonly faults: Readonly<Record<string, number>>;
 }
 
@@ -122,7 +122,7 @@ function choiceFor(batches: number, name: SceneName): RunChoice {
 
 function crewFor(name: SceneName, kills: number): Crew {
   const { after }: Scene = scenes[name];
-  // More than the kills let pass: the last one must not come after the end.
+  // More update batches than trainers answer between the kills: the last kill must not come after the end.
   const batches = 8 + kills * (after === undefined ? 4 : 1);
   return {
     run: RUN,
@@ -134,7 +134,7 @@ function crewFor(name: SceneName, kills: number): Crew {
   };
 }
 
-/** The server's process, which is another one after each kill. */
+/** The server's process; each kill brings another. */
 interface Host {
   server: ServerProcess | undefined;
 }
@@ -149,11 +149,11 @@ interface Storm {
   readonly host: Host;
   readonly start: () => Promise<ServerProcess>;
   readonly count: (fault: string) => void;
-  /** Whether all has been that must have been before the last kill. */
+  /** Returns whether every event has happened that must happen before the last kill. */
   readonly isComplete: () => boolean;
 }
 
-/** Waits for so many more replies to trainers. 0: while the first call is under way. */
+/** Waits for more replies to trainers. 0: returns while the first call is under way. */
 async function replies({ seen, rng }: Storm, count: number): Promise<void> {
   const until = seen.replies + count;
   if (count === 0) return void (await sleep(rng.int(0, 20)));
@@ -169,13 +169,13 @@ async function replies({ seen, rng }: Storm, count: number): Promise<void> {
   });
 }
 
-/** Kills the server at random points with others on their way, and starts it again but for the last time. */
+/** Kills the server at random points, with requests in flight, and restarts it each time but the last. */
 async function killAgain(storm: Storm): Promise<void> {
   const { options, rng, host, start, count, isComplete } = storm;
   for (let kills = 0; kills < options.kills; kills++) {
     host.server ??= await start();
     const apart = rng.int(0, Math.floor(1.5 * PROMPTS * GENERATIONS));
-    // A host of mounted environments is killed before, and the run goes on meanwhile.
+    // The host of mounted environments is killed first, and the run goes on meanwhile.
     const python = hostOf(host.server.pid);
     const before = rng.int(Math.min(1, apart), apart);
     await replies(storm, before);
@@ -207,7 +207,7 @@ async function rollBack({ rng, count }: Storm, address: string, stop: AbortSigna
         count(`import as ${runId}`);
       }
     } catch {
-      // The server is away, or the reply was lost: whatever became of the import, the run must go on.
+      // The server is down, or the reply was lost: whether or not the import was made, the run must go on.
       count("export or import without a reply");
     }
   }

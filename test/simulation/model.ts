@@ -1,12 +1,12 @@
 /**
- * The oracle: what clients were told, and what must therefore be true. It knows requests and replies only; what the
- * journals say is held against it at the end (verdict.ts).
+ * The oracle of the simulation: it records what clients were told, and what must therefore be true. It sees requests
+ * and replies only; verdict.ts compares it with the journals at the end.
  */
 import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
 import { readHead } from "./reader-state.ts";
 import { alike, type Asked, checkAdvantages, type KnownResult, type Selection, type ToldGroup } from "./told.ts";
 
-/** A sample as it is sent; without a result, where the server is the one to score it. */
+/** A sample as a client sends it; without a result if the server scores it. */
 export type SentSample = Omit<FeedbackItem, "result"> & { readonly result?: KnownResult };
 
 /** A sample that a client was told is recorded. */
@@ -17,7 +17,7 @@ export interface Acknowledged {
   readonly sample: number;
   readonly digest: string;
   readonly result: KnownResult | undefined;
-  /** Its place among all acknowledgements. */
+  /** Position among all acknowledgements. */
   readonly order: number;
 }
 
@@ -55,28 +55,28 @@ function originOf(runId: string): string {
 export function createModel() {
   const violations: string[] = [];
   const acknowledged = new Map<string, Acknowledged>();
-  /** Digests that were sent, with how often each was, by cursor and sample: imports may carry them on. */
+  /** Digests that were sent, and how often, by cursor and sample: imports may carry them on. */
   const sent = new Map<string, Map<string, number>>();
-  /** Results by incarnation, cursor, sample and digest: what may be in a journal. */
+  /** Results that a journal may hold, by incarnation, cursor, sample and digest. */
   const offered = new Map<string, KnownResult | undefined>();
   const reports = new Map<string, AcknowledgedReport>();
   const closes: GroupRef[] = [];
   const superseded = new Set<string>();
-  /** Incarnations that clients have seen in force, by run, and when they first had. */
+  /** Incarnations that clients have seen in force, by run, each with the time of the first sight. */
   const seen = new Map<string, Map<string, number>>();
-  /** Runs that somebody asked to delete, or to replace by an import. */
+  /** Runs that a client asked to delete, or to replace by an import. */
   const replaced = new Set<string>();
   /** Runs, with their copies, whose groups may be closed before they are complete. */
   const closable = new Set<string>();
   const tasks = new Map<string, Task>();
   const freshlyGiven = new Set<string>();
-  /** By incarnation and version: acknowledgements before this one are in the export. */
+  /** Number of acknowledgements that an export holds, by incarnation and version. */
   const exports = new Map<string, number>();
   const imports = new Map<string, boolean>();
   /** The group that clients were last told of, and when, by incarnation and cursor. */
   const told = new Map<string, { readonly group: ToldGroup; readonly at: number }>();
   const selections: Selection[] = [];
-  /** Update batches of incarnations of which somebody asked to open groups again; by cursor too. */
+  /** Update batches, by incarnation, in which a client asked to reopen groups; and the groups, by cursor. */
   const opened = new Set<string>();
   const reopens: GroupRef[] = [];
   let order = 0;
@@ -148,7 +148,7 @@ export function createModel() {
     violations,
     violate,
     acknowledged: (): readonly Acknowledged[] => [...acknowledged.values()],
-    /** Undefined: no such sample was ever sent to this incarnation. */
+    /** Returns the result of a sent sample; undefined: no such sample was ever sent to this incarnation. */
     offered(incarnation: string, cursor: number, sample: number, digest: string) {
       const name = `${incarnation}/${cursor}/${sample}/${digest}`;
       return offered.has(name) ? { result: offered.get(name) } : undefined;
@@ -161,7 +161,7 @@ export function createModel() {
       const name = nameOf(item);
       return { item, runId, acknowledged: acknowledged.get(name), superseded: superseded.has(item.incarnation) };
     },
-    /** A request reached a server, as it may more than once. */
+    /** Counts a request that reached a server, perhaps more than once. */
     arrived({ cursor, sample, digest }: SentSample): void {
       const digests = sent.get(`${cursor}/${sample}`) ?? new Map<string, number>();
       sent.set(`${cursor}/${sample}`, digests);
@@ -192,7 +192,7 @@ export function createModel() {
     },
     closes: (): readonly GroupRef[] => closes,
 
-    /** Somebody asks to open a group again. */
+    /** Records that a client asks to reopen a group. */
     reopening({ incarnation, cursor }: GroupRef, batch: number): void {
       opened.add(`${incarnation}/${batch}`);
       told.delete(`${incarnation}/${cursor}`);
@@ -214,7 +214,7 @@ export function createModel() {
     selected: (selection: Selection): void => void selections.push(selection),
     selections: (): readonly Selection[] => selections,
 
-    /** Tasks that were given out; `fresh`: to a caller that asked for what nobody was given yet. */
+    /** Records tasks that were given out. `fresh`: the caller asked for tasks that nobody had. */
     given(given: readonly Task[], fresh: boolean): void {
       for (const task of given) {
         const name = `${task.incarnation}/${task.cursor}`;
@@ -226,34 +226,37 @@ export function createModel() {
       }
     },
 
-    /** Somebody asks to delete a run, or to put a state in its place. */
+    /** Records that a client asks to delete a run, or to put a state in its place. */
     replacing: (runId: string): void => void replaced.add(runId),
     closing: (runId: string): void => void closable.add(originOf(runId)),
-    /** A moment, to say later what was asked before and what after it. */
+    /** Returns a point in time, to order later questions by. */
     moment: (): number => moments++,
-    /** A reply shows an incarnation in force. Any other that was seen before the question was asked never comes back. */
+    /**
+     * Records the incarnation in a reply. Any other one that was seen before the question was asked must never come
+     * back.
+     */
     observed(runId: string, incarnation: string, askedAt: number): void {
       const known = seen.get(runId) ?? new Map<string, number>();
       seen.set(runId, known);
       for (const [other, at] of known) if (other !== incarnation && at < askedAt) superseded.add(other);
       if (!known.has(incarnation)) known.set(incarnation, moments++);
     },
-    /** An import was acknowledged; `restores`: it asked for the export's control. */
+    /** Records an acknowledged import. `restores`: it asked for the export's control. */
     imported: (incarnation: string, restores: boolean): void => void imports.set(incarnation, restores),
     imports: (): ReadonlyMap<string, boolean> => imports,
-    /** A run was deleted. */
+    /** Records that a run was deleted. */
     ended(runId: string, askedAt: number): void {
       for (const [incarnation, at] of seen.get(runId) ?? []) if (at < askedAt) superseded.add(incarnation);
     },
 
-    /** How many acknowledgements there were; an export that is asked for now holds them. */
+    /** Returns the number of acknowledgements, all of which are in an export that is asked for now. */
     acknowledgements: (): number => order,
     exported(saved: Uint8Array, acknowledgements: number): void {
       const { incarnation, version } = readHead(saved);
       const name = `${incarnation}@${version}`;
       exports.set(name, Math.max(exports.get(name) ?? 0, acknowledgements));
     },
-    /** Acknowledgements before this one are in a state; undefined: it was never exported to a client. */
+    /** Returns the number of acknowledgements in an exported state; undefined: no client has that export. */
     exportedAt: ({ incarnation, version }: { readonly incarnation: string; readonly version: number }) =>
       exports.get(`${incarnation}@${version}`),
   };

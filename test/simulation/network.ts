@@ -1,11 +1,11 @@
-/** Calls of clients to servers, over a network that loses, delays and repeats. */
+/** Carries calls of clients to servers, over a network that loses, delays and repeats them. */
 import type { Server } from "./server.ts";
 import type { World } from "./world.ts";
 
 export interface NetworkFaults {
   readonly requestLost: number;
   readonly replyLost: number;
-  /** A request comes a second time, soon or long after. */
+  /** Probability that a request arrives a second time, soon or long after. */
   readonly repeated: number;
 }
 
@@ -19,10 +19,10 @@ export interface Network {
 /** A server's work for a call. `signal` aborts when the client is gone. */
 export type Operation<T> = (server: Server, signal: AbortSignal) => Promise<T>;
 
-/** How long a client waits before it takes a reply for lost. */
+/** Time, in milliseconds, after which a client takes a reply for lost. */
 const PATIENCE_MS = 3000;
 
-/** The latest that a request comes again. */
+/** Latest time, in milliseconds, at which a request arrives again. */
 export const LATE_MS = 30_000;
 
 function deliver<T>({ world }: Network, label: string, server: Server, operation: Operation<T>) {
@@ -30,7 +30,7 @@ function deliver<T>({ world }: Network, label: string, server: Server, operation
   const done = new Promise<T | undefined>((resolve) => {
     world.after(world.delayMs(2), `${label} reaches ${server.name}`, () => {
       if (!server.isAlive()) return resolve(undefined);
-      // A rejection is a failure of the server's: the client learns that something went wrong, and not what was done.
+      // A rejection is a failure of the server: the client learns that something failed, and not what was done.
       operation(server, leaving.signal).then(resolve, (error: unknown) => {
         world.note(`${label} failed: ${(error as Error).message}`);
         resolve(undefined);
@@ -40,7 +40,7 @@ function deliver<T>({ world }: Network, label: string, server: Server, operation
   return { done, leave: () => leaving.abort() };
 }
 
-/** Undefined: no telling what became of it. */
+/** Calls a server. Returns undefined if the client does not learn the outcome. */
 export function call<T>(network: Network, label: string, operation: Operation<T>): Promise<T | undefined> {
   const { world, faults, servers } = network;
   const server = world.rng.pick(servers());

@@ -16,7 +16,7 @@ export async function observer(simulation: Simulation, runId: string): Promise<v
     world.count("groups looked at");
     const tasks = groups.map(({ task }) => task);
     if (world.chance(0.3)) await getGroups(simulation, runId, { kind: "groups", refs: world.rng.shuffle(tasks) }, 0);
-    // Whole ones too, which are refused.
+    // Whole groups are among them, and the server refuses to reopen those.
     const closed = groups.filter((group) => group.closed && (group.missing.length > 0 || world.chance(0.1)));
     if (closed.length === 0 || !world.chance(0.6)) continue;
     const count = await reopenGroups(

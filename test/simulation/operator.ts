@@ -1,4 +1,4 @@
-/** Operators: change, stop, copy, roll back and delete runs while they go on, and what happens to machines meanwhile. */
+/** Operators: they change, pause, copy, roll back and delete runs that go on. Faults of machines are here, too. */
 import { gunzipSync } from "node:zlib";
 import type { Result } from "../../server/curriculum/types.ts";
 import { arm, type Runs } from "../server/curriculum/support.ts";
@@ -7,7 +7,7 @@ import { call } from "./network.ts";
 import { policyFor } from "./scenario.ts";
 import type { Server } from "./server.ts";
 
-/** An export as a client holds it. */
+/** An export that a client holds. */
 interface Held {
   readonly runId: string;
   readonly state: Uint8Array;
@@ -32,7 +32,7 @@ async function exportRun(simulation: Simulation, runId: string, held: Held[]): P
   held.push({ runId, state: exported.state });
 }
 
-/** In place, or under another id, whatever is there now. */
+/** Imports an export in place or under another id, whatever run has that id now. */
 async function importRun(simulation: Simulation, held: readonly Held[]): Promise<void> {
   const { model, ground } = simulation;
   const { world } = ground;
@@ -76,10 +76,10 @@ async function maskForAWhile(simulation: Simulation): Promise<void> {
   tell();
 }
 
-/** Arms that a run may be given. */
+/** Arms that an operator may add to a run. */
 const MORE_ARMS = ["extra", "more"].map((id) => arm(id, { hard: id === "more" }));
 
-/** Adds and removes arms, and changes sizes: some of it, now and then with a policy for the arms there will be. */
+/** Adds and removes arms, and changes sizes, now and then with a policy for the new arms. */
 async function changeShape(simulation: Simulation, runId: string): Promise<void> {
   const { world } = simulation.ground;
   const { rng } = world;
@@ -145,7 +145,7 @@ export async function operator(simulation: Simulation, runIds: readonly string[]
     let at = world.rng.float() * choices.reduce((sum, [weight]) => sum + weight, 0);
     const chosen = choices.find(([weight]) => (at -= weight) < 0) ?? choices[0];
     const deed = chosen[1]();
-    // Some do not wait for what they did last.
+    // Some operators do not wait for their last action.
     if (world.chance(0.8)) await deed;
   }
 }
@@ -165,7 +165,7 @@ export async function killer(simulation: Simulation, servers: Server[], start: (
   }
 }
 
-/** Stretches in which nobody can store, or make tasks. */
+/** Begins and ends outages, in which no server can store or make tasks. */
 export async function outages(simulation: Simulation): Promise<void> {
   const { ground, scenario } = simulation;
   const { world } = ground;

@@ -1,4 +1,4 @@
-/** Bugs that are planted to see that they are found. Each is one that a server could have. */
+/** Planted bugs that the simulation must find. Each is one that a server could have. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
 import type { Append, Store } from "../../server/stores/store.ts";
@@ -19,7 +19,7 @@ function isFeedback({ events }: Append): boolean {
   return events.some((event) => fromBinary(RunEventSchema, event).kind.case === "feedback");
 }
 
-/** Calls `instead` for a share of the appends of feedback. */
+/** Replaces a share of the appends of feedback by `instead`. */
 function appending(
   store: Store,
   isTaken: () => boolean,
@@ -31,7 +31,7 @@ function appending(
   };
 }
 
-/** Changes the draws that are written down. */
+/** Changes the draws before they are written. */
 function drawing(store: Store, change: (key: number, drawn: Drawn) => void): Store {
   return {
     ...store,
@@ -46,7 +46,7 @@ function drawing(store: Store, change: (key: number, drawn: Drawn) => void): Sto
   };
 }
 
-/** The arms that changes of shape have removed, by run. */
+/** Counts the arms that changes of shape have removed, by run. */
 function removedArms(store: Store, removed: Map<number, number>): Store {
   return {
     ...store,
@@ -61,7 +61,7 @@ function removedArms(store: Store, removed: Map<number, number>): Store {
   };
 }
 
-/** Changes the snapshots that are written down. */
+/** Changes the snapshots before they are written. */
 function saving(store: Store, change: (saved: SavedRun) => void): Store {
   return {
     ...store,
@@ -73,7 +73,7 @@ function saving(store: Store, change: (saved: SavedRun) => void): Store {
   };
 }
 
-/** Writes down that a group is open again, whatever its run thinks of that. */
+/** Writes that a group is open again, whatever the run's state. */
 async function openAgain({ shared, world }: Ground, runId: string, cursor: number): Promise<void> {
   const row = await shared.store.find(runId);
   const events = row && (await shared.store.read(row.key, 0));
@@ -136,7 +136,7 @@ export const plants: Readonly<Record<string, Plant>> = {
   },
   "an incarnation is named after its run's imports, as epochs were": {
     newIncarnation: ({ world }) => {
-      // Servers that count from 0 again.
+      // Each server counts from 0 again.
       let count = 0;
       return () => {
         world.note("an incarnation is named");

@@ -1,4 +1,4 @@
-/** A TCP proxy that cuts every connection, or first swallows its replies, at a place that chance chooses. */
+/** A TCP proxy that cuts every connection at a random place; before half of the cuts it swallows the replies. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
@@ -6,15 +6,18 @@ import type { Rng } from "../../envs/lib/rng.ts";
 
 export interface Proxy {
   readonly address: string;
-  /** How often what was done to a connection. */
+  /** Number of connections that were cut or swallowed, by kind. */
   readonly faults: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
-/** Bytes of replies that a connection lives for at most. */
+/** Maximum number of reply bytes in a connection's life. */
 const LIFE_BYTES_MAX = 40_000;
 
-/** `target` gives the server's port now; undefined: there is none. With a `lifeBytesMax` of Infinity no connection is cut. */
+/**
+ * Starts a proxy. `target` returns the server's port now; undefined: there is none. With a `lifeBytesMax` of Infinity
+ * no connection is cut.
+ */
 export async function startProxy(
   rng: Rng,
   target: () => number | undefined,
@@ -26,7 +29,7 @@ export async function startProxy(
   const keep = (socket: Socket): void => {
     open.add(socket);
     socket.on("close", () => open.delete(socket));
-    // Connections break here by design: whoever is at the other end sees it.
+    // The proxy breaks connections by design: the other end sees that.
     socket.on("error", () => socket.destroy());
   };
 

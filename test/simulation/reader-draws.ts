@@ -1,4 +1,6 @@
-/** Draws, as the independent reader has them (reader.ts): what they fold in, and what no sound draw has. */
+/**
+ * Draws in the independent reader (reader.ts): the groups that a draw folds in, and the faults that no sound draw has.
+ */
 import type { Drawn } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import {
   type Data,
@@ -59,7 +61,7 @@ function fold({ hashOf, run }: Reader, through: Data): void {
   if (typeof through === "number") run.batchesFolded = through;
 }
 
-/** How many tasks a draw must have, and how many of them are to train on. */
+/** Checks the number of a draw's tasks, and how many of them are to train on. */
 function checkSize({ run, faults }: Reader, tasks: number, prompts: number): void {
   const { config } = run;
   const sampling = config["dynamicSampling"] as Config | undefined;

@@ -1,4 +1,4 @@
-/** Groups, as the independent reader has them (reader.ts): what closes them, lets more out, and opens them again. */
+/** Groups in the independent reader (reader.ts): closing, releases from the reserve, and reopening. */
 import type { Feedback, Reported } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import {
   type ReadOutcome,
@@ -18,7 +18,7 @@ import { type Reader, lastOf, batchAt, groupAt, issue } from "./reading.ts";
 
 const RECENT_MAX = 256;
 
-/** Closes a group, and counts it where it has a reward. */
+/** Closes a group, and counts it if it has a reward. */
 function close(run: ReadRun, group: ReadGroup, outcome: ReadOutcome): void {
   group.closed = outcome;
   const { count, sum, solved } = outcome;
@@ -28,7 +28,7 @@ function close(run: ReadRun, group: ReadGroup, outcome: ReadOutcome): void {
   arm.recent = [...arm.recent, { count, sum, solved }].slice(-RECENT_MAX);
 }
 
-/** Gives out of the reserves one more task for each group that closed useless. */
+/** Releases one more task from the reserve for each group that closed useless. */
 function release(reader: Reader): void {
   const { run } = reader;
   const alike = alikeOf(run.config);
@@ -46,7 +46,7 @@ function release(reader: Reader): void {
   }
 }
 
-/** Batches that are closed without a gap. */
+/** Counts the batches that are closed without a gap. */
 function countClosed(run: ReadRun): void {
   const open = run.batches.find(
     ({ index, groups }) => index >= run.batchesClosed && groups.some(({ closed }) => closed === undefined),
@@ -109,7 +109,7 @@ export function closed(reader: Reader, cursors: readonly number[]): void {
   countClosed(reader.run);
 }
 
-/** Groups are open again, with what they had; what their arms counted of them is taken away. */
+/** Reopens groups with their results, and takes away what their arms counted of them. */
 export function reopened(reader: Reader, cursors: readonly number[], atMs: number): void {
   const { run, faults } = reader;
   for (const cursor of cursors) {

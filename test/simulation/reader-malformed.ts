@@ -8,15 +8,15 @@ export interface ReadMalformed {
   readonly kinds: readonly string[];
   readonly samples: number;
   readonly malformed: number;
-  /** By kind. */
+  /** Counts by kind. */
   readonly counts: readonly number[];
-  /** The newest whole window. */
+  /** Counts of the newest whole window. */
   readonly whole: { readonly samples: number; readonly malformed: number; readonly violation: string } | null;
 }
 
 export const noneMalformed: ReadMalformed = { kinds: [], samples: 0, malformed: 0, counts: [], whole: null };
 
-/** States of older servers have no record. */
+/** States of older servers have no such record. */
 export function readMalformed(message: MalformedRecord | undefined): ReadMalformed {
   if (message === undefined) return noneMalformed;
   const { kinds, samples, malformed, counts, whole } = message;
@@ -24,7 +24,7 @@ export function readMalformed(message: MalformedRecord | undefined): ReadMalform
   return { kinds, samples, malformed, counts, whole: share ?? null };
 }
 
-/** The record after one more sample of training. `fault` is told what no sound journal has. */
+/** Counts one more training sample. `fault` is called for what no sound journal has. */
 export function countMalformed(
   record: ReadMalformed,
   { reward, malformed: index, malformedKind: kind }: Pick<Sample, "reward" | "malformed" | "malformedKind">,

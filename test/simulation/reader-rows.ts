@@ -1,9 +1,9 @@
-/** Lists of the rows of pools, as the independent reader has them (reader.ts): how they change, and what is drawn of them. */
+/** Lists of pools' rows in the independent reader (reader.ts): their changes, and the draws from them. */
 import type { Range, RowList, RowsSeen } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import type { Config, Data, ReadRun, ReadTask } from "./reader-state.ts";
 import { armsOf, type Reader } from "./reading.ts";
 
-/** Passes of an arm through so many rows each, from an ordinal on, after so many earlier passes. */
+/** Passes of an arm through a number of rows each, from an ordinal on, after some earlier passes. */
 interface ReadPasses {
   readonly from: number;
   readonly epoch: number;
@@ -23,11 +23,11 @@ export interface ReadList {
   readonly firstDigest: string;
   digest: string;
   loadedAtMs: number;
-  /** By arm. */
+  /** Progress of each arm. */
   readonly walks: Map<string, ReadWalk>;
   /** The hash of the row of each place, 16 hex digits. */
   readonly rows: string[];
-  /** Places. */
+  /** Places whose row is gone. */
   readonly gone: Set<number>;
 }
 
@@ -48,7 +48,7 @@ export function readList({ walks, hashes, gone, $typeName: _type, ...list }: Row
   return { ...list, walks: new Map(ofArms), rows: rowsIn(hashes), gone: new Set(placesIn(gone)) };
 }
 
-/** A pass that has begun ends as it began, and the next one goes through all the rows there are. */
+/** A pass that has begun ends with its own rows, and the next pass goes through all rows. */
 function lengthened({ reached, passes }: ReadWalk, drawn: number, rows: number): ReadWalk {
   const last = passes.at(-1) as ReadPasses;
   const next = Math.max(drawn, reached);
@@ -58,7 +58,7 @@ function lengthened({ reached, passes }: ReadWalk, drawn: number, rows: number):
   return { reached, passes: [...kept, { from, epoch, rows }] };
 }
 
-/** How many tasks an arm has drawn in this pass over its instances; an evaluation arm all of its set. */
+/** Returns how many tasks an arm has drawn in this pass over its instances; for an evaluation arm, the whole set. */
 function drawnOf({ config, arms }: ReadRun, id: string): number {
   const evaluated = (config["evaluationArms"] as readonly Config[]).find((arm) => arm["id"] === id);
   const place = armsOf(config).findIndex((arm) => arm["id"] === id);
@@ -90,7 +90,7 @@ function changeList(
   }
 }
 
-/** Arms that choose their rows choose among all places of their list. */
+/** Returns the configuration with row counts: arms that choose their rows choose among all places of their list. */
 function withCounts(run: ReadRun): Config {
   const arms = armsOf(run.config).map((arm) => {
     const list = run.lists.find(({ walks }) => walks.has(arm["id"] as string));
@@ -126,7 +126,7 @@ export function rowsSeen(reader: Reader, { pool, digest, loadedAtMs, reason, lis
   if (reason !== "") run.nextSeq++;
 }
 
-/** Where the arms' tasks begin again, lists remember how far the arms had come. */
+/** Makes lists remember how far the arms have come when the arms' tasks begin again. */
 export function rememberReached(run: ReadRun): void {
   for (const { walks } of run.lists)
     for (const [i, { id }] of armsOf(run.config).entries()) {

@@ -35,13 +35,13 @@ export interface Sums {
 
 /** Outcome of a closed group. */
 export interface ReadOutcome extends Sums {
-  /** The rewards' standard deviation; null: not known. */
+  /** Standard deviation of the rewards; null: not known. */
   readonly deviation: number | null;
-  /** The mean size of its advantages; null: it has none. */
+  /** Mean absolute advantage; null: the group has none. */
   readonly advantage: number | null;
 }
 
-/** The least and the greatest reward of an arm. */
+/** Smallest and largest reward of an arm. */
 export type RewardRange = { readonly min: number; readonly max: number };
 
 export interface ReadTask {
@@ -55,11 +55,11 @@ export interface ReadTask {
 
 export interface ReadGroup extends ReadTask {
   handedOutAtMs: number | null;
-  /** By sample_index. */
+  /** Digests by sample_index. */
   readonly digests: (string | null)[];
-  /** By sample_index: a reward, [reward] of a solved sample, a reason. */
+  /** Results by sample_index: a reward, [reward] of a solved sample, or a reason. */
   readonly results: (Data | null)[];
-  /** Undefined: open. */
+  /** Undefined: the group is open. */
   closed: ReadOutcome | undefined;
   folded: boolean;
 }
@@ -94,7 +94,7 @@ export interface ReadRun {
   version: number;
   /** The configuration as it is written. */
   config: Config;
-  /** Null: as it is now. */
+  /** Configuration at the run's creation; null: it has not changed. */
   configCreated: Config | null;
   createdAtMs: number;
   policy: Data;
@@ -123,14 +123,14 @@ export interface ReadRun {
   probabilities: Data;
   arms: ReadArm[];
   batches: ReadBatch[];
-  /** Hashes of the instances that were issued: those of the generation before, and those of the one of now. */
+  /** Hashes of the issued instances: those of the generation before, and those of the current one. */
   issued: [Set<string>, Set<string>];
   /** Results by instance: −1 if all samples solved it, else how often in a row none did; null: no filter asks. */
   memory: Map<string, number> | null;
   nextSeq: number;
 }
 
-/** The rewards of results in order of sample_index. */
+/** Returns the rewards of results in order of sample_index. */
 export function rewardsOf(results: Row): readonly number[] {
   return results.flatMap((result) => {
     if (result === null || typeof result === "string") return [];
@@ -139,18 +139,18 @@ export function rewardsOf(results: Row): readonly number[] {
 }
 
 /**
- * The range of an arm's rewards, by which those are equal that differ by rounding alone; undefined: the run was created
- * by a server that told them apart.
+ * Returns the range of an arm's rewards, by which rewards are equal that differ by rounding alone. Undefined: the
+ * server that created the run told such rewards apart.
  */
 export function rangeAt({ ignoresRounding, arms }: Config, arm: number): RewardRange | undefined {
   if (ignoresRounding !== true) return undefined;
   return (arms as readonly Config[])[arm]?.["rewardRange"] as RewardRange | undefined;
 }
 
-/** Whether numbers are equal, with a range also those that differ by less than 1e-9 of it. */
+/** Returns whether numbers are equal. With a range, numbers are equal if they differ by less than 1e-9 of it. */
 export function areAlike(numbers: readonly number[], { min, max }: RewardRange = { min: 0, max: 0 }): boolean {
   const spread = Math.max(...numbers) - Math.min(...numbers);
-  // A scheme of one reward has no range: that reward stands in its place.
+  // A scheme of one reward has no range, so the reward itself is the scale.
   return numbers.length === 0 || spread === 0 || spread < 1e-9 * (max > min ? max - min : Math.abs(max));
 }
 
@@ -174,7 +174,7 @@ export function outcomeOf(results: Row, range?: RewardRange): ReadOutcome {
   };
 }
 
-/** Whether an update learns nothing from a group (contract: DynamicSampling). */
+/** Returns whether an update learns nothing from a group (contract: DynamicSampling). */
 export function isUseless({ count, solved, deviation, advantage }: ReadOutcome, alike: Data): boolean {
   if (alike === "solved") return count < 2 || solved === 0 || solved === count;
   if (deviation === null) return advantage === null || advantage === 0;
@@ -191,7 +191,7 @@ export function taskOf({ arm, ordinal, key, repeat, row }: DrawnTask): ReadTask 
   return { arm, ordinal, key: JSON.parse(key) as Data, repeat, row: row ?? null };
 }
 
-/** A message's fields that are set, as plain data. */
+/** Returns the set fields of a message as plain data. */
 function plain(value: unknown): Data {
   if (typeof value === "bigint") return value.toString();
   if (Array.isArray(value)) return value.map(plain);
@@ -210,7 +210,7 @@ export function freshGroup(task: ReadTask, generations: number): ReadGroup {
   return { ...task, handedOutAtMs: null, digests: none(), results: none(), closed: undefined, folded: false };
 }
 
-/** Each sample, and what came of it. */
+/** Returns each sample with its result. */
 export function samplesOf(samples: readonly Sample[]) {
   return samples.map(({ index, digest, reward, solved, reason = "" }) => {
     const result: Data = reward === undefined ? reason : solved === true ? [reward] : reward;
@@ -241,7 +241,7 @@ function readArm({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCo
   return { issued, repeats, nextOrdinal, groups, recent: recent.map(sums), folded: tally };
 }
 
-/** The first part of a state. */
+/** Returns the first part of a state. */
 function headOf(bytes: Uint8Array): StateHead {
   const { part } = fromBinary(SavedRunSchema, bytes).parts[0] ?? {};
   if (part?.case !== "head" || part.value.format !== 6) throw new Error("a state of another format");
@@ -254,7 +254,7 @@ export function readHead(bytes: Uint8Array): { readonly incarnation: string; rea
   return { incarnation: incarnations.at(-1) ?? "", version };
 }
 
-/** Numbers by arm of a run of few arms, which is told whole. */
+/** Returns the numbers by arm of a run of few arms, in which they stand whole. */
 export function wholeOf(numbers: ByArm | undefined): readonly number[] {
   if (numbers === undefined || numbers.at.length > 0) throw new Error("numbers by arm that are not told whole");
   return numbers.all;
@@ -266,7 +266,7 @@ function readBatch({ numGenerations: generations, ...batch }: Batch): ReadBatch 
   return { index, cursor, seq, epoch, drawnAtMs, prompts, generations, ...lists };
 }
 
-/** Reads a state. Records of the history, which an export has behind it, are left out. */
+/** Reads a state. Leaves out the records of the history, which an export has behind the state. */
 export function readState(bytes: Uint8Array): ReadRun {
   const arms: ReadArm[] = [];
   const batches: ReadBatch[] = [];

@@ -1,6 +1,6 @@
 /**
- * An independent reader of a run's journal. It is written from proto/gradus/internal/v1/run.proto, and shares no code with
- * the server but what is generated from that: what both make of a journal must be the same.
+ * An independent reader of a run's journal, written from proto/gradus/internal/v1/run.proto. It shares only generated
+ * code with the server, and both must read a journal alike.
  */
 import { isDeepStrictEqual } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -95,7 +95,7 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
   const all = (ranges: ReadRun["rolledBack"]) =>
     shares ? [...movedBy(ranges), ...undone] : [...undone, ...movedBy(ranges)];
   const rolledBack = all(state.rolledBack);
-  // Control that the run keeps is undone nowhere where it was not before.
+  // A rollback does not undo the control that the run keeps.
   const kept = shares ? [] : movedBy(state.controlRolledBack);
   const controlRolledBack =
     keeper === undefined ? all(state.controlRolledBack) : [...keeper.controlRolledBack, ...kept];
@@ -110,7 +110,7 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
     rolledBack,
     controlRolledBack,
     advancedTo: UNSAID,
-    // Another server may have read its pools at another time: any may tell of its rows.
+    // Another server may have read its pools at another time, so any server may report its rows.
     lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,
   };
@@ -147,7 +147,7 @@ function underControl(here: ReadRun, state: ReadRun, policyState: Data): void {
   state.pausedAtMs = here.pausedAtMs;
 }
 
-/** Events that change how the run goes on, each of which takes a place in the history. */
+/** Applies events that change how the run goes on, each of which takes a place in the history. */
 function control(run: ReadRun, kind: RunEvent["kind"]): void {
   run.nextSeq++;
   const mask = (arm: number, reason: string | null): void =>
@@ -177,7 +177,7 @@ function updatePolicy(run: ReadRun, policy: Data): void {
   run.memory = looksBack(policy) ? (run.memory ?? new Map()) : null;
 }
 
-/** Arms that are new come behind those there are. */
+/** Changes the shape: new arms come after the existing ones. */
 function reshape(run: ReadRun, config: Config, policy: Data): void {
   const arms = armsOf(config);
   const before = run.arms.length;
@@ -216,7 +216,7 @@ function change(reader: Reader, kind: RunEvent["kind"]): void {
   else if (kind.case === "feedback") feedback(reader, kind.value);
   else if (kind.case === "reported") reported(reader, kind.value);
   else if (kind.case === "evaluationOpened") run.nextSeq++;
-  // Rounds of evaluation and tables of rows are not read.
+  // The reader skips rounds of evaluation and tables of rows.
   else if (kind.case === "evaluated" || kind.case === "rowsRated") return;
   else if (kind.case === "rowsSeen") rowsSeen(reader, kind.value);
   else if (kind.case === "closed") {

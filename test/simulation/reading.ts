@@ -22,7 +22,7 @@ export interface Entry {
 /** History of a run under one of its incarnations. */
 export interface Segment {
   readonly incarnation: string;
-  /** The event that it began with, counted from 0. */
+  /** Number of the segment's first event, from 0. */
   readonly from: number;
   /** For an import: the incarnation whose state was put back, and the number of its events. */
   readonly base: { readonly incarnation: string; readonly version: number } | undefined;
@@ -33,13 +33,13 @@ export interface Segment {
   readonly reported: Row[];
   readonly closed: number[];
   readonly reopened: number[];
-  /** The tasks that may be given out under this incarnation, by cursor, those that it took over among them. */
+  /** Tasks that may be given out under this incarnation, by cursor, including those that it took over. */
   readonly tasks: Map<number, ReadTask>;
-  /** How many groups of each update batch are to train on. */
+  /** Number of groups to train on, by update batch. */
   readonly prompts: Map<number, number>;
 }
 
-/** The instance's hash in a task's key, which the source of the tasks has written. */
+/** Returns the instance's hash from a task's key, which the source of the tasks wrote. */
 export type HashOf = (key: Data) => string;
 
 /** Returns the hash in keys of the tests' source. */
@@ -60,7 +60,7 @@ export interface Reader {
   run: ReadRun;
   readonly segments: Segment[];
   readonly faults: string[];
-  /** By arm and pass: places of the rows that were drawn in it. */
+  /** Places of the rows that were drawn, by arm and pass. */
   readonly inPass: Map<string, Set<number>>;
 }
 
@@ -84,9 +84,9 @@ export function groupsOf(run: ReadRun): Map<number, ReadGroup> {
   return new Map(run.batches.flatMap(({ cursor, groups }) => groups.map((group, i) => [cursor + i, group])));
 }
 
-/** The batch that a cursor lies in. Batches are never dropped here, but an imported state may begin late. */
+/** Returns the batch in which a cursor lies. The reader never drops batches, but an imported state may begin late. */
 export function batchAt({ batches }: ReadRun, cursor: number): ReadBatch | undefined {
-  // Mostly it is one of the last.
+  // Mostly the batch is one of the last.
   return batches.findLast((batch) => batch.cursor <= cursor);
 }
 
@@ -95,15 +95,18 @@ export function groupAt(run: ReadRun, cursor: number): ReadGroup | undefined {
   return batch?.groups[cursor - batch.cursor];
 }
 
-/** Whether a policy is of one of some names. */
+/** Returns whether a policy has one of the names. */
 export function isOf(policy: Data, ...names: readonly string[]): boolean {
   return names.includes((policy as Config)["name"] as string);
 }
 
-/** Policies that learn; the last one is of examples/policies, which runs of the tests have. */
+/** Policies that learn. The last one is from examples/policies, which runs of the tests use. */
 const LEARNING = ["bandit", "competence", "frontier", "weakest-part"] as const;
 
-/** Whether groups are folded in: under policies that learn, filters that look back, and arms that choose their rows. */
+/**
+ * Returns whether groups are folded in: under policies that learn, filters that look back, and arms that choose their
+ * rows.
+ */
 export function takesFeedback({ policy, config }: Pick<ReadRun, "policy" | "config">): boolean {
   return isOf(policy, ...LEARNING) || looksBack(policy) || armsOf(config).some((arm) => arm["rows"] !== undefined);
 }
@@ -126,13 +129,13 @@ export function armsOf(config: Config): readonly Config[] {
   return config["arms"] as readonly Config[];
 }
 
-/** A bandit that keeps moving averages and nothing else: its state is its values. */
+/** Returns whether a policy is a bandit with moving averages only, whose state is its values. */
 export function isAverages(policy: Data): boolean {
   const { ema_softmax: softmax, signal, rescale } = (policy as Config)["parameters"] as Config;
   return softmax !== undefined && signal !== "BANDIT_SIGNAL_LEARNING_PROGRESS" && rescale === undefined;
 }
 
-/** A policy's state before its first draw, where it is plain. */
+/** Returns a policy's state before its first draw, if that state is plain. */
 export function firstState(policy: Data, arms: number, prompts: number): Data {
   if (isOf(policy, "mixture")) return null;
   if (isOf(policy, "staged", "forgetting")) return [0, prompts];

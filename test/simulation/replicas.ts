@@ -1,7 +1,8 @@
 /**
- * Several servers of one store behind HAProxy, whose clocks are hours apart, which are killed and stopped, whose database is
- * killed and whose commits are answered in vain, against the same trainers on one server that keeps runs in memory: what was
- * acknowledged counts once, and tasks, probabilities and values are the same to the bit. Faults are seeded; time is real.
+ * Compares several servers of one store behind HAProxy with one server that keeps runs in memory, under the same
+ * trainers. The replicas' clocks are hours apart; replicas and the database are killed, and commits lose their answers.
+ * Each acknowledged sample counts once, and tasks, probabilities and values are equal to the bit. Faults are seeded;
+ * time is real.
  */
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,12 +21,12 @@ import { PAUSE_MS, startLink, storms } from "./storm.ts";
 
 export interface ReplicasOptions {
   readonly seed: number;
-  /** Samples of all runs together, about. */
+  /** Approximate number of samples of all runs together. */
   readonly samples: number;
   readonly store: "sqlite" | "postgres";
-  /** Told of each fault, and now and then how many samples are in. */
+  /** Called for each fault, and now and then with the number of recorded samples. */
   readonly tell?: (what: string) => void;
-  /** Told of each sample that was acknowledged, of the undisturbed run and of the other. */
+  /** Called for each acknowledged sample, of the undisturbed run and of the other. */
   readonly onSample?: () => void;
 }
 
@@ -33,7 +34,7 @@ export interface ReplicasOutcome {
   readonly violations: readonly string[];
   /** Samples whose record was acknowledged. */
   readonly samples: number;
-  /** The longest that no sample of a run was acknowledged, milliseconds. */
+  /** Longest time without an acknowledged sample of a run, in milliseconds. */
   readonly gapMs: number;
   readonly faults: Readonly<Record<string, number>>;
 }
@@ -41,7 +42,7 @@ export interface ReplicasOutcome {
 const GENERATIONS = 8;
 /** Tasks of an update batch that each trainer takes. */
 const TASKS = 2;
-/** How long a trainer waits for a call, with all its attempts: no fault takes as long. */
+/** Longest time that a trainer waits for a call, with all its attempts, in milliseconds. No fault lasts as long. */
 const DEADLINE_MS = 60_000;
 
 const tiers = ["T0", "T1", "T2"].map((level) => ({ id: level, environment: "countdown", level }));
@@ -53,7 +54,7 @@ function shapeOf(trainers: number, length: number) {
 
 function textOf(task: Task, sample: number): string {
   if (task.armId !== "writing") return complete(task, sample);
-  // For a judge that counts words.
+  // Words for a judge that counts words.
   const words = Array.from(
     { length: 40 * (sample % 4) + 1 },
     (_, i) => `word${"abcdefghij"[i % 10]}${"klmnopqrst"[Math.floor(i / 10) % 10]}`,
@@ -61,7 +62,7 @@ function textOf(task: Task, sample: number): string {
   return `<think>Hm.</think><answer>${words.join(" ")}</answer>`;
 }
 
-/** Twenty-six trainers: of runs with every kind of arm, one of which asks a judge. */
+/** Returns twenty-six trainers: of runs with every kind of arm, one of which asks a judge. */
 function crewsOf(batches: number): readonly Crew[] {
   const crew = (run: string, trainers: number, choiceOf: (shape: ReturnType<typeof shapeOf>) => RunChoice): Crew => {
     const choice = choiceOf(shapeOf(trainers, batches * trainers * TASKS));
@@ -74,7 +75,7 @@ function crewsOf(batches: number): readonly Crew[] {
   ];
 }
 
-/** Update batches of all crews' runs, for about so many samples. */
+/** Returns the number of update batches of all crews' runs that gives about this many samples. */
 function batchesFor(samples: number): number {
   const tasksOfBatch = crewsOf(1).reduce((sum, { choice }) => sum + (choice.promptsPerUpdate ?? 0), 0);
   return Math.ceil(samples / GENERATIONS / tasksOfBatch);
@@ -94,8 +95,8 @@ interface Recreated {
 }
 
 /**
- * The client deletes nothing a second time: whose answer was lost may still be done, by a server that was stopped, and would
- * meet the run that has the name by then. So that is waited for here.
+ * Deletes the run once. After a lost answer, a paused server may still do the deletion, and would delete a newer run of
+ * that name. So the function waits until the old run is gone.
  */
 async function deleteRun(client: GradusClient): Promise<void> {
   for (;;) {
@@ -176,7 +177,7 @@ async function recreate(seen: Seen, address: string, rng: Rng, isOver: () => boo
   operator.close();
 }
 
-// The whole.
+// Runs the whole comparison.
 
 export async function againstReplicas(options: ReplicasOptions): Promise<ReplicasOutcome> {
   const { seed, store, tell = () => undefined } = options;
@@ -239,9 +240,9 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
   const isOver = (): boolean => over.now;
   const each = Promise.withResolvers<void>();
   const storm = storms({ rng, replicas, links, postgres, judge, count }, isOver, each.resolve);
-  // A storm that fails ends what waits for it.
+  // If the storm fails, the waits for it fail, too.
   storm.catch(each.reject);
-  // The last update batches wait until each fault has been; that is no gap.
+  // The last update batches wait until each fault has happened; that wait is no gap.
   const before = (batch: number) =>
     batch === batches - 1 ? each.promise.then(() => stormy.lastAtMs.clear()) : undefined;
   await Promise.all([

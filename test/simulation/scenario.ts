@@ -27,11 +27,11 @@ import type { ServerFaults } from "./server.ts";
 
 /** How a run's trainers share its groups. */
 export type Sharing =
-  /** Each has samples of its own. */
+  /** Each trainer has samples of its own. */
   | "split"
-  /** Each sends every sample, with the same completions. */
+  /** Each trainer sends every sample, with the same completions. */
   | "same"
-  /** Each sends every sample, with completions of its own. */
+  /** Each trainer sends every sample, with completions of its own. */
   | "rival";
 
 export interface Scenario {
@@ -39,11 +39,11 @@ export interface Scenario {
   readonly servers: number;
   readonly trainers: number;
   readonly sharing: Sharing;
-  /** Tasks after which a trainer stops. */
+  /** Number of tasks after which a trainer stops. */
   readonly target: number;
   readonly server: ServerFaults;
   readonly network: NetworkFaults;
-  /** Milliseconds between things that happen to servers, to trainers, and that operators do; Infinity: never. */
+  /** Milliseconds between faults of servers, faults of trainers, and operators' actions; Infinity: never. */
   readonly everyMs: {
     readonly server: number;
     readonly trainer: number;
@@ -55,7 +55,7 @@ export interface Scenario {
 
 const ARMS = [arm("plain", { source: "real" }), arm("judged", { resource: "judge", hard: true }), arm("scarce")];
 
-/** Stages of arms that every run has, and of those that are new to it. */
+/** Returns stages of the arms that every run has, and of those that are added. */
 function stagesFor(length: number, more: readonly string[]): readonly Stage[] {
   const first = length > 0 ? ({ kind: "share", share: 0.5 } as const) : ({ kind: "tasks", tasks: 8 } as const);
   const others = Object.fromEntries(more.map((id) => [id, 1]));
@@ -102,7 +102,7 @@ function kindFor(rng: Rng, length: number, reported: boolean, more: readonly str
   return forgettingPolicy({ domains, transfers: [], reversed: rng.pick([true, false]) });
 }
 
-/** A policy for a run, and for arms that are added with it. */
+/** Returns a policy for a run and its added arms. */
 export function policyFor(
   rng: Rng,
   { length, feedbackSource }: Pick<RunConfig, "length" | "feedbackSource">,
@@ -113,7 +113,7 @@ export function policyFor(
   const policy = kindFor(rng, length, reported, ids);
   const filter = { skipSolved: true, skipFailedAfter: rng.pick([0, 2]), ranks: undefined };
   const constraints = { ...noConstraints, realShareMin: 0.25 };
-  // Every stage has the arm whose tasks are real.
+  // Every stage contains the arm whose tasks are real.
   const constrained = rng.int(0, 5) === 0 ? { ...policy, constraints } : policy;
   return !reported && rng.int(0, 5) === 0 ? { ...constrained, filter } : constrained;
 }
@@ -137,14 +137,17 @@ function configFor(rng: Rng, target: number): RunConfig {
     lag: lag === "unbounded" ? { kind: lag } : { kind: "batches", count: lag },
     groupTimeoutMs: rng.int(0, 3) === 0 ? rng.int(500, 4000) : undefined,
     timeToLiveMs: 1e7,
-    // Some runs are of older servers, which told rewards apart that only rounding does.
+    // Some runs are of older servers, which told apart rewards that differ by rounding only.
     ignoresRounding: promptsPerUpdate !== 5,
   });
   // One completion is too few for some policies.
   return checkConfig(config)?.field === "num_generations" ? { ...config, numGenerations: 2 } : config;
 }
 
-/** Most seeds have most faults; some have none of a kind, so that a rare meeting of the others is not hidden. */
+/**
+ * Returns a scenario. Most seeds have most faults; some have none of a kind, so that a rare meeting of the others is
+ * not hidden.
+ */
 export function scenarioFor(rng: Rng): Scenario {
   const some = (probability: number): number => (rng.int(0, 2) === 0 ? 0 : probability * rng.float());
   const every = (ms: number): number => (rng.int(0, 3) === 0 ? Infinity : ms * (0.3 + rng.float()));
@@ -172,7 +175,7 @@ export function scenarioFor(rng: Rng): Scenario {
   };
 }
 
-/** Keys of some seeds are long, so that journals grow to where snapshots are due. */
+/** Returns a source of tasks. Keys of some seeds are long, so that journals grow until snapshots are due. */
 export function sourceFor(bulk: number): TaskSource {
   const make = ({ arm: { id }, ordinal, seed }: Place): Made => {
     const text = hashKey(seed).slice(0, 16);

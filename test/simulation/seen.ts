@@ -7,20 +7,20 @@ import { readState } from "./reader-state.ts";
 
 /** Record of what trainers saw and were told. */
 export interface Seen {
-  /** By run and cursor: all that must not depend on who serves the task. */
+  /** Everything about a task that must not depend on the server, by run and cursor. */
   readonly tasks: Map<string, string>;
-  /** By run, cursor and sample: the reward, or why there is none. */
+  /** The reward, or the reason why there is none, by run, cursor and sample. */
   readonly rewards: Map<string, string>;
-  /** By run and update batches drawn: the state between two update batches, without times and names. */
+  /** The state between two update batches, without times and names, by run and number of drawn batches. */
   readonly states: Map<string, unknown>;
-  /** By run and trainer: where it stands. */
+  /** The next cursor of a trainer, by run and trainer. */
   readonly cursors: Map<string, bigint>;
   readonly violations: Set<string>;
-  /** Samples that were said to be recorded, by their group. */
+  /** Samples that a server acknowledged, by their group. */
   readonly recorded: Set<string>;
-  /** By run: when a sample was acknowledged last. */
+  /** Time of a run's last acknowledged sample. */
   readonly lastAtMs: Map<string, number>;
-  /** The longest that no sample of a run was acknowledged. */
+  /** Longest time without an acknowledged sample of a run, in milliseconds. */
   gapMs: number;
   samples: number;
   replies: number;
@@ -28,7 +28,7 @@ export interface Seen {
   onSample: () => void;
 }
 
-/** Nothing seen yet. */
+/** Returns an empty record. */
 export const newSeen = (): Seen => ({
   tasks: new Map(),
   rewards: new Map(),
@@ -44,7 +44,7 @@ export const newSeen = (): Seen => ({
   onSample: () => undefined,
 });
 
-/** Notes what must be the same each time that it is seen. */
+/** Notes a value that must be equal each time it is seen. */
 export function note(seen: Seen, kind: "tasks" | "rewards", name: string, is: string): void {
   const was = seen[kind].get(name) ?? is;
   if (was !== is) seen.violations.add(`${kind} ${name} was "${was}" and is "${is}"`);
@@ -62,7 +62,7 @@ export function timeless(saved: Uint8Array) {
     lists: lists.map(({ loadedAtMs: _at, ...list }) => list),
     // The order in which samples came decides which of them a window has.
     malformed: { samples: malformed.samples, kinds: [...malformed.kinds].sort() },
-    // In the order in which groups were whole.
+    // Sorted, because the order is that in which groups became whole.
     arms: arms.map((arm) => ({ ...arm, recent: arm.recent.map((sums) => JSON.stringify(sums)).sort() })),
     batches: batches.map(({ drawnAtMs: _drawn, groups, ...batch }) => ({
       ...batch,
@@ -95,15 +95,14 @@ export function unordered(state: Pick<Timeless, "arms">): object {
 }
 
 /**
- * The share of the undisturbed run's states between update batches that can be compared at least. A kill may come between
- * a batch and its note. And where a killed trainer asks again, the tasks that its batch's reserve has let out meanwhile
- * come with those that it had, and not with the next batch's.
+ * Minimum share of the undisturbed run's states that can be compared. A kill may come between a batch and its note. If
+ * a killed trainer asks again, it gets its tasks together with those that the reserve released meanwhile.
  */
 const COMPARED_MIN = 0.8;
 
 /**
- * How what was seen differs from what was seen undisturbed, each in words. `isRolledBack`: trainers that know nothing go on
- * at what is open, so that nobody may have been told of a sample whose reply was lost.
+ * Returns how the record differs from the undisturbed one, each in words. With `isRolledBack`, trainers that know
+ * nothing go on at open groups, so nobody may have been told of a sample whose reply was lost.
  */
 export function unlike(calm: Seen, stormy: Seen, isRolledBack = false): readonly string[] {
   const found = [...calm.violations, ...stormy.violations];
@@ -121,7 +120,7 @@ export function unlike(calm: Seen, stormy: Seen, isRolledBack = false): readonly
   return found;
 }
 
-/** Where two values differ, and by what; the first few places. */
+/** Returns the first few places at which two values differ. */
 function placesUnlike(one: unknown, other: unknown, path = "it"): string[] {
   if (isDeepStrictEqual(one, other)) return [];
   if (!isObject(one) || !isObject(other)) return [`${path} is ${shown(other)}; undisturbed: ${shown(one)}`];

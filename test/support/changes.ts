@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { GradusClient, RunChoice, RunHandle } from "../../clients/ts/src/public.ts";
 import { until } from "./patience.ts";
 
-/** A run as its file says it; `choice` is the same for a call. */
+/** A run in the form of its file; `choice` is the same run for a call. */
 export const runFile = `arms:
   - {id: a, spec: {environment: countdown, level: T0}, rows: {learnability: {}, count: 20}}
   - {id: b, spec: {environment: countdown, level: T1}}
@@ -23,14 +23,14 @@ export const choice: RunChoice = {
   promptsPerUpdate: 2,
 };
 
-/** Completions that the run keeps, which are written behind their scores. */
+/** Returns the completions that the run keeps. The server writes them after their scores. */
 async function keptOf(run: RunHandle): Promise<readonly (string | undefined)[]> {
   const kept = [];
   for await (const { completion } of run.samples()) kept.push(completion);
   return kept;
 }
 
-/** Draws an update batch: of its two groups one is scored, and its completions kept; gives the id of the other. */
+/** Draws an update batch of two groups, scores one and keeps its completions; returns the id of the other. */
 export async function begun(client: GradusClient, runId: string): Promise<string> {
   const { tasks } = await client.run(runId).nextBatch();
   const [scored, open] = tasks;
@@ -49,7 +49,7 @@ export interface Change {
   readonly byCall: (run: RunHandle, groupId: string) => Promise<unknown>;
 }
 
-/** One after the other, with files that commands read in a folder. */
+/** Returns the changes, in order, with files in the folder that their commands read. */
 export function changesWith(folder: string): readonly Change[] {
   const policy = join(folder, "policy.yaml");
   const rates = join(folder, "rates.csv");
@@ -102,14 +102,14 @@ export function changesWith(folder: string): readonly Change[] {
   ];
 }
 
-/** All that a run has become, but for its names: its records, its state, its groups, its rows and its completions. */
+/** Returns all that is left of a run's life, without names: records, state, groups, rows and completions. */
 export async function becomeOf(run: RunHandle) {
   const { config, state } = await run.get();
   const groups = await run.groups({ which: 0n });
   const history = await run.history();
   return {
     config,
-    // When a change was is not in it, and its groups are not named.
+    // Times of changes and names of groups are left out.
     controls: history.flatMap(({ kind }) => (kind.case === "control" ? [kind.value] : [])),
     state: { ...state, runId: "", incarnation: "", pausedAt: state?.pausedAt !== undefined },
     groups: groups.map(({ cursor, armId, closed, missing }) => ({ cursor, armId, closed, missing })),

@@ -19,7 +19,7 @@ export type Behaviour =
       readonly kind: "answer";
       readonly content: string | null;
       readonly reasoning?: string;
-      /** Left out: "stop". */
+      /** Defaults to "stop". */
       readonly finishReason?: string;
       readonly delayMs?: number;
       readonly usage?: object;
@@ -41,7 +41,7 @@ export interface ChatServer extends AsyncDisposable {
   readonly url: string;
   /** All requests, in the order they came. */
   readonly requests: readonly (ChatRequest & Heard)[];
-  /** Most requests that were there at once. */
+  /** Returns the largest number of requests that were open at once. */
   readonly peak: () => number;
 }
 
@@ -51,7 +51,7 @@ interface Heard {
   readonly traceparent: string | undefined;
 }
 
-/** `behave` is told how many requests came before. */
+/** Starts the server. `behave` gets the number of earlier requests. */
 export async function startChatServer(behave: (request: ChatRequest, index: number) => Behaviour): Promise<ChatServer> {
   const requests: (ChatRequest & Heard)[] = [];
   let [open, peak] = [0, 0];
@@ -100,7 +100,7 @@ function reply(incoming: IncomingMessage, response: ServerResponse, request: Cha
     }
     case "raw":
       response.writeHead(200, { "content-type": behaviour.contentType ?? "application/json" });
-      // Written first, so that the reply has begun when it breaks off.
+      // The body goes first, so that the reply has begun when the connection breaks.
       response.write(behaviour.body, () => {
         if (behaviour.then === "end") response.end();
         if (behaviour.then === "reset") incoming.socket.destroy();
@@ -120,7 +120,10 @@ function reply(incoming: IncomingMessage, response: ServerResponse, request: Cha
 
 const wrap = (answer: string): string => `<think>\nLet me see.\n</think>\n<answer>${answer}</answer>`;
 
-/** A middling model: right or near at times, and wrong in each of the ways there are. Fixed by prompt and index. */
+/**
+ * Returns the answer of a middling model: right or near at times, else wrong in every way there is. The prompt and the
+ * index fix it.
+ */
 export function middlingAnswer({ messages }: ChatRequest, index: number): string {
   const prompt = messages.at(-1)?.content ?? "";
   const rng = rngFor("middling", prompt, index);

@@ -7,7 +7,7 @@ export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it is the first of its trace. */
+  /** Empty: the span is the first of its trace. */
   readonly parentId: string;
   /** Texts and whole numbers. */
   readonly attributes: Readonly<Record<string, string | number>>;
@@ -68,7 +68,7 @@ function spansOf(request: Uint8Array): readonly CollectedSpan[] {
   });
 }
 
-/** On a port of its own, or the one given. */
+/** Starts a collector on a free port, or on the given one. */
 export async function startCollector(at = 0): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const server = createServer((request, response) => {

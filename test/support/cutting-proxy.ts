@@ -1,4 +1,4 @@
-/** A TCP proxy before a server, which loses what a test tells it to. */
+/** A TCP proxy before a server, which drops replies and connections as a test tells it to. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
@@ -9,7 +9,7 @@ export interface CuttingProxy extends AsyncDisposable {
    * answer is lost. Resolves when that has happened.
    */
   cutReplyTo(text: string): Promise<void>;
-  /** Nothing goes through from now on, and what is connected breaks. */
+  /** Breaks all connections, and lets nothing through from now on. */
   cutAll(): void;
   /** New connections go through again. */
   mend(): void;

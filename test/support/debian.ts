@@ -1,16 +1,16 @@
-/** Programs that tests need and npm does not bring: those that are here; on Debian as root they are installed first. */
+/** Finds programs that tests need and npm does not have. On Debian as root it installs those that are missing. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
 const TRIES = 6;
 const WAIT_MS = 5000;
 
-/** Its path; `names`: what it goes by, the best first. Throws where it cannot be had. */
+/** Returns the path of a program. `names` are its names, the best first. Throws if the program cannot be installed. */
 export function programOf(names: readonly string[], debianPackage: string): string {
   return had(() => names.map(found).find((path) => path !== undefined), names.join(", "), debianPackage);
 }
 
-/** A file that a package brings; the same for all architectures but for the folder of libraries. */
+/** Returns a file of a package. The path differs between architectures only in the folder of libraries. */
 export function libraryOf(paths: readonly string[], debianPackage: string): string {
   return had(() => paths.find((path) => existsSync(path)), paths.join(", "), debianPackage);
 }
@@ -24,7 +24,7 @@ function had(look: () => string | undefined, what: string, debianPackage: string
     install(debianPackage);
     const installed = look();
     if (installed !== undefined) return installed;
-    // Another test may be bringing the lists of packages up to date.
+    // Another test may be updating the lists of packages.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
   }
   throw new Error(remedy);
@@ -42,7 +42,7 @@ function found(name: string): string | undefined {
   try {
     return execFileSync("which", [name], { encoding: "utf8" }).trim();
   } catch {
-    // Not that one.
+    // This name is not on the path.
     return undefined;
   }
 }

@@ -1,4 +1,7 @@
-/** A small server that speaks SandboxFusion's `POST /run_code` on loopback, and misbehaves on demand. Runs Python as it is. */
+/**
+ * A small server on loopback that speaks SandboxFusion's `POST /run_code`, and misbehaves on demand. It runs Python
+ * without isolation.
+ */
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -27,7 +30,7 @@ export interface FusionServer extends AsyncDisposable {
   readonly requests: readonly FusionRequest[];
 }
 
-/** `behave` is told how many requests came before. */
+/** Starts the server. `behave` gets the number of earlier requests. */
 export async function startFusionServer(
   behave: (request: FusionRequest, index: number) => FusionBehaviour = () => ({ kind: "run" }),
 ): Promise<FusionServer> {

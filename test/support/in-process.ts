@@ -14,8 +14,8 @@ export interface TestServer extends AsyncDisposable {
 }
 
 /**
- * Starts a server with one worker thread in a folder of its own; flags as `gradus serve` takes them, in camel case. `waits`:
- * until all is mounted.
+ * Starts a server with one worker thread in a folder of its own. Flags are those of `gradus serve`, in camel case. With
+ * `waits` it returns once all mounts are ready.
  */
 export async function openServer(flags: Readonly<Record<string, unknown>> = {}, waits = true): Promise<TestServer> {
   const folder = temporaryFolder();

@@ -1,10 +1,10 @@
-/** Judge models of a few lines: what they are shown, and replies as such models write them. */
+/** Judge models of a few lines: they read a judge's prompt, and reply in the forms of real models. */
 import type { Verdict } from "../../envs/ports.ts";
 import type { Behaviour, ChatRequest } from "./chat-server.ts";
 
 export type Winner = Verdict["winner"];
 
-/** The texts that a prompt holds between its marks, without the signs that quote them. */
+/** Returns the texts between a prompt's marks, without the signs that quote them. */
 export function textsOf({ messages }: Pick<ChatRequest, "messages">): { readonly a: string; readonly b: string } {
   const prompt = messages.at(-1)?.content ?? "";
   const textOf = (name: string): string => {
@@ -28,7 +28,7 @@ export function fairWinner(request: Pick<ChatRequest, "messages">): Winner {
 
 export const USAGE = { prompt_tokens: 1000, completion_tokens: 100 };
 
-/** A reply as it is asked for. */
+/** Returns a reply in the form that the prompt asks for. */
 export function verdict(winner: Winner, reason = "it has more words"): string {
   return `Text A is short, text B is long.\n\n${JSON.stringify({ reason, winner })}`;
 }

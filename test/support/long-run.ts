@@ -1,14 +1,14 @@
-/** A run of many update batches on a real server, every one of them drawn and answered: none is written by hand. */
+/** Makes a run of many update batches on a real server, which draws and answers every one of them. */
 import type { GradusClient, RunHandle } from "../../clients/ts/src/public.ts";
 import { completionsOf } from "./scripted-policy.ts";
 
 const GENERATIONS = 2;
 /** Update batches that are drawn before the first of them is answered. */
 const AHEAD = 32;
-/** Kinds of arms, where there are many of them. */
+/** Number of kinds of arms, if there are many arms. */
 const KINDS = 20;
 
-/** With tasks and completions as small as they can be: what a history holds does not depend on them. */
+/** Creates a run with the smallest tasks and completions, which do not change the size of a history. */
 export async function createLongRun(client: GradusClient, runId: string, arms: number): Promise<RunHandle> {
   const run = client.run(runId);
   await run.create({
@@ -25,7 +25,7 @@ export async function createLongRun(client: GradusClient, runId: string, arms: n
   return run;
 }
 
-/** Draws so many update batches more, and answers them. */
+/** Draws and answers more update batches. */
 export async function goOn(client: GradusClient, run: RunHandle, batches: number): Promise<void> {
   for (let left = batches; left > 0; left -= AHEAD) {
     const tasks = [];

@@ -1,7 +1,7 @@
 /**
- * For vitest's sequence.sequencer: of a project's files those that take longest begin first, so that at the end no worker has
- * a long one left while the other has none. Vitest goes by what the last run took, which a fresh checkout does not know; then
- * it goes by the size of files, by which a short file that waits for servers comes last.
+ * For vitest's sequence.sequencer: begins the longest files of a project first, so that all workers end at about the
+ * same time. Vitest itself goes by the last run's times, which a fresh checkout does not have. Then it goes by size,
+ * which puts a short file that waits for servers last.
  */
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -48,7 +48,7 @@ export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project))];
-    // Stable: the others stay as they were, and so do the projects, one behind the other.
+    // The sort is stable: other files keep their order, and projects stay one behind the other.
     return projects.flatMap((project) =>
       sorted.filter((file) => file.project === project).sort((one, other) => placeOf(one) - placeOf(other)),
     );

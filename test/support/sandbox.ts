@@ -1,12 +1,12 @@
-/** The embedded sandbox for tests, as far as this kernel gives one. */
+/** Opens the embedded sandbox for tests, with the walls that this kernel has. */
 import { expect } from "vitest";
 import type { SandboxCase, SandboxJob, SandboxResult } from "../../envs/ports.ts";
 import { type Embedded, type EmbeddedOptions, openEmbedded } from "../../server/outside/sandbox/embedded.ts";
 import { findPython } from "../../server/outside/sandbox/python.ts";
 
 /**
- * Undefined: this kernel gives neither Landlock nor namespaces. Then it is asserted that no sandbox opens, and printed why:
- * what a test would have shown is not shown.
+ * Opens a sandbox. Undefined: this kernel has neither Landlock nor namespaces. Then the function asserts that no
+ * sandbox opens, and prints why, because the test shows nothing.
  */
 export async function openTestSandbox(options: Partial<EmbeddedOptions> = {}): Promise<Embedded | undefined> {
   const python = await findPython("python3");
@@ -25,7 +25,7 @@ export const call = (name: string, ...args: readonly (number | string)[]): Sandb
 });
 export const script = (stdin = ""): SandboxCase => ({ kind: "script", stdin });
 
-/** Runs a program, with time for a machine that is busy. */
+/** Runs a program, with enough time for a busy machine. */
 export async function runIn(
   sandbox: Embedded,
   program: string,

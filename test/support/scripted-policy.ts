@@ -41,7 +41,7 @@ export function complete(task: SeenTask, sample: number): string {
   const { numbers = "", target = "" } = task.hints?.metadata ?? {};
   const given = numbers.split(" ").map(Number);
   const chance = rngFor("scripted-policy", numbers, target, sample).float();
-  // Right more often where there are few numbers, so that arms differ.
+  // Answers are right more often if there are few numbers, so that arms differ.
   const right = given.length === 3 ? 0.6 : 0.3;
   if (chance < right) return wrap(solve(given, Number(target)));
   return chance < right + 0.2 ? "I do not know." : wrap(given.join(" + "));

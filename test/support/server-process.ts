@@ -20,8 +20,8 @@ export interface ServerProcess {
 }
 
 /**
- * One worker thread where a test does not ask for more: each loads the product and warms up, which is a sixth of what a
- * start costs, and tests start a hundred servers.
+ * One worker thread, unless a test asks for more. Each thread loads the product and warms up, which is a sixth of a
+ * start's cost, and tests start a hundred servers.
  */
 export const ONE_WORKER = ["--workers", "1"] as const;
 

@@ -7,7 +7,7 @@ import { whenGone } from "./watchdog.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A folder where the server's address is, once it has been started. */
+    /** Folder that holds the server's address, once the server has been started. */
     readonly sharedPostgres: string;
   }
 }
@@ -24,7 +24,7 @@ export default function setup(project: TestProject): () => void {
     const started = join(folder, "started");
     if (existsSync(started)) {
       const { pid, folder: data } = JSON.parse(readFileSync(started, "utf8")) as { pid: number; folder: string };
-      // At once, with its processes: nothing of it is kept.
+      // Ends the server at once, with its processes: nothing of it is kept.
       process.kill(pid, "SIGQUIT");
       rmSync(data, { recursive: true, maxRetries: 50, retryDelay: 100 });
     }

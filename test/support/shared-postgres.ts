@@ -5,7 +5,7 @@ import { inject } from "vitest";
 import { until } from "./patience.ts";
 import { makeDatabase, startPostgres } from "./postgres.ts";
 
-/** Makes an empty database on it, and gives its address. */
+/** Makes an empty database on the shared server, and returns its address. */
 export async function sharedDatabase(): Promise<string> {
   const folder = inject("sharedPostgres");
   const started = join(folder, "started");

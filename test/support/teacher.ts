@@ -9,7 +9,7 @@ export interface Row {
   readonly target: number;
 }
 
-/** The level that a request asks for, told by its description. */
+/** Returns the level that a request asks for, found by its description. */
 export function levelAsked({ messages }: ChatRequest): string {
   const prompt = messages.at(-1)?.content ?? "";
   const found = countdown.levels.find(({ description }) => prompt.includes(`difficulty: ${description}.`));
@@ -17,7 +17,7 @@ export function levelAsked({ messages }: ChatRequest): string {
   return found.name;
 }
 
-/** Right ones of train, others for each first seed. */
+/** Returns right rows of the train split; each first seed gives other rows. */
 export function rowsOf(levelName: string, count: number, firstSeed: number): readonly Row[] {
   const level = countdown.levels.find(({ name }) => name === levelName);
   return Array.from({ length: count }, (_, i) => {
@@ -29,7 +29,7 @@ export function rowsOf(levelName: string, count: number, firstSeed: number): rea
   });
 }
 
-/** The index-th reply of one that does as it is told. */
+/** Returns the index-th reply of a teacher that follows the prompt. */
 export function goodReply(request: ChatRequest, index: number) {
   const content = JSON.stringify(rowsOf(levelAsked(request), 16, 1000 * (index + 1)));
   return { kind: "answer", content, usage: { prompt_tokens: 300, completion_tokens: 200 } } as const;

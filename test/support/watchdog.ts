@@ -6,12 +6,13 @@ import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
 /**
- * Has a line of sh run when this process has ended, with arguments as $1 and on. What it gives calls that off; neither keeps
- * the process alive.
+ * Runs a line of sh when this process has ended, with arguments as $1 and on. Returns a function that cancels that.
+ * Neither keeps the process alive.
  */
 export function whenGone(line: string, ...args: readonly string[]): () => void {
   const watcher = spawn("sh", ["-c", `cat >/dev/null; ${line}`, "sh", ...args], {
-    // A group of its own: Ctrl-C is meant for this process, and it hears of that by the pipe.
+    // The shell has a process group of its own, because Ctrl-C is meant for this process; the pipe tells the shell of
+    // its end.
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });

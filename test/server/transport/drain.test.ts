@@ -1,4 +1,4 @@
-/** Shutting down without losing what is in flight. */
+/** Tests that a shutdown loses nothing that is in flight. */
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
@@ -75,7 +75,7 @@ test("a stream's requests that have come are all answered, then it is cut with U
   const ids: string[] = [];
   const never = latch();
   const reading = (async () => {
-    // Fifty requests at once, and a stream that then stays open.
+    // Requests for a stream: fifty at once, and then the stream stays open.
     const requests = requestsOf(51, (index) => (index < 50 ? Promise.resolve() : never.opened));
     for await (const { requestId } of server.grpc().streamSteps(requests)) ids.push(requestId);
   })();

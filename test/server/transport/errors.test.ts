@@ -1,4 +1,4 @@
-/** Failures, as both kinds of client see them. */
+/** Tests of failures, as both kinds of client see them. */
 import { createRegistry } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";

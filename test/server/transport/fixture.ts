@@ -1,4 +1,4 @@
-/** A server on loopback with handlers of the test's own, and clients for it. */
+/** Starts a server on loopback with handlers of the test's own, and makes clients for it. */
 import { type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { Writable } from "node:stream";
@@ -13,7 +13,7 @@ import { register, type Registration, type ServiceHandlers } from "../../../serv
 
 export type Handlers = ServiceHandlers<typeof EnvironmentService>;
 
-/** How a client connects, beyond the address. */
+/** Settings of a client's connection, beyond the address. */
 export interface ClientOptions {
   readonly interceptors?: Interceptor[];
   readonly tls?: SecureContextOptions;

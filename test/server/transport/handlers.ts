@@ -14,7 +14,7 @@ export async function* echoAll(requests: AsyncIterable<StreamStepsRequest>) {
   for await (const { requestId } of requests) yield create(StreamStepsResponseSchema, { requestId });
 }
 
-/** Something that has not happened yet. */
+/** Returns a promise, and the function that resolves it. */
 export function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -29,7 +29,7 @@ export async function* requestsOf(count: number, before: (index: number) => Prom
   }
 }
 
-/** The request ids of answers, as they came. */
+/** Returns the request ids of answers, in the order in which they came. */
 export async function idsOf(answers: AsyncIterable<{ readonly requestId: string }>): Promise<string[]> {
   const ids: string[] = [];
   for await (const { requestId } of answers) ids.push(requestId);

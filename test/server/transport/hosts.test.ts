@@ -1,4 +1,4 @@
-/** Web pages that were not asked for: by their names for this server (DNS rebinding), and by their origins. */
+/** Tests of calls from web pages of strangers: by their names for this server (DNS rebinding), and by their origins. */
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { start, stopAll } from "./fixture.ts";
@@ -11,7 +11,7 @@ afterEach(stopAll);
 const handlers = { step: echo };
 const token = "correct-horse-battery-staple";
 
-/** Sends a request as it stands there, and gives the status and the text of the answer. */
+/** Sends a request exactly as given; returns the status and the text of the answer. */
 function send(port: number, head: readonly string[], body = ""): Promise<readonly [status: number, text: string]> {
   return new Promise((resolve, reject) => {
     let received = "";
@@ -30,7 +30,7 @@ const step = (port: number, ...headers: readonly string[]) =>
     '{"sampleIndex":3}',
   );
 
-/** The status of a call on the gRPC port. */
+/** Returns the status of a call on the gRPC port. */
 async function grpcStep(port: number, headers: Readonly<Record<string, string>>): Promise<readonly [string, string]> {
   const session = await connectRaw(port);
   const { stream, ended } = callRaw(session, "Step", { ...headers });
@@ -86,7 +86,7 @@ describe("a server that asks for no credentials", () => {
     const { httpPort, grpcPort } = await start(handlers);
     const words = "this server asks for no credentials, so the request's Host must be a loopback name or address";
     const [status, text] = await step(httpPort, `host: ${host}`);
-    // Some of them are no hosts at all.
+    // Some of these names are not valid hosts.
     expect([400, 403]).toContain(status);
     if (status === 403) expect(text).toContain(words);
     expect(await grpcStep(grpcPort, { ":authority": host })).toEqual(["7", expect.stringContaining(words)]);

@@ -1,4 +1,4 @@
-/** Requests that are none are the caller's fault, and told so in words that fit the call. */
+/** Tests of malformed requests: they are the caller's fault, and the error says so in the form of the call. */
 import { Code } from "@connectrpc/connect";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
@@ -30,7 +30,7 @@ async function overGrpc({ grpcPort }: Fixture, { method = "Step", headers = {}, 
   return { code: Number(status), message: decodeURI(String(message)) };
 }
 
-/** By gRPC-Web, whose status is in the answer's body. */
+/** Calls by gRPC-Web, whose status stands in the answer's body. */
 async function overWeb({ httpPort }: Fixture, { method = "Step", headers = {}, body }: Sent): Promise<Status> {
   const url = `http://127.0.0.1:${httpPort}/gradus.v1.EnvironmentService/${method}`;
   const init = { method: "POST", headers: { "content-type": "application/grpc-web+proto", ...headers } };

@@ -1,4 +1,4 @@
-/** Where the ports listen. */
+/** Tests of the addresses on which the ports listen. */
 import { createServer } from "node:net";
 import type { AddressInfo, Server } from "node:net";
 import { afterEach, expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { echo } from "./handlers.ts";
 
 afterEach(stopAll);
 
-/** A port that somebody else listens on. */
+/** Opens a port that another server listens on. */
 async function taken(): Promise<{ readonly port: number; readonly server: Server }> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -117,7 +117,7 @@ describe.each(["grpc", "json", "web"] as const)("roles over %s", (port) => {
         .then(() => "OK" as const, failureOf),
     );
     await until(() => begun === 3);
-    // One is gone, of one there is another secret, and one has other limits.
+    // One token is gone, one has another secret, and one has other limits.
     write(
       { ...everyRole[2], token: tokenOf("another") },
       { ...other, max_inflight_calls: 3, max_calls_per_second: 100 },
@@ -158,7 +158,7 @@ describe("the file of tokens", () => {
   });
 
   test("bounds how many calls of a token begin, and holds up nobody else", async () => {
-    // One to begin with, and the next one in a quarter of an hour.
+    // One token is valid now, and the next one in a quarter of an hour.
     write(
       { ...everyRole[1], max_calls_per_second: 0.001 },
       { name: "other", role: "trainer", token: tokenOf("other") },

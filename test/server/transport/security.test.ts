@@ -30,7 +30,7 @@ describe.each(["grpc", "json", "web"] as const)("the token over %s", (port) => {
       const client = server[port](brought === "" ? {} : authorized(brought));
       expect(await client.step({}).catch(failureOf)).toMatchObject({
         code: Code.Unauthenticated,
-        // A token that is wrong is told apart from none.
+        // The server distinguishes a wrong token from a missing one.
         rawMessage: /^Bearer +\S/.test(brought)
           ? "this server has no token like the one that was sent: check it, or ask the server's operator for one"
           : "this server wants its token: send 'authorization: Bearer <token>'",
@@ -99,7 +99,7 @@ test("/healthz is served over TLS as well", async () => {
 });
 
 describe("HTTP/2 over TLS", () => {
-  /** A session of HTTP/2, and calls by it: a body as JSON gives the status and the text. */
+  /** Opens an HTTP/2 session, and returns calls by it: a JSON body gives the status and the text. */
   async function session(flags: Readonly<Record<string, string>>, own: Handlers = handlers) {
     const { httpPort } = await start(own, flags);
     const opened = connect(`https://127.0.0.1:${httpPort}`, known);
@@ -132,7 +132,7 @@ describe("HTTP/2 over TLS", () => {
     const [status, text] = await call(path, "{}");
     expect([status, JSON.parse(text)]).toMatchObject([401, { code: "unauthenticated" }]);
     expect((await call("/nowhere"))[0]).toBe(404);
-    // Metrics read what a call moved: none of these broke that.
+    // /metrics still answers after all these calls.
     expect((await call("/metrics", undefined, { authorization }))[0]).toBe(200);
     opened.close();
   });

@@ -27,7 +27,7 @@ beforeAll(() => {
   framedBomb.writeUInt8(1);
 });
 
-/** The most that buffers grew by while something was done, but for those that nobody held any more. */
+/** Returns how far buffers grew at most during the work, without those that were garbage. */
 async function growthWhile(work: () => Promise<unknown>): Promise<number> {
   const { gc } = globalThis;
   if (gc === undefined) throw new Error("the tests run with --expose-gc (vitest.config.ts)");
@@ -46,7 +46,7 @@ async function growthWhile(work: () => Promise<unknown>): Promise<number> {
   return most - before;
 }
 
-/** The status of a call as it is answered, whether or not its request has ended. */
+/** Returns the status of a call as soon as it is answered, whether or not its request has ended. */
 function statusOf({ stream, ended }: RawCall): Promise<Readonly<Record<string, unknown>>> {
   const answered = new Promise<Readonly<Record<string, unknown>>>((resolve) => {
     stream.once("response", (head) => "grpc-status" in head && resolve(head));
@@ -62,7 +62,7 @@ interface Post {
   readonly body: string;
 }
 
-/** The answer to a POST of which no more than some bytes are sent. */
+/** Sends a part of a POST, and returns the answer. */
 function post(port: number, headers: OutgoingHttpHeaders, bytes: Uint8Array): Promise<Post> {
   const sent = httpRequest({ port, method: "POST", path, headers });
   sent.on("error", () => undefined);
@@ -166,7 +166,7 @@ describe("those who may call", () => {
 
   test("count with what is decompressed against what all may hold, as it is made", async () => {
     const server = await start(handlers, { maxMessageBytes: "32MiB", maxHeldBytes: "32MiB" });
-    // Each alone is within the limit.
+    // Each message alone is within the limit.
     const small = gzipSync(Buffer.alloc(30 * MiB));
     const headers = { "content-type": "application/proto", "content-encoding": "gzip", "content-length": small.length };
     const growth = await growthWhile(async () => {
@@ -189,12 +189,12 @@ describe("those who may call", () => {
       await Promise.all(calls.map(statusOf));
       for (const session of sessions) session.destroy();
     });
-    // Two rooms of up to four times a message, and what is not collected yet.
+    // Two buffers of up to four times a message, and garbage that is not collected yet.
     expect(growth).toBeLessThan(9 * 30 * MiB);
   });
 
   test("are given room as their bytes come, whatever they say will come", async () => {
-    // None of them may be late, however slow the machine is.
+    // No call may time out, however slow the machine is.
     const server = await start(handlers, { requestTimeoutMs: "600000" });
     const sockets = Array.from({ length: 300 }, () => connect(server.httpPort, "127.0.0.1"));
     for (const socket of sockets) socket.on("error", () => undefined);
@@ -259,7 +259,7 @@ describe("a request that does not come whole", () => {
       {
         async *streamSteps(requests) {
           for await (const request of requests) {
-            // A part of a message waits behind the first, and the end of them all behind the last.
+            // A part of a message waits behind the first one, and the end of all messages behind the last one.
             if (handled++ !== 1) await sleep(3000);
             yield* echoAll(
               (async function* () {
@@ -269,7 +269,7 @@ describe("a request that does not come whole", () => {
           }
         },
       },
-      // Long enough for a message to come on a machine that has much else to do.
+      // Time enough for a message to arrive on a busy machine.
       { requestTimeoutMs: "2000" },
     );
     const session = await connectRaw(server.grpcPort);

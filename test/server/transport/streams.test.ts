@@ -101,7 +101,7 @@ describe("backpressure", () => {
     const { stream, ended } = callRaw(session, "StreamSteps");
     stream.end();
     stream.pause();
-    // Until the count stands still: it would run to the end if nothing held it.
+    // Waits until the count stands still: without flow control it would run to the end.
     await until(async () => {
       const before = produced;
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -135,7 +135,7 @@ describe("backpressure", () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return sent > 0 && sent === before;
     });
-    // The window, what Node reads ahead, and what the client's own buffers hold.
+    // The sum of the window, Node's read-ahead and the client's own buffers.
     expect(sent).toBeLessThan(200);
     hold.open();
     let answered = 0;

@@ -99,10 +99,10 @@ describe("work that comes in one piece", () => {
 });
 
 const large = "x".repeat(128 * 1024);
-/** Answers after which a connection that reads none of them has no more calls begun. */
+/** Number of unread answers after which the server begins no more calls of a connection. */
 const unreadMax = UNREAD_BYTES_MAX / large.length;
 
-/** A server whose answers have 128 KiB, and how many of its calls were worked on. */
+/** Starts a server whose answers have 128 KiB; also returns the number of calls that began. */
 async function withLargeAnswers() {
   let begun = 0;
   const step = async () => {
@@ -119,8 +119,8 @@ test("of a connection that reads nothing no more calls are worked on than it may
   const calls = Array.from({ length: 400 }, () => callRaw(session, "Step"));
   for (const { stream } of calls) stream.pause().end(frame(new Uint8Array()));
   await eventually(() => expect(begun()).toBeGreaterThan(unreadMax));
-  // Others are served meanwhile, each in a later round. How many calls began in the round that came to the bound is a
-  // matter of the machine; they end, and no other begins.
+  // Other callers are served meanwhile, each in a later round. The number of calls that began in the round which
+  // reached the limit depends on the machine. Those calls end, and no other begins.
   const other = server.grpc();
   const serveOthers = async (): Promise<void> => {
     for (let i = 0; i < 10; i++) await other.step({});

@@ -1,4 +1,4 @@
-/** An environment whose rows the outside is asked about when their pool is loaded: each says what it gets to hear. */
+/** An environment whose rows need an outside check when their pool is loaded. Each row says how the check ends. */
 import { defineEnvironment } from "../../../envs/define.ts";
 import type { PortContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";

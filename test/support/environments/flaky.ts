@@ -7,7 +7,7 @@ import type { Sum } from "./sums.ts";
 
 export const NO_ANSWER = unavailable("flaky-judge", "the judge hung up", { retryDelayMs: 1 });
 
-/** Whether the judge hangs up on this attempt. */
+/** Returns whether the judge hangs up on this attempt. */
 export function hangsUp(seed: number, share: number, { a, b }: Sum, answer: number, attempt: number): boolean {
   return rngFor("flaky", seed, a, b, answer, attempt).float() < share;
 }

@@ -1,7 +1,7 @@
 /**
- * An environment whose judge does as files say, for servers in processes of their own: in the folder that
- * GRADUS_TEST_JUDGE names, it is down while there is a file "down", and holds its answers back while there is one "hold".
- * Each question is a character more in "asked".
+ * An environment whose judge obeys files, for servers in processes of their own. GRADUS_TEST_JUDGE names the folder.
+ * While it has a file "down", the judge is down; while it has a file "hold", the judge holds its answers back. Each
+ * question adds a character to the file "asked".
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";

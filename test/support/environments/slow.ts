@@ -4,7 +4,7 @@ import type { AsyncEnvironment, Resource, VerifyContext } from "../../../envs/en
 import type { Facts, Failed } from "../../../envs/facts.ts";
 import { generator, inline, type Sum, sums } from "./sums.ts";
 
-/** Asked whether an answer is right; what it gets is what a verifier gets. */
+/** Returns the facts of an answer; its arguments are a verifier's. */
 export type Ask = (sum: Sum, answer: number, context: VerifyContext) => Promise<Facts | Failed>;
 
 export const RIGHT: Facts = { kind: "feasible" };
@@ -36,7 +36,7 @@ export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnviron
   });
 }
 
-/** Answers after a while, and not at all where it is no longer wanted. */
+/** Returns an environment that answers after a delay, or never if the caller has left. */
 export function slow(delayMs: number, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
   return asking(
     (sum, answer, { signal }) =>

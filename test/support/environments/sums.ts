@@ -11,7 +11,7 @@ export interface Sum {
   readonly b: number;
 }
 
-/** Everything but a name, a verifier, and a source of instances. */
+/** All parts of an environment but the name, the verifier, and the source of instances. */
 export const sums = {
   answerFormats: ["answer_tag", "think_answer"],
   canonical: ({ a, b }) => `${a}+${b}`,

@@ -65,7 +65,7 @@ export const words = defineEnvironment<Rack, Words>({
   solver: {
     solve({ letters, words: count, length }) {
       const sorted = letters.toSorted();
-      // Dealt out by turns, so that no two words are the same.
+      // Dealt by turns, so that no two words are equal.
       const deal = (word: number) => Array.from({ length }, (_, i) => sorted[word + i * count]).join("");
       const answer = Array.from({ length: count }, (_, word) => deal(word));
       return { answer, value: 1, bound: 1, proven: true, nodes: 0 };

@@ -13,7 +13,7 @@ export interface GrpcAttack {
   readonly kind: "grpc";
   readonly path: string;
   readonly headers: Headers;
-  /** Sent one after the other. */
+  /** Pieces that are sent one after the other. */
   readonly chunks: readonly Uint8Array[];
   /** How the client ends its side: in order, by a cancellation, or not at all until its deadline. */
   readonly end: "close" | "reset" | "never";
@@ -49,10 +49,10 @@ export function pathOf({ parent, name }: DescMethod): string {
 /** Maximum size of a message that the attacked server accepts (--max-message-bytes). */
 export const MESSAGE_BYTES_MAX = 320 * 1024;
 
-/** Calls that wait for something are not waited for. */
+/** Deadlines of calls that wait for something, in milliseconds, so that attacks do not wait. */
 export const WAITING_MS: Readonly<Record<string, number>> = { NextBatch: 150, WatchRun: 40, HoldEvaluation: 40 };
 
-/** Without runs there is little to attack. */
+/** Methods of runs come often: without runs there is little to attack. */
 export const anyMethod: fc.Arbitrary<DescMethod> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...unary) },
   { weight: 1, arbitrary: fc.constantFrom(CurriculumService.method.createRun, CurriculumService.method.nextBatch) },
@@ -67,7 +67,7 @@ export function encoded(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<
   return requestOf(method).map((message) => toBinary(method.input, message));
 }
 
-/** A message as it is, or with bytes changed. */
+/** Returns a message's bytes, unchanged or mutated. */
 export function body(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Uint8Array> {
   return fc.oneof(
     { weight: 4, arbitrary: encoded(method, requestOf) },

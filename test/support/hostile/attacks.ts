@@ -1,4 +1,4 @@
-/** All that a hostile client sends. fast-check makes it of a seed, prints it and shrinks it. */
+/** Generators of all hostile requests. fast-check makes an attack from a seed, prints it and shrinks it. */
 import fc from "fast-check";
 import { type Attack, type SocketAttack, bytesOf } from "./attack.ts";
 import { grpcAttack } from "./grpc-attacks.ts";
@@ -10,7 +10,7 @@ const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /** A client's empty SETTINGS frame. */
 const SETTINGS = Uint8Array.of(0, 0, 0, 4, 0, 0, 0, 0, 0);
 
-/** Bytes that are no request, whichever port they come to. */
+/** Bytes that are no request, for either port. */
 const socketAttack: fc.Arbitrary<SocketAttack> = fc.record({
   kind: fc.constant("socket" as const),
   port: fc.constantFrom("grpc" as const, "http" as const),

@@ -24,7 +24,7 @@ function deadlineOf({ name }: DescMethod): Headers {
   return ms === undefined ? {} : { "grpc-timeout": `${ms}m` };
 }
 
-/** A field that no message has, of the size at which BatchStep goes another way through the server. */
+/** A field that no message has, large enough that BatchStep takes another path through the server. */
 const PADDING = new BinaryWriter()
   .tag(1000, WireType.LengthDelimited)
   .bytes(new Uint8Array(260 * 1024))
@@ -99,7 +99,7 @@ export function grpcAttack(requestOf: RequestOf): fc.Arbitrary<GrpcAttack> {
   );
 }
 
-/** A message that is small as it comes and larger than the limit once it is unpacked. */
+/** A message that is small when it arrives, and larger than the limit when it is unpacked. */
 const bomb = gzipSync(new Uint8Array(1_000_000));
 
 function compressedFrame(bytes: Uint8Array): Buffer {
@@ -108,7 +108,9 @@ function compressedFrame(bytes: Uint8Array): Buffer {
   return framed;
 }
 
-/** A stream: some requests, one of them perhaps no message at all, ended in every way. Request ids repeat. */
+/**
+ * Generates a stream: some requests, one of them perhaps no message at all, and every kind of end. Request ids repeat.
+ */
 function streamAttack(requestOf: RequestOf): fc.Arbitrary<GrpcAttack> {
   const end = fc.constantFrom("close" as const, "close" as const, "reset" as const, "never" as const);
   return fc.constantFrom(...bidiMethods).chain((method) => {

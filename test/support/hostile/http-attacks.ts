@@ -17,7 +17,7 @@ import {
 } from "./attack.ts";
 import { hostileText } from "./values.ts";
 
-/** JSON in which types are not what they should be. */
+/** Generates JSON with values of the wrong type. */
 function confusedJson(method: DescMethod): fc.Arbitrary<string> {
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
@@ -45,7 +45,7 @@ function jsonBody(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Uint8A
     try {
       return toJsonString(method.input, message);
     } catch {
-      // A duration out of range has no JSON.
+      // A duration out of range cannot be written as JSON.
       return "{}";
     }
   });
@@ -72,7 +72,7 @@ function jsonBody(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Uint8A
 
 type Sent = Pick<HttpAttack, "headers" | "body">;
 
-/** A request in each of the protocols of the HTTP port, by its content type. */
+/** Generates a request body for each of the HTTP port's protocols, by its content type. */
 function httpBody(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Sent> {
   const binary = body(method, requestOf);
   const framed = fc.oneof({ weight: 4, arbitrary: binary.map(frame) }, fc.uint8Array({ maxLength: 20 }));

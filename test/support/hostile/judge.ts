@@ -1,4 +1,4 @@
-/** Whether an answer to a hostile request is one that a client can work with. */
+/** Judges whether a client can work with the answer to a hostile request. */
 import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -30,18 +30,18 @@ const NAMES_FAULT = [
   /^gradus\.v1\.\w+\/\w+ takes one request message, and /,
   /^grpc-timeout must be /,
   /^the body is empty: a \w+ without fields is sent as \{\}$/,
-  // protobuf-es's, and connect-node's.
+  // Errors of protobuf-es and connect-node.
   /^cannot decode (?:field|message|enum|oneof) [\w.]+ from JSON/,
   /^protocol error: |^timeout \d+ms must be <= /,
 ];
 
-/** INTERNAL that libraries under us answer where the protocol is broken, below any message of ours. */
+/** INTERNAL errors of libraries below our handlers, if the protocol is broken. */
 const PROTOCOL_FAULTS = [
   // Errors of the health and reflection services, which come from libraries.
   /^Error deserializing request$/,
 ];
 
-/** Node refuses longer headers with 431 and closes, so that a client which still sends sees a reset. */
+/** Limit on headers: Node refuses longer ones with 431 and closes, so that a client which still sends sees a reset. */
 const HEADER_BYTES_MAX = 16 * 1024;
 
 /** Returns the fault of an answer; undefined: it has none. */
@@ -61,7 +61,7 @@ export function faultOf(attack: Attack, answer: Answer): string | undefined {
 }
 
 function grpcFault(attack: GrpcAttack, answer: Extract<Answer, { kind: "grpc" }>): string | undefined {
-  // gRPC's word for a content type that is none of its own.
+  // gRPC's status for a content type that is not its own.
   if (answer.httpStatus === "415") return undefined;
   if (answer.code === undefined) return `no status (HTTP ${answer.httpStatus})`;
   const { code, message } = answer;
@@ -77,7 +77,7 @@ function statusFault(code: number, message: string): string | undefined {
   return named ? undefined : `names no field: ${message}`;
 }
 
-/** Every answer must read, and each outcome in it must be one. */
+/** Returns the fault of a body: every answer must be readable, and each outcome in it valid. */
 function bodyFault({ path }: GrpcAttack, body: Buffer): string | undefined {
   const method = byPath.get(path);
   if (method === undefined) return undefined;
@@ -90,7 +90,7 @@ function bodyFault({ path }: GrpcAttack, body: Buffer): string | undefined {
   return undefined;
 }
 
-/** Looks for outcomes and failures at any depth. */
+/** Returns the first faulty outcome or failure, at any depth. */
 function outcomeFault(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
   const { $typeName } = value as { readonly $typeName?: string };

@@ -1,4 +1,4 @@
-/** Messages with hostile fields: every field of every message of the contract is reached, by its descriptor. */
+/** Messages with hostile fields. Descriptors lead to every field of every message of the contract. */
 import {
   type DescField,
   type DescMessage,
@@ -13,7 +13,9 @@ import fc from "fast-check";
 import { type Knowledge, rightRequests } from "./requests.ts";
 import { hostileEnum, hostileScalar, hostileText } from "./values.ts";
 
-/** Messages of a method: right ones, those with a few fields changed, and those with nothing right in them. */
+/**
+ * Generates messages of a method: right ones, those with a few changed fields, and those with nothing right in them.
+ */
 export function hostileRequests(knowledge: Knowledge): (method: DescMethod) => fc.Arbitrary<Message> {
   const right = rightRequests(knowledge);
   const made = new Map<DescMethod, fc.Arbitrary<Message>>();
@@ -40,7 +42,7 @@ interface Spot {
   readonly field: DescField;
 }
 
-/** Every field of a message and of the messages in it, set or not. */
+/** Returns every field of a message and of its nested messages, set or not. */
 function spotsOf(desc: DescMessage, message: Message): readonly Spot[] {
   const spots: Spot[] = [];
   const seen = reflect(desc, message);
@@ -54,10 +56,10 @@ function spotsOf(desc: DescMessage, message: Message): readonly Spot[] {
   return spots;
 }
 
-/** The message with up to so many fields changed, wherever they are in it. */
+/** Generates the message with up to `changes` fields changed, at any depth. */
 function changed(desc: DescMessage, message: Message, changes: number): fc.Arbitrary<Message> {
   const spots = spotsOf(desc, message);
-  // One without fields has nothing to change.
+  // A message without fields has nothing to change.
   if (spots.length === 0) return fc.constant(message);
   const change = fc.nat(spots.length - 1).chain((at) => {
     return hostileValue((spots[at] as Spot).field).map((value) => ({ at, value }));
@@ -70,7 +72,7 @@ function changed(desc: DescMessage, message: Message, changes: number): fc.Arbit
   });
 }
 
-/** Sets a field as generated code has it; undefined clears it. */
+/** Sets a field in the form of generated code; undefined clears it. */
 function put({ message, field }: Spot, value: unknown): void {
   const target = message as unknown as Record<string, unknown>;
   const { oneof, localName } = field;
@@ -109,7 +111,7 @@ function itemOf(field: DescField & { readonly fieldKind: "list" | "map" }): fc.A
       : hostileScalar(field.scalar);
 }
 
-/** Above the limits of the server under attack, and above those that no flag changes. */
+/** Lengths above the limits of the attacked server, and above those that no flag changes. */
 const LENGTHS = [9, 257, 4097] as const;
 
 /**
@@ -123,7 +125,7 @@ function listOf<T>(items: fc.Arbitrary<T>, sizeOf: (item: T) => number): fc.Arbi
     new Array<T>(Math.min(length, Math.ceil(LIST_BYTES_MAX / (sizeOf(item) + 1)))).fill(item);
   return fc.oneof(
     { weight: 30, arbitrary: fc.array(items, { maxLength: 3 }) },
-    // All the same: a list over its limit is refused whatever is in it.
+    // Equal items: a list over its limit is refused whatever is in it.
     {
       weight: 3,
       arbitrary: fc.tuple(items, fc.constantFrom(...LENGTHS)).map(([item, length]) => repeated(item, length)),

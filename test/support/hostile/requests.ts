@@ -1,4 +1,4 @@
-/** Requests that are right, or were before someone changed a field: what an attacker starts from. */
+/** Right requests, from which an attacker starts by changing fields. */
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { environments } from "../../../envs/registry.ts";
@@ -22,7 +22,7 @@ export interface Knowledge {
   readonly exported: Uint8Array;
 }
 
-/** Few, so that most runs asked for are there, and no more are made than these. */
+/** Few ids, so that most requested runs exist and no more runs than these are made. */
 const RUN_IDS = ["a", "b", "run-3", "__proto__", "constructor", ".."] as const;
 const ARM_IDS = ["a", "b", "__proto__", "constructor", "toString", "x/y"] as const;
 
@@ -46,7 +46,7 @@ const family = fc
   .map(([spec, rewardScheme]) => (rewardScheme === undefined ? spec : { ...spec, rewardScheme }));
 
 const arm = fc.record({ id: of(...ARM_IDS), spec: of(...families.filter((each) => each.answerFormat === undefined)) });
-// Most configurations of these arms cannot meet the last two.
+// Most configurations of these arms cannot meet the last two constraints.
 const constraints = of({}, {}, {}, { realShareMin: 0.5 }, { syntheticShareMax: 0.5, hardShareMin: 0.1 });
 const policy = fc.record({
   kind: of(
@@ -101,7 +101,7 @@ function environmentRequests({ tasks }: Knowledge): Requests {
   };
 }
 
-/** A task whose id is cut, extended, or has a character changed, or that goes under another group. */
+/** Generates a task whose id is cut, extended or changed in one character, or which names another group. */
 function forged({ taskId, groupId }: KnownTask): fc.Arbitrary<KnownTask> {
   const position = fc.nat(taskId.length - 1);
   const id = fc.oneof(
@@ -207,7 +207,7 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
   };
 }
 
-/** Bytes as they are, cut, extended, with some changed, or others altogether. */
+/** Generates bytes: unchanged, cut, extended, partly changed, or entirely different. */
 export function mutatedBytes(bytes: Uint8Array): fc.Arbitrary<Uint8Array> {
   const position = fc.nat(Math.max(0, bytes.length - 1));
   const changes = fc.array(fc.tuple(position, fc.nat(255)), { minLength: 1, maxLength: 3 });
@@ -247,7 +247,7 @@ function evaluationRequests({ suite, suiteTasks }: Knowledge): Requests {
   };
 }
 
-/** Right requests of a method. */
+/** Generates right requests of a method. */
 export function rightRequests(knowledge: Knowledge): (method: DescMethod) => fc.Arbitrary<unknown> {
   const all: Requests = {
     ...environmentRequests(knowledge),

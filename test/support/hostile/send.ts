@@ -1,4 +1,4 @@
-/** Sends attacks and reads what comes back. */
+/** Sends attacks, and reads the answers. */
 import { Agent, request } from "node:http";
 import { type ClientHttp2Session, constants } from "node:http2";
 import { connect } from "node:net";
@@ -11,7 +11,7 @@ export type Answer =
   | {
       readonly kind: "grpc";
       readonly httpStatus: string;
-      /** Undefined: none came. */
+      /** Undefined: no status came. */
       readonly code: number | undefined;
       readonly message: string;
       /** The answers' bytes, with gRPC's five before each. */
@@ -23,7 +23,7 @@ export type Answer =
       readonly headers: Readonly<Record<string, unknown>>;
       readonly body: Buffer;
     }
-  /** The attacker left, or sent what has no answer. */
+  /** The attacker left, or sent something that has no answer. */
   | { readonly kind: "none" }
   /** The server ended the exchange below HTTP. */
   | { readonly kind: "cut"; readonly why: string };
@@ -35,7 +35,7 @@ export interface Attacker {
 
 /** Connects to both ports. */
 export async function openAttacker(ports: { readonly grpcPort: number; readonly httpPort: number }): Promise<Attacker> {
-  // Node gives up a connection on which more waits to be sent than this, in MB; attacks are large.
+  // Node gives up a connection with more than this, in MB, waiting to be sent; attacks are large.
   const session = await connectRaw(ports.grpcPort, { maxSessionMemory: 1000 });
   session.on("error", () => undefined);
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
@@ -68,9 +68,9 @@ async function sendGrpc(session: ClientHttp2Session, attack: GrpcAttack): Promis
   for (const chunk of attack.chunks) stream.write(chunk);
   if (attack.end === "close") stream.end();
   if (attack.end === "reset") stream.close(constants.NGHTTP2_CANCEL);
-  // Half a stream is left when the server has said its last.
+  // The client ends its half of the stream when the server has ended the other.
   if (attack.end === "never") stream.on("end", () => stream.end());
-  // Even a client that says nothing more gives up a while after its own deadline.
+  // A client that sends nothing more still gives up some time after its own deadline.
   const patience =
     attack.end === "never" ? setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), PATIENCE_MS) : undefined;
   try {
@@ -102,7 +102,7 @@ function sendHttp(agent: Agent, port: number, { verb, path, headers, body }: Htt
   });
 }
 
-/** How long an attacker listens for what becomes of its bytes. */
+/** Time, in milliseconds, that an attacker listens for an answer to its bytes. */
 const LISTEN_MS = 30;
 
 function sendBytes(port: number, { bytes }: SocketAttack): Promise<Answer> {

@@ -36,17 +36,17 @@ const TEXTS = [
   "\u0000\u0001\u001f\u007f\u0085\u2028\ufeff",
 ];
 
-/** Short ones, for names and ids. */
+/** Short hostile texts, for names and ids. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...TEXTS) },
   { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 80 }) },
   { weight: 1, arbitrary: fc.string({ unit: "grapheme", maxLength: 300 }) },
 );
 
-/** Half of a surrogate pair cannot be sent in binary; attacks.ts sends it in JSON. */
+/** Texts without half a surrogate pair, which cannot be sent in binary; attacks.ts sends such texts in JSON. */
 const sendable = (length: number): readonly string[] => [...hostileTexts(length)].map((text) => text.toWellFormed());
 
-/** Completions that have broken parsers, some above the limit of 4 KiB that the server under attack has. */
+/** Completions that have broken parsers, some above the attacked server's limit of 4 KiB. */
 export const hostileCompletion: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...sendable(600)) },
   { weight: 1, arbitrary: fc.constantFrom(...sendable(6000)) },
@@ -73,7 +73,7 @@ const INT32 = [0, 1, -1, 999, 2 ** 31 - 1, -(2 ** 31)];
 const UINT64 = [0n, 1n, 4097n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n];
 const INT64 = [0n, 1n, -1n, 315_576_000_000n, 315_576_000_001n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)];
 
-/** A value of a scalar field, extreme more often than not. */
+/** Generates a value of a scalar field, extreme more often than not. */
 export function hostileScalar(type: ScalarType): fc.Arbitrary<unknown> {
   switch (type) {
     case ScalarType.STRING:
@@ -100,5 +100,5 @@ export function hostileScalar(type: ScalarType): fc.Arbitrary<unknown> {
   }
 }
 
-/** A number that may be one of an enum's, or none. */
+/** Generates numbers, some of which are values of an enum. */
 export const hostileEnum: fc.Arbitrary<number> = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.constantFrom(...INT32));

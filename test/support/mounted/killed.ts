@@ -27,7 +27,7 @@ export function mountedCompletion({ armId, instanceHash, prompt }: Task, sample:
   return wrapAnswer(answer, "think_answer");
 }
 
-/** The process that a server's host is; undefined: it has none. */
+/** Returns the process id of a server's host; undefined: the server has no host. */
 export function hostOf(server: number): number | undefined {
   const children = readdirSync(`/proc/${server}/task`).flatMap((task) =>
     readFileSync(`/proc/${server}/task/${task}/children`, "utf8").trim().split(" "),

@@ -20,7 +20,7 @@ export function openMounting(file: string, flags: Readonly<Record<string, unknow
   return openServer({ store: "memory", python: [PYTHON, file], mountWorkers: "2", workers: "1", ...flags });
 }
 
-/** Process ids of the hosts that this process started. */
+/** Returns the process ids of the hosts that this process started. */
 export function hostPids(): readonly number[] {
   try {
     const found = execFileSync("pgrep", ["-P", String(process.pid), "-f", "gradus.serve.host"], { encoding: "utf8" });

@@ -19,9 +19,9 @@ type VerifyCall = ServerDuplexStream<VerifyRequest, VerifyResponse>;
 export interface Behaviour {
   readonly describe?: () => Partial<DescribeResponse>;
   readonly draw?: (request: DrawRequest) => DrawResponse["result"];
-  /** Fields of requests that may have any value. Left out: names that the provider does not have are refused. */
+  /** Fields of requests that may have any value. In other fields the provider refuses names that it does not have. */
   readonly anything?: readonly ("environment" | "version" | "digest" | "level")[];
-  /** Answers a request that came whole. */
+  /** Answers a request that arrived whole. */
   readonly verify?: (request: VerifyRequest, call: VerifyCall) => void;
   readonly generate?: (request: GenerateRequest, call: GenerateCall) => void;
 }
@@ -123,7 +123,7 @@ function unknownName(
   );
 }
 
-/** `behave` is asked at each call, so that a test may change its mind. */
+/** Starts a provider. `behave` is called at each request, so that a test may change the behaviour. */
 export async function startProvider(behave: () => Behaviour = () => ({})) {
   const server = new Server();
   const methods = EnvironmentProvider.method;

@@ -1,4 +1,4 @@
-/** OpenEnv's sessions and NeMo Gym's two calls, on the HTTP port of a whole server that asks for a token. */
+/** Tests of OpenEnv's sessions and NeMo Gym's two calls, on the HTTP port of a whole server that asks for a token. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -26,7 +26,10 @@ interface Reply {
 
 const at = (): string => host.http.replace(/^http:\/\//, "");
 
-/** A client whose answers come in the order of its messages; `password`: of the address, as its clients are given a token. */
+/**
+ * Opens a client whose answers come in the order of its messages. `password` is that of the address, in which its
+ * clients carry a token.
+ */
 async function open(password = TOKEN) {
   const socket = new WebSocket(`ws://any:${password}@${at()}/ws`);
   await new Promise<void>((resolve, reject) => {
@@ -115,7 +118,7 @@ test("a session plays a run's task at its cursor as one of the group's samples, 
   }
   const { state } = await run.get();
   expect(state?.samplesRecorded).toBe(2n);
-  // The session goes on where it was.
+  // The session goes on from its last state.
   expect((await first.reset({ run: "played" })).data.observation).toMatchObject({ cursor: "1" });
 });
 
@@ -135,7 +138,7 @@ test.each([
   expect(await session.reset({ environment: "np/tsp", level: "easy" })).toMatchObject({ type: "observation" });
 });
 
-/** Calls of a method that were answered so far. */
+/** Returns the number of answered calls of a method. */
 async function answered(method: string): Promise<number> {
   const asked = await fetch(`${host.http}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
   const counts = (await asked.text()).matchAll(/^gradus_calls_total{([^}]*)} (\d+)$/gm);
@@ -157,7 +160,7 @@ test("a session whose answers are not read is worked on no further", async () =>
   socket.send(JSON.stringify({ type: "reset", data: { environment: "np/tsp", level: "benchmark", split: "eval" } }));
   await once(socket, "message");
   socket.pause();
-  // Its answers have 20 kilobytes each: far more together than the system takes for a reader that does not read.
+  // The answers have 20 kilobytes each: together far more than the system buffers for a client that does not read.
   for (let i = 0; i < MESSAGES; i++) socket.send('{"type":"state"}');
   let [before, now] = [-1, 0];
   while (before !== now) {

@@ -1,4 +1,7 @@
-/** JSON of other gyms' clients is bounded before it is parsed, and what their sessions send in part is counted. */
+/**
+ * Tests that JSON of other gyms' clients is bounded before it is parsed, and that partial messages of their sessions
+ * are counted.
+ */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -101,14 +104,14 @@ test("messages of OpenEnv that do not come whole are among the bytes that are he
     }),
   );
   const ended = Promise.race(sockets.map((socket) => once(socket, "close")));
-  // A fragment of a message whose last one never comes.
+  // A fragment of a message whose last fragment never comes.
   for (const socket of sockets) socket.send("x".repeat(1.5 * MiB), { fin: false });
   await ended;
   expect(sockets.some(({ readyState }) => readyState === WebSocket.OPEN)).toBe(true);
   for (const socket of sockets) socket.terminate();
 });
 
-/** A client's frame of a text that is masked. */
+/** Returns a client's masked text frame. */
 function maskedFrame(text: string): Buffer {
   const bytes = Buffer.from(text);
   const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
@@ -117,7 +120,7 @@ function maskedFrame(text: string): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** Sockets that each send the same frame; resolves when each was answered. */
+/** Opens sockets that each send the same frame; resolves when each was answered. */
 async function sendAtOnce(count: number, frame: Buffer): Promise<void> {
   const { hostname, port } = new URL(host.http);
   const upgrade = [
@@ -139,7 +142,7 @@ async function sendAtOnce(count: number, frame: Buffer): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-/** The most processor time that the event loop spent in one of its rounds, milliseconds. */
+/** Returns the longest processor time, in milliseconds, that one round of the event loop used. */
 async function longestRoundMs(during: () => Promise<void>): Promise<number> {
   let [longest, isOver] = [0, false];
   const watch = (): void => {

@@ -1,4 +1,4 @@
-/** Completions that were cut, and those without a reward, as clients of OpenEnv and of NeMo Gym are told of them. */
+/** Tests of cut completions, and of those without a reward, in the protocols of OpenEnv and NeMo Gym. */
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -15,7 +15,7 @@ interface Reply {
   readonly data: Json;
 }
 
-/** An OpenEnv session. */
+/** Opens an OpenEnv session. */
 async function open({ http }: TestServer) {
   const socket = new WebSocket(`${http.replace("http", "ws")}/ws`);
   await once(socket, "open");
@@ -31,7 +31,7 @@ async function open({ http }: TestServer) {
   };
 }
 
-/** NeMo Gym's call of a completion. */
+/** Sends NeMo Gym's call for a completion. */
 async function verify({ http }: TestServer, row: Json, completion: string, more: Json = {}) {
   const response = { ...more, output: [{ type: "message", role: "assistant", content: completion }] };
   const headers = { "content-type": "application/json" };
@@ -93,7 +93,7 @@ test("a resource that is away is an error that says when to try again", async ()
   expect(away).toMatchObject({ type: "error", data: { code: "EXECUTION_ERROR", grpc_code: "UNAVAILABLE" } });
   expect(away.data["message"]).toContain("the abacus is away");
   expect(away.data["retry_delay_ms"]).toBeGreaterThan(0);
-  // The step may be made again.
+  // The client may make the step again.
   const again = await session.step({ completion: "<think>hm</think><answer>12</answer>" });
   expect(again.data).toMatchObject({ reward: 0.1, done: true });
   const { status, body } = await verify(mounting, row, "<think>hm</think><answer>13</answer>");

@@ -1,4 +1,4 @@
-/** Sessions' places: a caller may have all of them until another wants one. */
+/** Tests of sessions' places: a caller may have all of them until another wants one. */
 import { expect, test } from "vitest";
 import { createPlaces, type Place } from "../../../../server/transport/compat/sessions.ts";
 
@@ -6,7 +6,7 @@ interface Held extends Place {
   readonly ended: () => boolean;
 }
 
-/** `idleMs`: undefined: something is being answered. */
+/** Returns a session's place. `idleMs` is undefined while the server answers the session. */
 function place(caller: string, idleMs: number | undefined): Held {
   let ended = false;
   return {
@@ -24,7 +24,7 @@ test("a caller that has all places gives the one that is idle longest to another
   expect(places.enter(place("mine", 0))).toBe(false);
   expect([places.enter(place("other", 0)), places.enter(place("other", 0))]).toEqual([true, true]);
   expect(mine.map(({ ended }) => ended())).toEqual([true, true, false, false]);
-  // Both have two places now.
+  // Both callers have two places now.
   expect(places.enter(place("other", 0))).toBe(false);
   expect(places.enter(place("third", 0))).toBe(true);
 });

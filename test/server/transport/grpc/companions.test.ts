@@ -1,4 +1,4 @@
-/** Health and reflection, asked by other people's clients. */
+/** Tests of health and reflection, asked by third-party clients. */
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { credentials, loadPackageDefinition, Metadata } from "@grpc/grpc-js";
@@ -132,7 +132,7 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
 
 test("of a client that asks reflection and reads no answers so many requests are read as answers may wait", async () => {
   let read = 0;
-  /** A thousand requests, and answers that nobody takes until they are let go. */
+  /** Sends a thousand requests; the answers wait until the test lets them go. */
   const taken: (() => void)[] = [];
   const stream = new Duplex({
     objectMode: true,
@@ -149,7 +149,7 @@ test("of a client that asks reflection and reads no answers so many requests are
     for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
   };
   await rounds(100);
-  // One more than may wait: it is read before its answer is there.
+  // The server reads one request more than may wait, before that request's answer exists.
   expect(read).toBe(stream.writableHighWaterMark + 1);
   while (read < 1000) {
     taken.shift()?.();

@@ -1,4 +1,4 @@
-/** Deadlines that pass while a request is still on its way. */
+/** Tests of deadlines that pass while a request is still arriving. */
 import { afterEach, expect, test } from "vitest";
 import { echo } from "../handlers.ts";
 import { start, stopAll } from "../fixture.ts";

@@ -1,4 +1,4 @@
-/** HTTP/2 frames written by hand, for clients that no library lets one be. RFC 9113, section 4.1. */
+/** HTTP/2 frames written by hand (RFC 9113, section 4.1), for clients that break rules which libraries keep. */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { expect } from "vitest";
@@ -16,7 +16,7 @@ export interface FramesClient {
   readonly received: { readonly type: number; readonly stream: number }[];
 }
 
-/** How a client begins. */
+/** First bytes of a client's connection. */
 export const preface = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   frameOf(frameTypes.settings, 0, 0),

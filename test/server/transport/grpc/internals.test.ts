@@ -1,4 +1,7 @@
-/** The HTTP/2 settings that grpc-js has no option for, as a client sees them. Fails where an upgrade loses them. */
+/**
+ * Tests of the HTTP/2 settings for which grpc-js has no option, as a client sees them. They fail if an upgrade loses
+ * the settings.
+ */
 import { Server } from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
 import { createRequire } from "node:module";

@@ -48,7 +48,7 @@ const ended = () =>
     .filter(({ msg }) => msg === "call")
     .map(({ method, code }) => `${String(method).split("/")[1]} ${String(code)}`);
 
-/** How a call was answered, without waiting for our side of it to end. */
+/** Returns the answer to a call, without waiting for the client's side to end. */
 async function answerTo(write: (stream: ReturnType<typeof callRaw>["stream"]) => void, method: string, headers = {}) {
   const { stream, ended: over } = callRaw(session, method, headers);
   const answered = new Promise<Readonly<Record<string, unknown>>>((resolve) => {
@@ -159,7 +159,7 @@ test("large requests are not read far ahead of a handler that is busy", async ()
   for (const request of requests) stream.resume().write(request);
   await eventually(() => expect(seen).toEqual(["1"]));
   await sleep(300);
-  // One is taken and one is read ahead; of the others no more has come than the stream's window.
+  // The handler took one message and one is read ahead; of the others, only a stream's window has arrived.
   expect(stream.writableLength).toBeGreaterThan(0);
   expect(ended()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Bodies that never come whole are bounded together, on this port too. */
+/** Tests that the bodies of unfinished requests are bounded together, on this port too. */
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { create } from "@bufbuild/protobuf";

@@ -1,4 +1,4 @@
-/** Requests that must be refused before Connect makes objects of them, in every format that the HTTP port takes. */
+/** Tests of requests that must be refused before Connect makes objects of them, in every format of the HTTP port. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts a server that echoes, and gives what sends it a request and reads the answer's text, whatever it is. */
+/** Starts a server that echoes, and returns a function that sends a request and reads the answer's text. */
 async function starting(): Promise<(sent: Sent) => Promise<string>> {
   const { httpPort } = await start({
     step: async (request) => echo(request),
@@ -49,7 +49,7 @@ describe("a request of more parts than the limit", () => {
   const inJson = `{"groups":[${"{},".repeat(groups)}{}]}`;
   // Field 1, with a length of 0.
   const inBinary = Buffer.alloc(4 * groups, "\x0a\x00");
-  // A group or completion takes two bytes at least, and so does a field: the reader of BatchStep counts the former.
+  // A group, a completion and a field take two bytes at least. BatchStep's reader counts groups and completions.
   const limits = new RegExp(`more than (${PARTS_MAX}|${2 ** 18}) `);
   const gzip = { "content-encoding": "gzip" };
   const gzipGrpc = { "grpc-encoding": "gzip" };

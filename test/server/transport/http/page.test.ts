@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createPage, NOT_BUILT } from "../../../../server/transport/http/page.ts";
 import { temporaryFolder } from "../../../support/server-process.ts";
 
-/** Serves a folder; what the page has not is 404 "else". */
+/** Serves a folder; a path that the page does not have gets 404 "else". */
 async function served(files: Readonly<Record<string, string | Buffer>>) {
   const folder = temporaryFolder();
   mkdirSync(join(folder.path, "assets"));

@@ -11,7 +11,7 @@ afterEach(stopAll);
 const step = async (request: Parameters<typeof echo>[0]) => echo(request);
 const json = { method: "POST", headers: { "content-type": "application/json" } };
 
-/** Sends bytes, and gives what came back once the connection has closed. */
+/** Sends bytes, and returns the answer once the connection has closed. */
 function talk(port: number, bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";
@@ -46,7 +46,7 @@ test("a call that was answered is not also called off as if its caller had left"
   } finally {
     Object.defineProperty(AbortController.prototype, "abort", original);
   }
-  // Connect itself ends each call so, once.
+  // Connect itself ends each such call once.
   expect(aborts).toBeGreaterThan(0);
   expect(aborts).toBeLessThanOrEqual(10);
 });

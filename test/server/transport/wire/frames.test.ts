@@ -1,4 +1,4 @@
-/** Our deframer takes the messages out of pieces that grpc-js's own does, however they are cut. */
+/** Tests that our deframer finds the same messages as grpc-js's own, however the pieces are cut. */
 import fc from "fast-check";
 import { createRequire } from "node:module";
 import { expect, test, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** Messages are read no further than a bound, and long or lasting ones are written with others in mind. */
+/** Tests that reading a message stops at a limit, and that writing long messages leaves time for other calls. */
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, test } from "vitest";

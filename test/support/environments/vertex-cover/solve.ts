@@ -1,4 +1,4 @@
-/** The exact solver: what is left of a graph without a largest independent set is a smallest cover (Gallai 1959). */
+/** The exact solver. The vertices outside a largest independent set are a smallest cover (Gallai 1959). */
 import type { Solution } from "../../../../envs/environment.ts";
 import { complement, type Graph } from "../../../../envs/lib/graph.ts";
 import type { IndexList } from "../../../../envs/lib/lists.ts";

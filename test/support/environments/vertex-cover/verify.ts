@@ -3,7 +3,7 @@ import type { Facts } from "../../../../envs/facts.ts";
 import { adjacent, type Graph, pairs } from "../../../../envs/lib/graph.ts";
 import { type IndexList, indexProblem } from "../../../../envs/lib/lists.ts";
 
-/** Feasible if no vertex is listed twice and every edge has an end in the list. Else the first thing wrong. */
+/** Returns feasible if no vertex is listed twice and every edge has an end in the list, else the first fault. */
 export function verify(graph: Graph, cover: IndexList): Facts {
   const violation = indexProblem(cover, graph.vertices, "vertex", "vertices") ?? openEdge(graph, cover);
   return violation === undefined ? { kind: "feasible", objective: cover.length } : { kind: "infeasible", violation };
