@@ -38,7 +38,7 @@ const CPU_MS_MAX = 2000;
 
 export type Probed =
   | { readonly kind: "closed" }
-  /** What the sandbox leaves open, or why the check failed. */
+  /** `why` says what the sandbox leaves open, or why the check failed. */
   | { readonly kind: "open"; readonly why: string };
 
 export async function probeRoom(sandbox: Sandbox, context: AskContext): Promise<Probed> {

@@ -1,9 +1,9 @@
-"""Imports what programs import, before any of them runs: a process that is forked has it already."""
+"""Imports the modules that programs use, before any program runs, so that forked processes have them."""
 
 import contextlib
 import importlib
 
-# What tests' programs import. It costs nothing where it is there already.
+# Modules that the programs of tests import. Importing a loaded module costs nothing.
 IMPORTS = [
     "abc",
     "array",
@@ -67,12 +67,12 @@ IMPORTS = [
     "encodings.idna",
 ]
 
-# The parts of others that need libraries from outside of Python's folders, which are out of reach later.
+# Extension modules that need libraries outside Python's folders, which programs cannot reach later.
 EXTENSIONS = ["_bz2", "_lzma", "_sqlite3", "_ssl", "pyexpat"]
 
 
 def import_ahead() -> None:
-    """The libraries."""
+    """Imports all modules of IMPORTS and EXTENSIONS that this Python has."""
     for name in IMPORTS + EXTENSIONS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""What happens in the process of one run: it locks itself in, and then runs the program."""
+"""Isolates the process of one run, and then runs the program in it."""
 
 import atexit
 import contextlib
@@ -17,13 +17,13 @@ import kernel
 import runner
 from doorman import THREADS_MAX, Doorman
 
-# Descriptors of a child, beside its input and outputs.
+# Descriptors of a child, besides its input and outputs.
 TURNS = 3
 REPLIES = 4
 
 MiB = 1024**2
 OPEN_FILES_MAX = 16
-# A stack of 512 MiB, which some programs give to a thread of theirs, fits in.
+# Room for a stack of 512 MiB, which some programs give to one of their threads.
 MEMORY_MIB_MAX = 768
 
 SCRIPT = 0
@@ -31,7 +31,7 @@ CASE_HEADER = struct.Struct(">BI")
 
 
 class Case:
-    """Where a case lies in the bytes of a job."""
+    """Position of a case in the bytes of a job."""
 
     def __init__(self, kind: int, start: int, end: int) -> None:
         self.kind = kind
@@ -40,7 +40,10 @@ class Case:
 
 
 def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
-    """Limits that the kernel keeps. That of processor time is coarse: the zygote ends a run long before it."""
+    """Sets limits that the kernel enforces.
+
+    The limit of processor time is coarse: the zygote ends a run long before it.
+    """
     memory = MEMORY_MIB_MAX * MiB + inherited_bytes
     setrlimit(resource.RLIMIT_AS, (memory, memory))
     setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
@@ -57,7 +60,7 @@ def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
 
 
 class Room:
-    """What all children of a zygote have in common."""
+    """State that all children of a zygote share."""
 
     def __init__(
         self,
@@ -74,18 +77,18 @@ class Room:
         self._file_rules = file_rules
         self._zygote = os.getpid()
         self.doorman = doorman
-        # Where the kernel tells what processes have taken (meter.py).
+        # Folder of the kernel's accounts of processes (meter.py).
         self.accounts = accounts
-        # What takes everything, and what there is nothing in.
+        # Descriptors of the null device: one that discards all output, and one that is empty.
         self.null = null
         self.nothing = nothing
 
     def lock(self, cpu_seconds: int) -> None:
-        """There is no way back from here."""
+        """Isolates this process for good."""
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self._zygote:
             os._exit(1)
-        # A session of its own would be a scheduling group of its own, which costs more than all the rest.
+        # A session of its own would be its own scheduling group, which costs more than all the rest.
         os.setpgid(0, 0)
         limit(self._inherited_bytes, cpu_seconds, self.doorman.is_kernel)
         kernel.install_filter(self._filter)
@@ -98,14 +101,14 @@ class Room:
         cases: list[Case],
         cpu_seconds: int,
     ) -> NoReturn:
-        """Runs one script, or all calls when their turn comes, and ends the process, whatever happens.
+        """Runs one script, or all calls in turn, and then ends the process in every case.
 
         The streams become descriptors 0, 1, 2, TURNS and REPLIES.
         """
         status = 1
         begun = False
         try:
-            # Here, and not in the zygote, which reads the kernel's accounts.
+            # Restrict files here: the zygote itself must read the kernel's accounts.
             if self._file_rules is not None:
                 kernel.restrict_files(self._file_rules)
             for target, source in enumerate(streams):
@@ -138,13 +141,16 @@ class Room:
 
 
 def kill_itself() -> None:
-    """Ends a process whose program has not begun as no program can end its own: that is told as a failure of ours."""
+    """Ends a process whose program has not begun, by SIGKILL.
+
+    No program can end its own process this way, so the server reports it as its own failure.
+    """
     with contextlib.suppress(OSError):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def open_null(flags: int) -> int:
-    """The null device. No descriptor of the zygote lies where a child has those of its own."""
+    """Opens the null device, and keeps the child's descriptors TURNS and REPLIES free in the zygote."""
     opened = os.open(os.devnull, flags)
     null = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, REPLIES + 1)
     for place in (TURNS, REPLIES):
@@ -155,7 +161,7 @@ def open_null(flags: int) -> int:
 
 
 def give_input(data: bytes) -> None:
-    """Puts a script's input where it reads it: in memory, and not to be changed."""
+    """Makes a script's input its standard input: a file in memory that cannot be changed."""
     handle = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     runner.write_all(handle, data)
     os.lseek(handle, 0, os.SEEK_SET)
@@ -166,5 +172,5 @@ def give_input(data: bytes) -> None:
 
 
 def send(reply: bytes) -> None:
-    """Tells the zygote what a case came to."""
+    """Sends the outcome of a case to the zygote."""
     runner.write_all(REPLIES, struct.pack(">I", len(reply)) + reply)

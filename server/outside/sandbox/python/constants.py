@@ -1,13 +1,13 @@
-"""What constant expressions of tests come to: exact and bounded, in the order in which they are written."""
+"""Evaluates constant expressions of tests: exact and bounded, in the order in which they are written."""
 
 import math
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-# Parts of a value, those inside of others included.
+# Maximum parts of a value, nested parts included.
 VALUE_SIZE_MAX = 100_000
-# Items of a list, and characters of a string, that are made.
+# Maximum items of a list, and characters of a string, that an expression may make.
 LENGTH_MAX = 100_000
 BITS_MAX = 20_000
 EXACT_BITS = 53
@@ -15,11 +15,11 @@ SAFE = 2**53 - 1
 
 
 class UnreadError(Exception):
-    """Why something is not read."""
+    """Reason why something is not read."""
 
 
 def fail(why: str) -> NoReturn:
-    """It is not read."""
+    """Raises UnreadError with the reason."""
     raise UnreadError(why)
 
 
@@ -31,13 +31,13 @@ class Pile(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """A dict, as it is written."""
+    """A dict, with its entries in the order in which they are written."""
 
     pairs: list[tuple[Any, Any]]
 
 
 def encode(value: Any) -> Any:
-    """A value as runner.py writes them: small ints as numbers, lists as lists, and the rest by one letter."""
+    """Returns a value in the form of runner.py: small ints and lists as in JSON, other types marked by one letter."""
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
@@ -54,19 +54,22 @@ def encode(value: Any) -> Any:
 
 
 def items_of(value: Any) -> Any:
-    """What a loop over a value goes through, None: no dict, and a set in the order in which it is written."""
+    """Returns the items that a loop over a value visits; None for a dict and for values without items.
+
+    Items of a set are in the order in which they are written.
+    """
     if type(value) is Pile:
         return value.items
     return value if type(value) in (str, list, tuple) else None
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is of a type whose values Python calls equal to numbers."""
+    """Returns whether a value's type is one whose values Python calls equal to numbers."""
     return type(value) in (bool, int, float)
 
 
 def number_of(value: Any, why: str) -> float:
-    """The double that is nearest to a number."""
+    """Returns the double nearest to a number. Fails with `why` if there is none."""
     try:
         return float(value) if is_number(value) else fail(why)
     except OverflowError:
@@ -74,7 +77,7 @@ def number_of(value: Any, why: str) -> float:
 
 
 def key_of(value: Any) -> Any:
-    """The same for two values exactly if Python's == holds between them; nan is nan."""
+    """Returns a key that is equal for two values exactly if Python's == holds between them; nan equals nan."""
     if type(value) is tuple:
         return ("t", *(key_of(item) for item in value))
     if type(value) is Pile and value.letter == "z":
@@ -85,7 +88,7 @@ def key_of(value: Any) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """What Python calls its type."""
+    """Returns Python's name for the type of a value."""
     kind = type(value)
     if kind is Pairs:
         return "dict"
@@ -93,7 +96,7 @@ def type_name(value: Any) -> str:
 
 
 def size_of(value: Any) -> float:
-    """How large a value is when it is written out, about, and no further than the limit: its parts may be shared."""
+    """Returns about how large a value is when written out. Stops above the limit, because parts may be shared."""
     size = 0.0
     left = [value]
     while left and size <= VALUE_SIZE_MAX:
@@ -111,12 +114,12 @@ def size_of(value: Any) -> float:
 
 
 def bits(value: int) -> int:
-    """Of an int, to the next four."""
+    """Returns the number of bits of an int, rounded up to a multiple of four."""
     return 4 * math.ceil(max(1, value.bit_length()) / 4)
 
 
 def fold(operator: str, a: Any, b: Any) -> Any:
-    """What an operator makes of two values, exact and bounded."""
+    """Returns the exact result of an operator on two values; None if it fails or exceeds a bound."""
     if type(a) in (bool, int) and type(b) in (bool, int):
         return fold_ints(operator, int(a), int(b))
     try:
@@ -134,7 +137,7 @@ def fold(operator: str, a: Any, b: Any) -> Any:
 
 
 def fold_ints(operator: str, a: int, b: int) -> Any:
-    """Of ints."""
+    """Returns the result of an operator on two ints; None if it fails or exceeds a bound."""
     if operator in "+-":
         return a + b if operator == "+" else a - b
     if operator == "*":
@@ -149,7 +152,7 @@ def fold_ints(operator: str, a: int, b: int) -> Any:
 
 
 def fold_floats(operator: str, a: float, b: float) -> Any:
-    """Of numbers one of which is a float."""
+    """Returns the result of an operator on two numbers of which one is a float; None if it fails."""
     if operator in "+-":
         return a + b if operator == "+" else a - b
     if operator == "*":
@@ -174,7 +177,7 @@ FLOAT = re.compile(r"[+-]?(?:nan|inf|infinity|[0-9]{1,64}(?:\.[0-9]{1,64})?(?:e[
 
 
 def fold_builtin(name: str, args: list[Any]) -> Any:
-    """What a builtin makes of values; None: it is not known here, or fails."""
+    """Returns the result of a builtin for given arguments; None if it is unknown here or fails."""
     if name == "range":
         return range_of(args)
     if len(args) != 1:
@@ -186,24 +189,24 @@ def fold_builtin(name: str, args: list[Any]) -> Any:
 
 
 def length_of(value: Any) -> Any:
-    """How many items it has."""
+    """Returns the number of items of a value; None if it has no length."""
     counted = value.pairs if type(value) is Pairs else value if type(value) is bytes else items_of(value)
     return None if counted is None else len(counted)
 
 
 def distinct(items: Any) -> list[Any]:
-    """Each once, where it first came."""
+    """Returns the items without duplicates, each where it first came."""
     return list({key_of(item): item for item in items}.values())
 
 
 def sorted_of(items: Any) -> Any:
-    """Of numbers or of strings."""
+    """Returns numbers or strings in order; None for other items."""
     are_numbers = all(is_number(item) and math.isfinite(item) for item in items)
     return sorted(items) if are_numbers or all(type(item) is str for item in items) else None
 
 
 def float_of(value: Any) -> Any:
-    """A number, or what a text says of one."""
+    """Returns a number as a float, or the float that a text names; None for other values."""
     if is_number(value):
         return number_of(value, "'float' of Python")
     text = value.strip().lower() if type(value) is str else ""
@@ -211,7 +214,7 @@ def float_of(value: Any) -> Any:
 
 
 def range_of(args: list[Any]) -> Any:
-    """Its items."""
+    """Returns the items of a range; None if it fails or has too many."""
     if not all(type(arg) is int and abs(arg) <= SAFE for arg in args):
         return None
     try:

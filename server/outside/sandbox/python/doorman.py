@@ -1,8 +1,8 @@
-"""Holds a program to so many threads at a time.
+"""Limits the number of threads that a program has at a time.
 
-The kernel does it by itself where a zygote has a user namespace of its own: RLIMIT_NPROC counts by user and namespace,
-and holds for everybody but root. Elsewhere each thread that a program starts is asked for: seccomp stops it in the
-kernel until the zygote, which counts, has let it in or turned it away.
+The kernel enforces the limit itself if the zygote has a user namespace of its own: RLIMIT_NPROC counts by user and
+namespace, and holds for everybody but root. Otherwise seccomp stops each new thread in the kernel until the zygote has
+counted the threads and allowed or refused it.
 """
 
 import errno
@@ -13,7 +13,8 @@ from meter import Meter
 
 THREADS_MAX = 64
 
-# Of linux/seccomp.h: what is asked (its id, the thread, and the call with its arguments), and the answer to it.
+# Numbers of linux/seccomp.h: receive a request (its id, the thread, and the call with its arguments), and send the
+# answer.
 RECEIVE = 0xC0502100
 SEND = 0xC0182101
 QUESTION_BYTES = 80
@@ -23,19 +24,19 @@ CONTINUE = 1
 
 
 class Doorman:
-    """Of a zygote, for one program after the other."""
+    """Allows or refuses new threads, for one program of a zygote after the other."""
 
     def __init__(self, listener: int = -1) -> None:
-        # Where programs ask; -1: the kernel itself holds them to the limit.
+        # Descriptor of the programs' requests; -1 if the kernel itself enforces the limit.
         self.listener = listener
 
     @property
     def is_kernel(self) -> bool:
-        """Whether the kernel does it by itself."""
+        """Returns whether the kernel enforces the limit itself."""
         return self.listener < 0
 
     def answer(self, meter: Meter) -> None:
-        """Lets one thread of a program in, or turns it away. What cannot be counted is turned away."""
+        """Allows one new thread of a program or refuses it. Refuses if the threads cannot be counted."""
         question = bytearray(QUESTION_BYTES)
         try:
             fcntl.ioctl(self.listener, RECEIVE, question)
@@ -47,6 +48,6 @@ class Doorman:
                 answer = ANSWER.pack(number, 0, -errno.EAGAIN, 0)
             fcntl.ioctl(self.listener, SEND, answer)
         except OSError as error:
-            # Who asked has ended meanwhile.
+            # The thread that asked has ended meanwhile.
             if error.errno != errno.ENOENT:
                 raise

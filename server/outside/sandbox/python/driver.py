@@ -1,7 +1,7 @@
-"""Makes the calls of a job in another server's sandbox, and writes what each comes to as a line (../remote.ts).
+"""Makes the calls of a job in another server's sandbox, and prints the result of each as a line (../remote.ts).
 
-It shares the process with the program, which may write lines of its own and lift the limit of processor time that is
-set here. The other server's limits hold all the same.
+The driver shares its process with the program, which may print lines of its own and raise the limit of processor time
+that is set here. The other server's limits hold all the same.
 """
 
 import base64
@@ -12,7 +12,7 @@ import runner
 
 
 def drive(encoded: str) -> None:
-    """Makes them all, and ends the process."""
+    """Makes all calls of the encoded job, and ends the process."""
     job = runner.from_json(base64.b64decode(encoded).decode())
     lines = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)

@@ -1,7 +1,7 @@
-"""What programs of public sets take for granted and this room does not have: something is put in its place.
+"""Supplies things that public sets' programs expect and that the sandbox lacks.
 
-It is there for programs that mean no harm, and holds nobody in: a program may take it away. The scripts of those sets
-were written for judges with a /dev, larger limits to ask for, and an interpreter that `site` has set up.
+The replacements help honest programs and isolate nothing: a program may remove them. The scripts of those sets were
+written for judges with a /dev, with larger limits to ask for, and with an interpreter that `site` has set up.
 """
 
 import _thread
@@ -21,12 +21,12 @@ STREAMS = {
     for number, stream in enumerate(("stdin", "stdout", "stderr"))
     for folder, name in (("/dev/", stream), ("/dev/fd/", number))
 }
-# Larger ones do not fit beside the rest.
+# Maximum stack of a thread. A larger one does not fit into memory with the rest.
 THREAD_STACK_BYTES_MAX = 512 * MiB
 
 
 def furnish() -> None:
-    """Once, before any program: processes that are forked have it too."""
+    """Installs the replacements once, before any program, so that forked processes have them."""
     site.setquit()
     site.setcopyright()
     site.sethelper()
@@ -37,7 +37,7 @@ def furnish() -> None:
 
 
 def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """The function that opens files, with the three streams under the names that they have on Linux."""
+    """Returns a function that opens files, and also the standard streams under their Linux names."""
 
     def open(*args: Any, **kwargs: Any) -> Any:
         file = args[0] if args else None
@@ -50,7 +50,7 @@ def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | 
 
 
 def limited(stack_size: Callable[[int], int]) -> Callable[[int], int]:
-    """The function that sets the stack of threads: who asks for more than there can be has what there is."""
+    """Returns a function that sets the stack size of threads, cut to the maximum."""
 
     def bounded(size: int = 0) -> int:
         return stack_size(min(size, THREAD_STACK_BYTES_MAX))
@@ -59,4 +59,4 @@ def limited(stack_size: Callable[[int], int]) -> Callable[[int], int]:
 
 
 def keep_limit(which: int, limits: tuple[int, int]) -> None:
-    """Nothing changes, and nothing is raised: who asks for a larger stack has a large one, and the rest holds."""
+    """Changes nothing and raises nothing: the stack is large already, and the other limits stay as they are."""

@@ -1,7 +1,7 @@
 """The system calls that a program may make: a seccomp filter, built by hand as classic BPF.
 
-It is an allow-list of what CPython needs once it runs. What is not on it fails with EPERM, so that a program sees a
-PermissionError; what is newer than the list fails with ENOSYS, so that the C library falls back to what it did before.
+The filter is an allow-list of what CPython needs once it runs. Other calls fail with EPERM, so that a program sees a
+PermissionError. Calls newer than the list fail with ENOSYS, so that the C library falls back to older calls.
 """
 
 import errno
@@ -25,19 +25,19 @@ ALLOW = 0x7FFF0000
 ASK = 0x7FC00000
 KILL_PROCESS = 0x80000000
 
-# Where struct seccomp_data has its fields.
+# Offsets of the fields of struct seccomp_data.
 NUMBER = 0
 ARCHITECTURE = 4
 
 # Calls of the x32 interface have this bit in their number.
 X32_BIT = 0x40000000
 
-# All architectures number what came since Linux 5.1 alike, from here on.
+# First number of the calls that came since Linux 5.1, which all architectures number alike.
 FIRST_NEW_CALL = 424
 CLONE3 = 435
 FACCESSAT2 = 439
 
-# What glibc and musl start a thread with (musl adds the obsolete CLONE_DETACHED). A process has other flags.
+# Flags with which glibc and musl start a thread (musl adds the obsolete CLONE_DETACHED). A new process has others.
 THREAD_FLAGS = (0x3D0F00, 0x7D0F00)
 
 # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and the bit of O_TMPFILE.
@@ -58,10 +58,10 @@ HARMLESS_PRCTL = (4, 15, 16, 22, 38, 0x53564D41)
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9
 
-# This option of a socket gives a descriptor by which the process at its other end can be sent signals.
+# Option of a socket that returns a descriptor for sending signals to the process at the other end.
 SO_PEERPIDFD = 77
 
-# Name: numbers on x86_64 and aarch64; None: not there.
+# Numbers of each call on x86_64 and aarch64; None if the architecture lacks the call.
 ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
@@ -130,7 +130,7 @@ ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "get_robust_list": (274, 100),
     "set_tid_address": (218, 96),
     "rseq": (334, 293),
-    # The event loop of asyncio, with a pair of sockets by which it wakes itself.
+    # Calls of asyncio's event loop, which wakes itself by a pair of sockets.
     "epoll_create1": (291, 20),
     "epoll_ctl": (233, 21),
     "epoll_wait": (232, None),
@@ -140,7 +140,7 @@ ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "exit_group": (231, 94),
 }
 
-# Allowed for some values of an argument.
+# Calls that are allowed for some values of an argument.
 OPEN = (2, None)
 OPENAT = (257, 56)
 CLONE = (56, 220)
@@ -151,8 +151,8 @@ SOCKETPAIR = (53, 199)
 SENDTO = (44, 206)
 SCHED_YIELD = (24, 124)
 
-# What a process makes that has others do the work: it starts them, waits for them, and they lock themselves in further.
-# glibc's and musl's flags of fork.
+# Calls of a process whose children do the work: it starts them and waits for them, and they isolate themselves further.
+# FORK_FLAGS are glibc's and musl's flags of fork.
 FORK_FLAGS = (0x1200011, 0x11)
 PARENT: dict[str, tuple[int | None, int | None]] = {
     "wait4": (61, 260),
@@ -162,7 +162,7 @@ PARENT: dict[str, tuple[int | None, int | None]] = {
 }
 PRCTL = (157, 167)
 
-# What importing packages takes beyond that. None of it reaches another process.
+# Further calls that importing packages needs. None of them reaches another process.
 LOADER: dict[str, tuple[int | None, int | None]] = {
     "pidfd_open": (434, 434),
     "fstatfs": (138, 44),
@@ -199,7 +199,7 @@ LOADER: dict[str, tuple[int | None, int | None]] = {
     "capget": (125, 90),
 }
 
-# What asking other machines takes.
+# Calls that network access needs.
 NETWORK: dict[str, tuple[int | None, int | None]] = {
     "connect": (42, 203),
     "bind": (49, 200),
@@ -220,7 +220,7 @@ Instruction = tuple[int, int, int, int]
 
 
 def machine() -> str | None:
-    """The architecture, if there is a list for it."""
+    """Returns the name of the architecture; None if there is no list for it."""
     name = platform.machine()
     return name if name in ARCHITECTURES else None
 
@@ -228,9 +228,10 @@ def machine() -> str | None:
 def program(
     name: str, *, threads: bool = True, network: bool = False, children: bool = False, loads: bool = False
 ) -> bytes:
-    """The filter for an architecture. What is run may start threads, and neither reach others nor start processes.
+    """Returns the filter for an architecture. It allows threads, and neither network access nor new processes.
 
-    `network` allows sockets of IPv4 and IPv6. `children` allows to fork. `loads` allows what importing packages takes.
+    `network` allows sockets of IPv4 and IPv6. `children` allows fork. `loads` allows the calls that importing packages
+    needs.
     """
     column = list(ARCHITECTURES).index(name)
     more = (NETWORK if network else {}) | (PARENT if children else {}) | (LOADER if loads else {})
@@ -241,12 +242,12 @@ def program(
         CLONE[column]: _if_one_of(0, clones),
         FCNTL[column]: _if_one_of(1, HARMLESS_FCNTL),
         IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
-        # Limits are read, not set.
+        # Limits may be read but not set.
         PRLIMIT64[column]: _if_null(2),
         SOCKETPAIR[column]: _connected_pair(),
-        # To the other end, and to no address.
+        # Data may go to the other end of a pair, but to no address.
         SENDTO[column]: _if_null(4),
-        # It succeeds and does nothing: who gives its turn away would wait for a processor by its own will.
+        # The call succeeds and does nothing: a program that yields would wait for a processor by its own will.
         SCHED_YIELD[column]: [_error(0)],
     }
     rules |= {numbers[column]: [_verdict(ALLOW)] for numbers in more.values()}
@@ -256,7 +257,7 @@ def program(
     if children:
         rules[PRCTL[column]] = _harmless_prctl()
     if loads:
-        # Its own limits, and nobody else's.
+        # A process may set its own limits only.
         rules[PRLIMIT64[column]] = _if_one_of(0, (0,))
     return _packed(
         [
@@ -270,7 +271,7 @@ def program(
 
 
 def asking_for_threads(name: str) -> bytes:
-    """A filter beside it that has whoever listens asked for each thread, and lets all else through."""
+    """Returns a second filter that asks a listener about each new thread and allows all other calls."""
     column = list(ARCHITECTURES).index(name)
     ask = [instruction for flags in THREAD_FLAGS for instruction in ((JUMP_EQUAL, 0, 1, flags), _verdict(ASK))]
     return _packed(
@@ -289,7 +290,7 @@ def asking_for_threads(name: str) -> bytes:
 
 
 def _packed(code: Sequence[Instruction]) -> bytes:
-    """As an array of struct sock_filter."""
+    """Returns the instructions as an array of struct sock_filter."""
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
@@ -297,7 +298,7 @@ Ranges = list[tuple[int, list[Instruction]]]
 
 
 def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
-    """All numbers there are, as the first ones of ranges that are treated alike."""
+    """Returns all call numbers as ranges with equal treatment, each as its first number and its instructions."""
     ranges: Ranges = [(0, [_error(errno.EPERM)])]
     for number in sorted({0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}):
         otherwise = [_error(errno.EPERM if number < FIRST_NEW_CALL else errno.ENOSYS)]
@@ -308,7 +309,7 @@ def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
 
 
 def _search(ranges: Ranges) -> list[Instruction]:
-    """Finds the range of a number by halves. The kernel runs a new filter once for each number there is."""
+    """Returns a binary search for the range of a number. The kernel runs a new filter once for each number."""
     if len(ranges) == 1:
         return ranges[0][1]
     middle = len(ranges) // 2
@@ -339,7 +340,7 @@ def _high(argument: int) -> Instruction:
 
 
 def _if_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
-    """Of an argument that the kernel reads as an int: its high word means nothing."""
+    """Allows some values of an argument that the kernel reads as an int: its high word is ignored."""
     code = [_low(argument)]
     for value in values:
         code += [(JUMP_EQUAL, 0, 1, value), _verdict(ALLOW)]
@@ -354,13 +355,13 @@ def _unless_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
 
 
 def _connected_pair() -> list[Instruction]:
-    """Streams only: a pair of another type could be connected to somebody else's socket."""
+    """Allows pairs of streams only: another type could be connected to a socket of another process."""
     is_stream = [_low(1), (AND, 0, 0, SOCK_TYPE_MASK), (JUMP_EQUAL, 1, 0, SOCK_STREAM), _error(errno.EPERM)]
     return [*is_stream, *_if_one_of(0, (AF_UNIX,))]
 
 
 def _harmless_prctl() -> list[Instruction]:
-    """A process may ask to be killed with its parent, and may not take that back."""
+    """Allows a process to ask to be killed with its parent, but not to withdraw that."""
     return [
         _low(0),
         (JUMP_EQUAL, 0, 4, PR_SET_PDEATHSIG),

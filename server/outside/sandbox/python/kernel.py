@@ -1,4 +1,4 @@
-"""What the kernel is asked for, by ctypes: limits that hold without privileges and cannot be taken back."""
+"""Calls the kernel by ctypes, for limits that need no privileges and cannot be lifted again."""
 
 import ctypes
 import os
@@ -24,7 +24,7 @@ READ_FILE = 1 << 2
 LIST_FOLDER = 1 << 3
 ALL_TCP = 0b11
 ALL_SCOPES = 0b11
-# Since which version: kinds of access to files that are known, and fields of struct landlock_ruleset_attr.
+# For each version of Landlock: the number of known kinds of file access, and of fields of struct landlock_ruleset_attr.
 LANDLOCK_VERSIONS = (
     (1, 13, 1),
     (2, 14, 1),
@@ -49,9 +49,9 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
-# Where the former root is while a new one is furnished, from the new one's top.
+# Place of the former root below the new one while the new one is filled.
 FORMER_ROOT = "/former"
-# MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME, which statvfs calls alike.
+# MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME, which have the same values in statvfs.
 KEPT_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
 
 SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -81,12 +81,12 @@ class Filter(ctypes.Structure):
 
 
 def make_filter(code: bytes) -> Filter:
-    """A seccomp filter, ready to be installed."""
+    """Returns a seccomp filter that is ready to be installed."""
     return Filter(len(code) // 8, code)
 
 
 def install_filter(made: Filter) -> None:
-    """From here on this process makes no other system calls. Needs PR_SET_NO_NEW_PRIVS."""
+    """Limits this process to the filter's system calls for good. Needs PR_SET_NO_NEW_PRIVS."""
     _checked(
         libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(made), 0, 0),
         "seccomp",
@@ -94,9 +94,9 @@ def install_filter(made: Filter) -> None:
 
 
 def install_listener(machine: str, made: Filter) -> int:
-    """A filter that asks: the descriptor by which this process hears what its children ask, and answers.
+    """Installs a filter that asks, and returns the descriptor for receiving its questions and answering them.
 
-    Needs PR_SET_NO_NEW_PRIVS, and a kernel since 5.5, where nobody listens yet.
+    Needs PR_SET_NO_NEW_PRIVS, a kernel since 5.5, and that no listener is installed yet.
     """
     flags = SECCOMP_FILTER_FLAG_NEW_LISTENER
     return _checked(
@@ -106,7 +106,7 @@ def install_listener(machine: str, made: Filter) -> int:
 
 
 def landlock_version() -> int:
-    """What the kernel's Landlock can do; 0: there is none."""
+    """Returns the version of the kernel's Landlock; 0 if there is none."""
     return max(
         0,
         int(libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)),
@@ -114,10 +114,10 @@ def landlock_version() -> int:
 
 
 def make_file_rules(version: int, readable: Sequence[str], network: bool = False, listable: Sequence[str] = ()) -> int:
-    """Rules that leave nothing of the file system but reading these folders and files: a descriptor of them.
+    """Makes rules that only allow reading these folders and files, and returns their descriptor.
 
-    Folders that are only listable tell the names of their files, and nothing more. Other things that this version of
-    Landlock can deny, such as TCP and signals to others, are denied altogether; TCP stays allowed with `network`.
+    Folders that are only listable show the names of their files and nothing more. Everything else that this version of
+    Landlock can deny, such as TCP and signals to other processes, is denied; `network` keeps TCP allowed.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
     tcp = 0 if network else ALL_TCP
@@ -142,12 +142,12 @@ def make_file_rules(version: int, readable: Sequence[str], network: bool = False
 
 
 def restrict_files(rules: int) -> None:
-    """Holds this process and its children to them. Needs PR_SET_NO_NEW_PRIVS."""
+    """Restricts this process and its children to the file rules. Needs PR_SET_NO_NEW_PRIVS."""
     _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
 
 
 def tried(step: Callable[[], None]) -> str | None:
-    """Why a step cannot be taken, found out in a process of its own; None: it can."""
+    """Tries a step in a process of its own. Returns why it failed; None if it succeeded."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -166,12 +166,12 @@ def tried(step: Callable[[], None]) -> str | None:
 
 
 def unshare(flags: int) -> None:
-    """Gives this process namespaces of its own; of process ids, its children."""
+    """Gives this process new namespaces. A new namespace of process ids holds only its children."""
     _checked(libc.unshare(flags), "unshare")
 
 
 def map_own_ids(uid: int, gid: int) -> None:
-    """In a new user namespace: this user and group, and no others."""
+    """Maps only this user and group into a new user namespace."""
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{uid} {uid} 1"),
@@ -182,11 +182,10 @@ def map_own_ids(uid: int, gid: int) -> None:
 
 
 def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str] = ()) -> None:
-    """Leaves nothing of the file system but these folders and files, to read. Needs a mount namespace.
+    """Replaces the file system by these folders and files, read-only. Needs a mount namespace.
 
-    The folders of `empty` are there with what is readable in them, and with nothing else.
-
-    A symbolic link among them becomes the file or folder that it leads to.
+    Each folder of `empty` exists with only the readable paths in it. A symbolic link among the paths becomes the file
+    or folder that it leads to.
     """
     sources = [(path, os.path.realpath(path)) for path in sorted(readable) if os.path.lexists(path)]
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
@@ -216,7 +215,7 @@ def _show(path: str, source: str) -> None:
     else:
         open(path, "x").close()
     _mount(former, path, None, MS_BIND | MS_REC)
-    # What the mount forbids already it must go on forbidding, or the kernel refuses.
+    # The new mount must keep what the old one forbids, or the kernel refuses.
     kept = os.statvfs(path).f_flag & KEPT_FLAGS
     _mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
 
@@ -234,6 +233,6 @@ def _mount(
 
 
 def drop_capabilities(machine: str) -> None:
-    """Gives up all rights that are not a plain user's."""
+    """Gives up all capabilities, which only privileged users have."""
     header = struct.pack("=Ii", CAPABILITY_VERSION_3, 0)
     _checked(libc.syscall(CAPSET[machine], header, bytes(24)), "capset")

@@ -1,4 +1,4 @@
-"""What expressions of a test mean: a value, something of the program under test, or what a call of it comes to."""
+"""Finds the meaning of a test's expressions: a value, a part of the program under test, or the result of a call."""
 
 import ast
 import math
@@ -20,7 +20,7 @@ from constants import (
     type_name,
 )
 
-# Expressions that are looked at, loops each time.
+# Maximum expressions that are read, counted again in each turn of a loop.
 NODES_MAX = 1_000_000
 DEPTH_MAX = 64
 LITERAL_MAX = 10**10_000
@@ -28,19 +28,19 @@ PLACES_MAX = 20
 
 
 def words(text: str) -> frozenset[str]:
-    """Each of them."""
+    """Returns the words of a text."""
     return frozenset(text.split())
 
 
 VIEWS = words("list tuple set frozenset dict sorted len sum min max any all abs round int float bool str repr")
-# What tests use of Python itself: none of these is the program's.
+# Names of Python that tests use. None of them belongs to the program.
 BUILTINS = words(
     "abs all any bin bool bytes callable chr dict divmod enumerate filter float format frozenset hash hex id int "
     "isinstance iter len list map max min next object oct open ord pow print range repr reversed round set sorted str "
     "sum super tuple type zip math np numpy pytest unittest random os sys re itertools collections self inf nan "
     "__name__"
 )
-# What LeetCode's tests call them.
+# Names of constants in LeetCode's tests.
 CONSTANTS = {
     "inf": math.inf,
     "nan": math.nan,
@@ -91,7 +91,7 @@ TOO_LARGE = "the tests are too large"
 
 
 class Value(NamedTuple):
-    """What is constant; near: how far off a result may be, relative and absolute."""
+    """A constant. `near` is the relative and the absolute tolerance of a result."""
 
     value: Any
     near: "tuple[float, float] | None" = None
@@ -104,19 +104,19 @@ class Function(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """What a class of the program makes, without arguments."""
+    """An instance of a class of the program, made without arguments."""
 
     name: str
 
 
 class Opaque(NamedTuple):
-    """Something of the tests that nobody knows here."""
+    """A name of the tests whose meaning is unknown here."""
 
     name: str
 
 
 class Gap(NamedTuple):
-    """How far a result lies from a value. It is never asked of the sandbox, for the value is what is expected."""
+    """Distance of a result from a value. The sandbox is not asked for it, because the value is the expected one."""
 
     value: Any
     is_absolute: bool = False
@@ -124,7 +124,7 @@ class Gap(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a call of the program comes to, and what is made of that."""
+    """The result of a call of the program, and the views that are taken of it."""
 
     call: dict[str, Any]
     views: list[Any]
@@ -135,7 +135,7 @@ Names = dict[str, Any]
 
 
 class Meanings:
-    """Reads expressions, and counts them."""
+    """Finds the meanings of expressions, and counts the expressions."""
 
     def __init__(self) -> None:
         self._nodes_left: float = NODES_MAX
@@ -143,7 +143,7 @@ class Meanings:
         self._helpers: set[str] = set()
 
     def _meaning(self, node: ast.expr, names: Names) -> Any:
-        """A value, something of the program under test, or what a call of it comes to."""
+        """Returns a value, a part of the program under test, or the result of a call of it."""
         self._nodes_left -= 1
         if self._nodes_left < 0:
             fail(TOO_LARGE)
@@ -161,7 +161,7 @@ class Meanings:
         return of_kind(node, names)
 
     def _of_constant(self, node: ast.Constant, _: Names) -> Value:
-        """What is written as it is."""
+        """Returns the value of a literal."""
         value = node.value
         if type(value) is complex:
             fail("a complex number")
@@ -194,13 +194,13 @@ class Meanings:
         return [self._value(node, names) for node in nodes]
 
     def _made(self, value: Any) -> Value:
-        """A value that was made of others, if it is not too large."""
+        """Returns a value made of others. Fails if it is too large."""
         size = size_of(value)
         self._nodes_left -= size
         return Value(value) if size <= VALUE_SIZE_MAX else fail("a value that is too large")
 
     def _value(self, node: ast.expr, names: Names) -> Any:
-        """The value of an expression that holds no call of the program."""
+        """Returns the value of an expression that holds no call of the program."""
         meaning = self._meaning(node, names)
         return meaning.value if isinstance(meaning, Value) else fail("a call of the program where a constant is wanted")
 
@@ -239,7 +239,7 @@ class Meanings:
         if not isinstance(called, Function):
             fail("a call of something that is no function")
         if re.match("[A-Z]", called.name) and "." not in called.name:
-            # A name that starts like a class's and is called with nothing makes an instance.
+            # A name with a capital that is called without arguments makes an instance.
             if node.args or node.keywords:
                 fail(f"an instance of '{called.name}' that is made with arguments")
             return Instance(called.name)
@@ -251,7 +251,7 @@ class Meanings:
         return Result({"name": called.name, "args": args, **({"kwargs": kwargs} if kwargs else {})}, [])
 
     def _builtin(self, name: str, node: ast.Call, names: Names) -> Any:
-        """A builtin of a value is folded; many of them of a result are views of it."""
+        """Folds a builtin of a value. A builtin of a result becomes a view of it, if there is such a view."""
         if node.keywords:
             fail(f"'{name}' with arguments by name")
         inner = self._meaning(node.args[0], names) if node.args else None
@@ -266,7 +266,7 @@ class Meanings:
         return self._made(value) if value is not None else fail(f"'{name}' of Python")
 
     def _approximation(self, node: ast.Call, names: Names) -> Value:
-        """Of pytest.approx: a relative millionth, and 1e-12, unless it says otherwise."""
+        """Reads pytest.approx. The default tolerance is 1e-6 relative and 1e-12 absolute."""
         if len(node.args) != 1:
             fail("'approx' of that")
         value = self._value(node.args[0], names)
@@ -283,7 +283,7 @@ class Meanings:
         return Value(-value if sign == "-" else +value)
 
     def _of_binop(self, node: ast.BinOp, names: Names) -> Any:
-        """A result less a value, or a value less a result, is for tests of how far they lie apart."""
+        """Reads an operator. A result minus a value, or the reverse, becomes their distance, for tests of closeness."""
         operator = OPERATORS.get(type(node.op)) or fail(f"an operator of kind {kind_of(node.op)}")
         a, b = self._meaning(node.left, names), self._meaning(node.right, names)
         result, other = (a, b) if isinstance(a, Result) else (b, a)
@@ -295,25 +295,25 @@ class Meanings:
         return self._made(value) if value is not None else fail(f"{type_name(a.value)} {operator} {type_name(b.value)}")
 
     def _tolerance(self, call: ast.Call, given: tuple[str, ...], names: Names, otherwise: float) -> float:
-        """A tolerance that is given by one of these names."""
+        """Returns the tolerance that is given by one of these names, or the default."""
         value = next((each.value for each in call.keywords if each.arg in given), None)
         number = -1 if value is None else self._value(value, names)
         return number_of(number, "") if is_number(number) and number >= 0 else otherwise
 
 
 def places_of(value: Any) -> "dict[str, int] | None":
-    """The view of round(f(x), n)."""
+    """Returns the view of round(f(x), n); None if `n` is not a whole number in range."""
     is_whole = is_number(value) and value in range(-PLACES_MAX, PLACES_MAX + 1)
     return {"round": int(value)} if is_whole else None
 
 
 def seen(result: Result, view: Any) -> Result:
-    """A result with one more thing that is made of it."""
+    """Adds a view to a result."""
     return result._replace(views=[*result.views, view])
 
 
 def gap_seen(gap: Gap, view: Any) -> Gap:
-    """Of a gap: how large it is, and that it is rounded."""
+    """Returns a gap with its absolute value taken, or rounded."""
     if view == "abs":
         return gap._replace(is_absolute=True)
     places = 0 if view == "round" else view["round"] if type(view) is dict else None
@@ -323,12 +323,12 @@ def gap_seen(gap: Gap, view: Any) -> Gap:
 
 
 def dotted(node: "ast.expr | None") -> str:
-    """Of a name, or of an attribute of one; else nothing."""
+    """Returns a name, or an attribute of a name, with dots; else an empty text."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return f"{node.value.id}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def kind_of(node: ast.AST) -> str:
-    """What Python calls it."""
+    """Returns Python's name for the kind of a node."""
     return type(node).__name__

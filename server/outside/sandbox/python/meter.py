@@ -1,15 +1,15 @@
-"""What a process has taken of the processors, and how long it waited for one: as the kernel counts it."""
+"""Measures a process by the kernel's accounts: its processor time, and how long it waited for a processor."""
 
 import contextlib
 import os
 import time
 
-# The kernel's account is read again after so long.
+# Interval of reading the kernel's accounts.
 READ_EVERY_MS = 20
 
 
 def open_accounts() -> int:
-    """The folder of the kernel's accounts, as it is outside of all namespaces; -1: it cannot be read."""
+    """Opens the folder of the kernel's accounts outside all namespaces; -1 if it cannot be read."""
     try:
         return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -17,7 +17,7 @@ def open_accounts() -> int:
 
 
 class Meter:
-    """Of one process, with all its threads."""
+    """Measures one process with all its threads."""
 
     def __init__(self, accounts: int, pid: int) -> None:
         self._accounts = accounts
@@ -30,22 +30,22 @@ class Meter:
         self._read_at_ms = time.monotonic() * 1000
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Closes the folder."""
         if self._folder is not None and self._folder >= 0:
             os.close(self._folder)
         self._folder = -1
 
     def cpu_ms(self) -> float:
-        """Processor time that all its threads have taken."""
-        # What has ended takes no more.
+        """Returns the processor time of all its threads, in milliseconds."""
+        # A process that has ended keeps its last value.
         with contextlib.suppress(OSError):
             self._cpu_ms = time.clock_gettime(self._clock) * 1000
         return self._cpu_ms
 
     def waited_ms(self) -> float | None:
-        """How long it was ready to run while others had the processors; None: the kernel does not say.
+        """Returns how long it was ready while others had the processors; None if the kernel does not tell.
 
-        Of threads that wait at the same time, the one that waits longest counts.
+        If several threads wait at the same time, the longest wait counts. In milliseconds.
         """
         now_ms = time.monotonic() * 1000
         passed_ms = now_ms - self._read_at_ms
@@ -62,14 +62,14 @@ class Meter:
         return self._waited_ms
 
     def threads(self) -> int | None:
-        """How many there are; None: the kernel does not say."""
+        """Returns the number of its threads; None if the kernel does not tell."""
         try:
             return len(os.listdir(self._threads_folder()))
         except OSError:
             return None
 
     def _read_delays(self) -> dict[str, int] | None:
-        """Nanoseconds that each thread has waited for a processor since it began."""
+        """Returns for each thread the nanoseconds that it has waited for a processor since it began."""
         delays: dict[str, int] = {}
         ran = 0
         try:
@@ -98,7 +98,7 @@ class Meter:
 
 
 def outside_id(accounts: int, pid: int) -> int:
-    """The number by which the accounts know a child of this process: in a namespace it has another one."""
+    """Returns a child's process id as the accounts know it. In a namespace a process has another id."""
     handle = os.pidfd_open(pid)
     try:
         fields = read_file(f"self/fdinfo/{handle}", accounts).split()
@@ -108,7 +108,7 @@ def outside_id(accounts: int, pid: int) -> int:
 
 
 def read_file(path: str, folder: int) -> str:
-    """All of a small file of the kernel's."""
+    """Returns the contents of a small file of the kernel."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     try:
         return os.read(handle, 4096).decode()

@@ -13,19 +13,19 @@ from child import SCRIPT, Case, MiB, Room
 from meter import Meter
 from watch import JOB_FACTOR, Budget, Watch
 
-# What a case came to. A REPLY is what the process says itself.
+# Outcomes of a case. The process itself sends a REPLY.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
 
 LENGTH = struct.Struct(">I")
 OUTPUT_BYTES_MAX = MiB
 REPLY_BYTES_MAX = 2 * MiB
 
-# How long a process may take to its end once its pipes are closed, if it is not to go on without them.
+# Maximum time for a process to end after its pipes are closed, if it does not go on without them.
 END_SECONDS_MAX = 0.1
 
 
 class Outcome:
-    """What one case came to, and whether the process can go on with the next."""
+    """The outcome of one case, and whether the process can go on with the next."""
 
     def __init__(self, kind: int, payload: "bytes | memoryview", alive: bool = False) -> None:
         self.kind = kind
@@ -34,11 +34,11 @@ class Outcome:
 
 
 class KilledError(OSError):
-    """A process was ended by somebody who is neither its program nor we."""
+    """The process was killed by neither its program nor the zygote."""
 
 
 class Buffer:
-    """A map of memory that is filled from a pipe, and emptied for the next process."""
+    """Memory that is filled from a pipe, and emptied for the next process."""
 
     def __init__(self, size: int) -> None:
         self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -46,28 +46,28 @@ class Buffer:
         self.length = 0
 
     def fill(self, descriptor: int) -> int:
-        """Takes what is there; 0: the pipe has come to its end."""
+        """Reads the bytes that are there. Returns 0 if the pipe has ended."""
         got = os.readv(descriptor, [self._view[self.length :]])
         self.length += got
         return got
 
     def part(self, start: int, end: int) -> memoryview:
-        """Valid until it is emptied."""
+        """Returns a part of the bytes. It is valid until the buffer is emptied."""
         return self._view[start:end]
 
     def empty(self) -> None:
-        """Forgets all, and gives the memory back."""
+        """Forgets all bytes, and gives the memory back."""
         self.length = 0
         self._map.madvise(mmap.MADV_DONTNEED)
 
 
 replies = Buffer(LENGTH.size + REPLY_BYTES_MAX)
-# One more than there may be.
+# One byte more than the limit, to notice that it is exceeded.
 output = Buffer(OUTPUT_BYTES_MAX + 1)
 
 
 class Process:
-    """Runs its cases one after the other, each when it is asked for the next."""
+    """Runs its cases one by one, when asked for the next."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Process:
                 self._poll.register(descriptor, select.POLLIN)
 
     def __enter__(self) -> "Process":
-        """It is there already."""
+        """Returns itself: the process has been started."""
         return self
 
     def __exit__(
@@ -118,7 +118,7 @@ class Process:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing of it is left."""
+        """Ends the process and closes its pipes."""
         self._end()
         self._meter.close()
         for descriptor in (self._turns, self._replies, self._output):
@@ -128,7 +128,7 @@ class Process:
         output.empty()
 
     def next(self) -> Outcome:
-        """Lets the next case run, to its end or to a limit."""
+        """Runs the next case to its end or to a limit."""
         replies.length = 0
         watch = Watch(self._budget, self._meter)
         outcome = self._watched(watch)
@@ -151,7 +151,7 @@ class Process:
                 return Outcome(EXCEEDED, exceeded)
 
     def _take(self, descriptor: int) -> Outcome | None:
-        """What came over one pipe; the outcome, if that ends the case."""
+        """Reads from one descriptor. Returns the outcome if the case is finished."""
         if descriptor == 0:
             self._heed()
             return None
@@ -170,13 +170,13 @@ class Process:
         return None if self._script else told
 
     def _claimed(self) -> int:
-        """How long the reply is, by its own account."""
+        """Returns the length of the reply, as the process states it."""
         if replies.length < LENGTH.size:
             return 0
         return int(LENGTH.unpack(replies.part(0, LENGTH.size))[0])
 
     def _told(self) -> Outcome | None:
-        """The reply, once it is whole and nothing comes after it."""
+        """Returns the reply once it is whole. Bytes after it count as an attempt to forge one."""
         end = LENGTH.size + self._claimed()
         if replies.length < end or replies.length <= LENGTH.size:
             return None
@@ -185,7 +185,7 @@ class Process:
         return Outcome(REPLY, replies.part(LENGTH.size, end), alive=True)
 
     def _ended(self) -> Outcome:
-        """What the process came to, which has closed its pipes."""
+        """Returns the outcome of a process that has closed its pipes."""
         self._let_end()
         killed = self._status == -signal.SIGKILL
         status = self._end()
@@ -212,13 +212,14 @@ class Process:
         return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())
 
     def _let_end(self) -> None:
-        """Takes the status of a process that ends by itself. One that goes on without its pipes has none yet.
+        """Takes the status of a process that has ended. A process that goes on without its pipes has none yet.
 
-        No call that a program may make sends it SIGKILL. The kernel does for processor time, which is a limit of ours.
+        No call that a program may make sends it SIGKILL. The kernel sends it when the limit of processor time is
+        exceeded.
         """
         if self._status is not None:
             return
-        # Kernels before 5.3 have no descriptors of processes; what has not ended by now is then not waited for.
+        # Kernels before 5.3 have no descriptors of processes. A process that has not ended by now is then not awaited.
         with contextlib.suppress(OSError, AttributeError):
             descriptor = os.pidfd_open(self._pid)
             select.select([descriptor], [], [], END_SECONDS_MAX)
@@ -231,7 +232,7 @@ class Process:
             self._status = -signal.SIGXCPU
 
     def _end(self) -> int:
-        """Ends the process, if it has not ended by itself. Its threads are all that it can have started."""
+        """Ends the process if it has not ended. It can have started nothing but threads."""
         if self._status is None:
             os.kill(self._pid, signal.SIGKILL)
             self._status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
@@ -239,7 +240,7 @@ class Process:
 
 
 def name_of_signal(number: int) -> str:
-    """E.g. "SIGSEGV"; some with what mostly brings them about."""
+    """Returns the name of a signal, e.g. "SIGSEGV", and for some its usual cause."""
     try:
         name = signal.Signals(number).name
     except ValueError:

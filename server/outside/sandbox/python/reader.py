@@ -1,10 +1,10 @@
-"""Reads tests that are written as Python into calls and what they are to return, by Python's own parser.
+"""Reads tests written in Python into calls and their expected results, by Python's own parser.
 
-It is run as a program of the sandbox (../reader.ts), and nothing of what it reads is ever run. Assertions one after
-another, a check(candidate) as in HumanEval, functions of pytest, methods of unittest: what is constant is understood.
-What is not is left out, counted and told; whatever comes after it is read with the names forgotten that it may have
-changed. What comes of a text is the same on every Python from 3.10 on: newer grammar is refused, words are our own, and
-values are written in a form of ours, in the order in which they stand.
+The reader runs as a program of the sandbox (../reader.ts) and never runs what it reads. It understands constant
+expressions in assertions, in a check(candidate) as in HumanEval, in functions of pytest and in methods of unittest.
+Other statements are left out, counted and reported; names that they may have changed are forgotten for the statements
+after them. The result of a text is the same on every Python from 3.10 on: newer grammar is refused, error texts are
+fixed here, and values are written in a form defined here, in the order in which they stand.
 """
 
 import ast
@@ -33,15 +33,15 @@ from meanings import (
 )
 
 GRAMMAR = (3, 10)
-# Statements that are gone through, loops each time.
+# Maximum statements that are read, counted again in each turn of a loop.
 STATEMENTS_MAX = 10_000
 CALLS_MAX = 4
 RECURSION_MAX = 10_000
-# Of all that is written of a text, alone and as a reply carries it (ROOM in envs/ports.ts).
+# Maximum characters of the output for a text: alone, and as a reply carries it (ROOM in envs/ports.ts).
 CHARACTERS_MAX = 1_000_000
 REPLY_CHARACTERS_MAX = 1_500_000
 
-# As many as count (LIMITS.testsMax in envs/code/instance.ts).
+# Maximum tests that are used (LIMITS.testsMax in envs/code/instance.ts).
 TESTS_MAX = 64
 REASONS_MAX = 1000
 REASON_CHARACTERS_MAX = 160
@@ -73,7 +73,7 @@ DIFFERENCE = "a difference that is not held against a tolerance"
 
 
 class Reader(Meanings):
-    """Goes through one text."""
+    """Reads the tests of one text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,10 +86,10 @@ class Reader(Meanings):
         self._changed: dict[ast.AST, set[str]] = {}
 
     def read(self, statements: list[ast.stmt]) -> None:
-        """All of them."""
+        """Reads all statements."""
         for each in statements:
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                # Names that are not the program's: the tests' own, and what they take from Python's library.
+                # Names that do not belong to the program: the tests' own, and imports from Python's library.
                 self._helpers.add(each.name)
             if isinstance(each, ast.FunctionDef):
                 self._definitions[each.name] = each
@@ -126,7 +126,11 @@ class Reader(Meanings):
             self.unread.append(why[:REASON_CHARACTERS_MAX])
 
     def _forget(self, statement: ast.stmt, names: Names) -> None:
-        """An assertion changes nothing; anything else may have changed what names stand for, but for the program's."""
+        """Forgets the names that a statement may have changed.
+
+        An assertion changes only names that it assigns. Other statements may have changed any value or result, but no
+        part of the program.
+        """
         if statement not in self._changed:
             inner = [] if isinstance(statement, ast.FunctionDef | ast.ClassDef) else ast.walk(statement)
             stored = (each for each in inner if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
@@ -146,7 +150,7 @@ class Reader(Meanings):
         on_kind(statement, names, calls)
 
     def _on_pass(self, *_: object) -> None:
-        """Nothing is to be done, as of imports by their names."""
+        """Does nothing, for 'pass' and for imports."""
 
     _on_import = _on_importfrom = _on_pass
 
@@ -163,7 +167,7 @@ class Reader(Meanings):
             self._bind(names, targets_of(statement.target), self._meaning(statement.value, names))
 
     def _on_functiondef(self, definition: ast.FunctionDef, names: Names, calls: int) -> None:
-        """Functions of tests are gone through at once, and others where they are called."""
+        """Reads the functions of tests at once; other functions are read where they are called."""
         if definition.name.startswith("test"):
             for each in self._cases(definition, names):
                 self._walk(definition.body, each, calls + 1)
@@ -182,7 +186,7 @@ class Reader(Meanings):
             self.tests.append(text)
 
     def _bind(self, names: Names, targets: list[str], meaning: Any) -> None:
-        """Several names take a sequence apart."""
+        """Assigns a meaning to names. Several names take a sequence apart."""
         if len(targets) == 1:
             names[targets[0]] = meaning
             return
@@ -192,7 +196,7 @@ class Reader(Meanings):
         names.update((name, Value(item)) for name, item in zip(targets, items, strict=True))
 
     def _on_expr(self, statement: ast.Expr, names: Names, calls: int) -> None:
-        """A call of a function of the tests, such as check(candidate), or of unittest."""
+        """Reads a call of a function of the tests, such as check(candidate), or of a method of unittest."""
         value = statement.value
         if isinstance(value, ast.Call):
             name = dotted(value.func)
@@ -214,7 +218,7 @@ class Reader(Meanings):
         self._walk(definition.body, {**names, **dict(zip(parameters, given, strict=True))}, calls + 1)
 
     def _cases(self, definition: ast.FunctionDef, names: Names) -> list[Names]:
-        """The names of each run of a test: one for each entry of pytest.mark.parametrize."""
+        """Returns the names in each run of a test: one run per entry of pytest.mark.parametrize."""
         given = [name for name in parameters_of(definition) if name != "self"]
         if not definition.decorator_list:
             return [dict(names)] if not given else fail("a test with a fixture")
@@ -233,7 +237,7 @@ class Reader(Meanings):
         return cases
 
     def _on_with(self, statement: ast.With, names: Names, _: int) -> None:
-        """A block with pytest.raises(ValueError), of one statement that calls the program."""
+        """Reads a block with pytest.raises(ValueError) that has one statement, which calls the program."""
         manager = statement.items[0].context_expr
         if len(statement.items) > 1 or not isinstance(manager, ast.Call) or not isinstance(manager.func, ast.Attribute):
             fail("a 'with' block")
@@ -267,7 +271,7 @@ class Reader(Meanings):
 
     def _assertion(self, test: ast.expr, names: Names) -> list[dict[str, Any]]:
         if isinstance(test, ast.Constant):
-            # "assert True" stands in many files, and tests nothing.
+            # "assert True" is in many files and tests nothing.
             return [] if test.value is True else fail(NO_CALL)
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             return [each for value in test.values for each in self._assertion(value, names)]
@@ -313,7 +317,7 @@ class Reader(Meanings):
         return test_of(a, expectation(operator, b))
 
     def _closeness(self, test: ast.Call, names: Names) -> "list[dict[str, Any]] | None":
-        """Of math.isclose(f(x), y): within a relative billionth, unless it says otherwise."""
+        """Reads math.isclose(f(x), y) and numpy's. The default tolerance of math.isclose is 1e-9 relative."""
         module, _, name = dotted(test.func).rpartition(".")
         if name not in ("isclose", "allclose") or not test.args[1:]:
             return None
@@ -328,7 +332,7 @@ class Reader(Meanings):
         return test_of(results[0], equal(values[0].value, (relative, absolute)))
 
     def _instance_test(self, test: ast.Call, names: Names) -> "list[dict[str, Any]] | None":
-        """Of isinstance(f(x), list), of builtin types."""
+        """Reads isinstance(f(x), list) for builtin types."""
         if dotted(test.func) != "isinstance" or len(test.args) != len(("object", "types")):
             return None
         first, second = test.args
@@ -339,7 +343,7 @@ class Reader(Meanings):
         return test_of(seen(result, "bases"), {"kind": "instance", "names": types})
 
     def _method(self, method: str, call: ast.Call, names: Names) -> list[dict[str, Any]]:
-        """Of unittest: self.assertEqual(f(x), y) and its like."""
+        """Reads a method of unittest, such as self.assertEqual(f(x), y)."""
         args = call.args
         if not args:
             fail(NO_CALL)
@@ -363,18 +367,18 @@ class Reader(Meanings):
 
 
 def test_of(result: Result, expected: dict[str, Any]) -> list[dict[str, Any]]:
-    """The test of a result."""
+    """Returns the test of a result."""
     return [{**result.call, "views": result.views, "expected": expected}] if result.gap is None else fail(DIFFERENCE)
 
 
 def equal(value: Any, near: "tuple[float, float] | None") -> dict[str, Any]:
-    """That it is a value, or near to it."""
+    """Returns the expectation of a value, or of one near to it."""
     expected = {"kind": "equal", "value": encode(value)}
     return expected if near is None else {**expected, "tolerance": [encode(each) for each in near]}
 
 
 def expectation(operator: str, other: Value) -> dict[str, Any]:
-    """What a comparison expects."""
+    """Returns the expectation of a comparison."""
     value = other.value
     if operator == "==":
         return equal(value, other.near)
@@ -400,7 +404,7 @@ NOT_ITSELF = "'is' with something else than None, True or False"
 
 
 def distance(result: Result, gap: Gap, operator: str, limit: Any) -> list[dict[str, Any]]:
-    """abs(f(x) - y) < e is a test of f(x) == y with a tolerance, and so is round(f(x) - y, 7) == 0."""
+    """Returns the test of abs(f(x) - y) < e or round(f(x) - y, 7) == 0: f(x) == y with a tolerance."""
     number = number_of(limit, DIFFERENCE)
     is_below = gap.is_absolute and gap.places is None and operator in ("<", "<=")
     if not is_below and (operator != "==" or number != 0):
@@ -410,14 +414,14 @@ def distance(result: Result, gap: Gap, operator: str, limit: Any) -> list[dict[s
 
 
 def targets_of(target: ast.expr) -> list[str]:
-    """The names that something is assigned to."""
+    """Returns the names that are assigned to."""
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     names = [each.id for each in targets if isinstance(each, ast.Name)]
     return names if len(names) == len(targets) else fail("an assignment to something else than names")
 
 
 def parameters_of(definition: ast.FunctionDef) -> list[str]:
-    """Names, with their types and defaults left out."""
+    """Returns the names of a function's parameters, without types and defaults."""
     given = definition.args
     if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg:
         fail("the head of a function")
@@ -425,17 +429,17 @@ def parameters_of(definition: ast.FunctionDef) -> list[str]:
 
 
 class NoPython(ast.stmt):
-    """In place of what is none."""
+    """Stands for a block that is no Python."""
 
 
-# What parsers of different versions raise for texts that are no Python, or nested too deep for them.
+# Errors of parsers of different versions for texts that are no Python, or nested too deep.
 PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError)
 STRING_WITH_CODE = re.compile(r"""(?:[fFtT][rR]?|[rR][fFtT])["']""")
 BLOCK_START = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s#)\]}]")
 
 
 def parse(text: str) -> list[ast.stmt]:
-    """Its statements, by the grammar of Python 3.10, whatever this one is."""
+    """Returns the statements of a text, by the grammar of Python 3.10 on every version."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = ast.parse(text, feature_version=GRAMMAR)
@@ -445,7 +449,7 @@ def parse(text: str) -> list[ast.stmt]:
 
 
 def refuse_new_strings(text: str) -> None:
-    """Raises SyntaxError where an f-string holds what none held before 3.12: its own quote, a backslash, a comment."""
+    """Raises SyntaxError if an f-string holds what 3.12 first allowed: its own quote, a backslash, a comment."""
     quotes: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         kind = tokenize.tok_name[token.type]
@@ -464,19 +468,19 @@ def refuse_new_strings(text: str) -> None:
 
 
 def statements_of(text: str) -> list[ast.stmt]:
-    """The statements of a text. Where it is no Python as a whole, each block is read by itself."""
+    """Returns the statements of a text. If the whole is no Python, each block is read by itself."""
     try:
         return parse(text)
     except PARSE_ERRORS:
         pass
     lines = text.split("\n")
     starts = [i for i, line in enumerate(lines) if BLOCK_START.match(line)] or [0]
-    # A decorator belongs to what follows it.
+    # A decorator belongs to the definition after it.
     starts = [at for i, at in enumerate(starts) if i == 0 or not lines[starts[i - 1]].startswith("@")]
     statements: list[ast.stmt] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         try:
-            # After blank lines, so that lines have their numbers.
+            # Blank lines before the block keep its line numbers.
             statements += parse("\n" * start + "\n".join(lines[start:end]))
         except PARSE_ERRORS:
             statements.append(NoPython(lineno=start + 1))
@@ -487,7 +491,7 @@ to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def read(text: str) -> str:
-    """What a text tests, as JSON: its tests, and why others are not read, one reason for each."""
+    """Returns the tests of a text as JSON, and one reason for each statement that is not read."""
     sys.setrecursionlimit(RECURSION_MAX)
     reader = Reader()
     reader.read(statements_of(text.replace("\r\n", "\n").replace("\r", "\n")))

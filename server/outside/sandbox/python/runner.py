@@ -1,8 +1,8 @@
-"""Runs a program, as a script or by calling what it defines, and writes what comes of it as JSON.
+"""Runs a program, as a script or by calling its functions, and writes the outcome as JSON.
 
-A program shares the interpreter with this file, and can change anything in it. That is no harm: what is expected of it
-is known elsewhere, so that all it can do is to give another answer. Values are sent, never objects: only what is of
-exactly a builtin type, told by `type`, which no class can override.
+A program shares the interpreter with this file and can change anything in it. That does no harm: expected values are
+known elsewhere, so the program can only change its own answer. Only values are sent, never objects: values whose type
+is exactly a builtin one, as `type` says, which no class can override.
 """
 
 import atexit
@@ -22,28 +22,28 @@ from typing import Any
 
 PROGRAM = "program.py"
 
-# All ints up to here are whole numbers in JavaScript too.
+# Maximum int that is exact in JavaScript too.
 SAFE = 2**53 - 1
-# The same as of ROOM in envs/ports.ts, by which tests are refused that nothing could pass.
+# Limits as in ROOM in envs/ports.ts, by which tests are refused that no program could pass.
 INT_BITS_MAX = 332_193
 DEPTH_MAX = 100
-# Of a whole value.
+# Limits of a whole value.
 PARTS_MAX = 250_000
 CHARACTERS_MAX = 1024**2
 ERROR_CHARACTERS_MAX = 500
 NAME_CHARACTERS_MAX = 100
 NAMES_MAX = 50
 
-# Kept from before a program can have changed them.
+# Copied before a program can change them.
 BUILTINS = dict(vars(builtins))
-# The names of builtin types; IOError is OSError too.
+# Names of the builtin types by id. A type may have several: IOError is OSError too.
 TYPE_NAMES: dict[int, list[str]] = {}
 for builtin_name, builtin in BUILTINS.items():
     if isinstance(builtin, type):
         TYPE_NAMES.setdefault(id(builtin), []).append(builtin_name)
 
 LETTERS = {tuple: "t", set: "s", frozenset: "z"}
-# Right programs return them, and Python calls them equal to dicts.
+# Types that correct programs return as dicts, and that Python calls equal to dicts.
 DICT_TYPES = (
     dict,
     collections.defaultdict,
@@ -57,23 +57,23 @@ to_ascii = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=F
 
 
 class TooLargeError(Exception):
-    """A value that is not sent."""
+    """A value is too large to be sent."""
 
 
 def encode(value: Any) -> Any:
-    """A value as JSON: small ints as numbers, lists as lists, and the rest of PyValue by one letter."""
+    """Returns a value as JSON: small ints as numbers, lists as lists, other types of PyValue marked by one letter."""
     return Encoder().value(value, 0)
 
 
 class Encoder:
-    """One value, of limited size."""
+    """Encodes one value, of limited size."""
 
     def __init__(self) -> None:
         self._parts_left = PARTS_MAX
         self._characters_left = CHARACTERS_MAX
 
     def value(self, value: Any, depth: int) -> Any:
-        """It, with all that is in it."""
+        """Returns the encoded value with all its parts."""
         self._parts_left -= 1
         if self._parts_left < 0:
             raise TooLargeError(f"more than {PARTS_MAX:,} parts of a result")
@@ -115,13 +115,13 @@ class Encoder:
 
 
 def name_of(kind: type) -> str:
-    """The name of a type, which a program may have chosen."""
+    """Returns the name of a type, which the program may have chosen."""
     name = type.__dict__["__name__"].__get__(kind)
     return name[:NAME_CHARACTERS_MAX] if type(name) is str else "?"
 
 
 def bases_of(kind: type) -> list[str]:
-    """The names of a type and of what it inherits from. Only a builtin goes by a builtin's name."""
+    """Returns the names of a type and of its base classes. Only a builtin type gets a builtin's name."""
     names: list[str] = []
     for base in type.__dict__["__mro__"].__get__(kind):
         name = name_of(base)
@@ -130,7 +130,7 @@ def bases_of(kind: type) -> list[str]:
 
 
 def seen(view: Any, value: Any) -> Any:
-    """What a test looks at in place of the value (View in envs/ports.ts)."""
+    """Returns the view of a value that a test looks at (View in envs/ports.ts)."""
     if view == "bases":
         return [name for name in bases_of(type(value)) if name in BUILTINS]
     if type(view) is dict:
@@ -139,7 +139,7 @@ def seen(view: Any, value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """A PyValue of the contract between Gradus and its environments (envs/ports.ts)."""
+    """Returns the Python value of a PyValue of the contract between Gradus and its environments (envs/ports.ts)."""
     if isinstance(value, list):
         return [decode(item) for item in value]
     if not isinstance(value, dict):
@@ -160,17 +160,17 @@ MAKERS: dict[str, Callable[[str], Any]] = {
 
 
 def reply(kind: str, value: Any, **more: Any) -> bytes:
-    """What a case came to, in UTF-8."""
+    """Returns the outcome of a case as JSON in UTF-8."""
     told = {kind: value, **more}
     try:
         return to_json(told).encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair.
+        # UTF-8 cannot encode half of a surrogate pair: escape it.
         return to_ascii(told).encode()
 
 
 def reply_of(error: BaseException) -> bytes:
-    """What an exception is told as."""
+    """Returns the reply for an exception."""
     if isinstance(error, MemoryError):
         return reply("exceeded", "memory")
     if isinstance(error, TooLargeError):
@@ -179,10 +179,10 @@ def reply_of(error: BaseException) -> bytes:
 
 
 def describe(error: BaseException) -> str:
-    """The last line of what Python would print, and where in the program it was."""
+    """Returns the last line of what Python would print, and the line of the program where it happened."""
     try:
         lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-        # A message may have several lines, and notes after it; of a syntax error the place comes first.
+        # A message may have several lines, and notes after it. A syntax error begins with the place.
         line = lines[-1 if isinstance(error, SyntaxError) else 0] if lines else name_of(type(error))
         if isinstance(error, ModuleNotFoundError):
             line += ": there is Python's standard library, and nothing else"
@@ -195,12 +195,12 @@ def describe(error: BaseException) -> str:
 
 
 def is_program(frame: types.FrameType) -> bool:
-    """Whether it is the program's, and not a library's."""
+    """Returns whether a frame is the program's own, and not a library's."""
     return frame.f_code.co_filename == PROGRAM
 
 
 def load(program: str, name: str) -> types.ModuleType:
-    """Runs a program as the module of that name."""
+    """Runs a program as the module of that name, and returns the module."""
     module = types.ModuleType(name)
     sys.modules[name] = module
     module.__dict__["__builtins__"] = builtins
@@ -210,7 +210,7 @@ def load(program: str, name: str) -> types.ModuleType:
 
 
 def prepare() -> None:
-    """What each program finds alike: chance, arguments and streams. They are descriptors 0, 1 and 2."""
+    """Resets what each program starts with: random seed, arguments, and streams at descriptors 0, 1 and 2."""
     random.seed(0)
     sys.argv = [PROGRAM]
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
@@ -222,22 +222,22 @@ def prepare() -> None:
     )
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
-        # As Python's own have them, which headers for fast input look at.
+        # Python's own streams have these attributes, which headers for fast input look at.
         stream.mode = "r" if name == "stdin" else "w"
         stream.buffer.raw.name = f"<{name}>"
         setattr(sys, f"__{name}__", stream)
 
 
 def flush(stream: Any) -> None:
-    """As Python does at its end, where a program may have closed its output, or taken it away."""
+    """Flushes a stream as Python does at its end. A program may have closed or removed its output."""
     if stream is not None and not stream.closed:
         stream.flush()
 
 
 def run_script(program: str) -> tuple[int, bytes | None]:
-    """Runs a program to its end, as Python does: with its threads, what it registered for the end, its last output.
+    """Runs a program to its end as Python does: waits for threads, runs exit functions, flushes output.
 
-    Gives the status to exit with, and what is to be told beside that.
+    Returns the status to exit with, and the reply to send besides; None if there is none.
     """
     told = None
     status: Any = 0
@@ -252,7 +252,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         flush(sys.stdout)
-        # What writes when it goes, such as a file that was never closed.
+        # Objects that write when they are destroyed, such as a file that was never closed.
         sys.modules.pop("__main__").__dict__.clear()
         gc.collect()
         flush(output)
@@ -264,7 +264,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
 
 
 class Module:
-    """A program whose definitions are called, one case after the other."""
+    """A program whose functions are called, one case after the other."""
 
     def __init__(self, program: str) -> None:
         self._failed: bytes | None = None
@@ -275,7 +275,7 @@ class Module:
             self._failed = unusable(error)
 
     def call(self, case: dict[str, Any]) -> bytes:
-        """What a call gives, or why it gives nothing."""
+        """Calls a function, and returns the reply with its value or the reason why there is none."""
         if self._failed is not None:
             return self._failed
         try:
@@ -302,12 +302,15 @@ MISSING = object()
 
 
 def unusable(error: BaseException) -> bytes:
-    """What is told where there is nothing to call: no exception of a call, whatever tests expect of one."""
+    """Returns the reply for a program that cannot be called.
+
+    This is no exception of a call, whichever exception a test expects.
+    """
     return reply_of(error) if isinstance(error, MemoryError) else reply("unusable", f"raised {describe(error)}")
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of it."""
+    """Writes all bytes."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,8 +1,8 @@
-"""Takes jobs from the server one after the other, and tells what each of their cases came to.
+"""Takes jobs from the server one by one, and sends back the outcome of each case.
 
-Descriptor 0 brings jobs and 1 takes the answers; ../frames.ts is the other end. Nothing here runs a program, reads what
-one wrote, or keeps anything of a job: bytes pass through maps of memory, which are emptied after it. So no program
-finds in its memory what was there before it.
+Jobs come in at descriptor 0 and answers go out at 1; ../frames.ts is the other end. This process never runs a program,
+reads a program's output, or keeps anything of a job. Bytes pass through maps of memory that are emptied after each job,
+so no program finds earlier data in its memory.
 """
 
 import json
@@ -18,15 +18,15 @@ from watch import Budget, BusyError
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")
 
-# What comes from the server.
+# Kinds of frames from the server.
 RUN, CANCEL, FIGURES = 1, 2, 3
-# What goes to it, beside what cases come to (process.py).
+# Kinds of frames to the server, besides the outcomes of cases (process.py).
 HELLO, DONE, COUNTED, FAULT, BUSY = 10, 11, 12, 13, 14
 
 JOB_BYTES_MAX = 64 * MiB
-# What all cases of a job come to.
+# Maximum bytes of the outcomes of all cases of a job.
 TOTAL_BYTES_MAX = 16 * MiB
-# Cases of a job that exceed a limit or die: what comes after them is not run.
+# Number of cases of a job that may exceed a limit or die before the remaining cases are skipped.
 BROKEN_MAX = 3
 
 
@@ -35,11 +35,11 @@ class GoneError(Exception):
 
 
 class CancelledError(Exception):
-    """Nobody needs the job any more."""
+    """The server has cancelled the job."""
 
 
 class Job:
-    """Where the parts of a job lie in its bytes."""
+    """Positions of the parts of a job in its bytes."""
 
     def __init__(self, job_id: int, data: mmap.mmap, length: int) -> None:
         self.id = job_id
@@ -57,7 +57,7 @@ class Job:
             raise ValueError(f"a job of {length} bytes whose parts have {at}")
 
     def group(self, first: int) -> list[Case]:
-        """The cases that share a process with this one, from it on."""
+        """Returns the cases from `first` on that share a process with it."""
         if self.cases[first].kind == SCRIPT:
             return self.cases[first : first + 1]
         last = first
@@ -81,7 +81,7 @@ def say(kind: int, job_id: int, payload: "bytes | memoryview" = b"") -> None:
 
 
 class Server:
-    """The loop."""
+    """Serves jobs in a loop."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -90,7 +90,7 @@ class Server:
         self._running = 0
 
     def serve(self) -> None:
-        """Until the server closes its end."""
+        """Serves jobs until the server closes its end."""
         try:
             while True:
                 self._take()
@@ -118,7 +118,7 @@ class Server:
                 say(FAULT, job_id, str(error).encode())
             finally:
                 self._data.madvise(mmap.MADV_DONTNEED)
-        # What would be cancelled has come to its end meanwhile.
+        # A CANCEL outside a job comes too late and needs no answer.
 
     def _run(self, job: Job) -> None:
         self._running = job.id
@@ -147,7 +147,7 @@ class Server:
                         break
 
     def _heed(self) -> None:
-        """Reads what the server says while a job runs."""
+        """Reads a frame of the server while a job runs. Raises CancelledError if it cancels this job."""
         kind, job_id, _ = self._read_header()
         if kind == CANCEL and job_id == self._running:
             raise CancelledError
@@ -171,7 +171,7 @@ class Server:
 
 
 def figures() -> dict[str, int]:
-    """What a run may have left behind."""
+    """Returns counts of what runs may have left behind: child processes and open files."""
     try:
         os.waitpid(-1, os.WNOHANG)
         children = 1

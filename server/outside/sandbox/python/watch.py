@@ -1,8 +1,8 @@
-"""When a case has had its time: that of the processor first, and then what it spent asleep.
+"""Decides when a case has used up its time: its processor time, and the time that it slept.
 
-What a program does with its time is known in full: of each second that passes it works, or waits until others leave it
-a processor, or sleeps. The kernel counts the first two, and the rest is the third, however it is brought about: asleep,
-at a lock, at a pipe, stopped, or at work for a hundredth of the time.
+A program's time is known in full: at each moment it works, waits until others leave it a processor, or sleeps. The
+kernel counts the first two. The rest is sleep, however it comes about: asleep, at a lock, at a pipe, stopped, or
+working for a hundredth of the time.
 """
 
 import ctypes
@@ -14,19 +14,19 @@ from meter import Meter
 
 TICK_MS_MIN = 4
 TICK_MS_MAX = 50
-# So much longer than it may work a case may sleep.
+# Time that a case may sleep beyond its limit of processor time.
 IDLE_MS_MAX = 1000
-# So much longer than one case all cases of a job may take together, so that a job comes to its end.
+# Time limit of all cases of a job together, as a multiple of one case's, so that each job ends.
 JOB_FACTOR = 10
-# Waiting for a processor counts up to so many times the work: on a busy machine a program that works is slowed down by
-# so much, and one that sleeps and works by turns is not to live longer for it.
+# Waiting for a processor counts up to this multiple of the work. A busy machine slows a working program down by so
+# much; a program that sleeps and works by turns must not live longer for it.
 LOAD_MAX = 20
-# Beside that: a program may wait before its first turn.
+# Additional wait that counts: a program may wait before its first turn.
 WAIT_MS_MIN = 1000
-# All cases of a job may wait so long for a processor. With all else that a job may take it is less than the time limit
-# of the resource (envs/code/index.ts), so that there are words for it.
+# Maximum time that all cases of a job may wait for a processor. With all other time of a job it is less than the time
+# limit of the resource (envs/code/index.ts), so that the error says why.
 WAIT_MS_MAX = 200_000
-# What passes at once beyond this passed for all of us, as when a machine is halted.
+# A longer gap between two looks counts as this long, because the whole machine was halted.
 PAUSE_MS_MAX = 1000
 
 
@@ -35,7 +35,7 @@ class BusyError(OSError):
 
 
 class Budget:
-    """What cases may take: each, and all of a job together. Sleep counts as work."""
+    """Time budget of a job's cases: of each, and of all together. Sleep counts as work."""
 
     def __init__(self, cpu_ms_max: int) -> None:
         self.cpu_ms_max = cpu_ms_max
@@ -45,7 +45,7 @@ class Budget:
 
 
 class Watch:
-    """Of one case, which begins now."""
+    """Measures one case, which begins now."""
 
     def __init__(self, budget: Budget, meter: Meter) -> None:
         self._budget = budget
@@ -57,7 +57,7 @@ class Watch:
         self.tick_ms = TICK_MS_MIN
 
     def look(self) -> bytes | None:
-        """The limit that is exceeded, if one is."""
+        """Returns the exceeded limit in words; None if there is none."""
         self._measure()
         budget = self._budget
         left_ms = budget.cpu_ms_max - self._used_ms
@@ -73,7 +73,7 @@ class Watch:
         return None
 
     def settle(self) -> None:
-        """Takes what the case has taken from what is left to the job."""
+        """Subtracts the time of the case from what is left to the job."""
         self._measure()
         self._budget.left_ms -= self._used_ms + self._slept_ms
         self._budget.waited_ms += self._waited_ms
@@ -87,7 +87,7 @@ class Watch:
         self._slept_ms = max(0.0, self._passed_ms - self._used_ms - self._waited_ms)
 
     def _wait(self) -> float:
-        """For a processor. Where the kernel does not tell, as long as the load of the machine makes it likely."""
+        """Returns the wait for a processor. If the kernel does not tell, estimates it from the machine's load."""
         told_ms = self._meter.waited_ms()
         if told_ms is None:
             return (load_of_machine() - 1) * self._used_ms
@@ -105,7 +105,7 @@ class SystemInfo(ctypes.Structure):
 
 
 def load_of_machine() -> float:
-    """Processes that want each processor, at least 1: by so much a program may be slowed down."""
+    """Returns the processes that want each processor, at least 1. A program may be slowed down by this factor."""
     info = SystemInfo()
     kernel.libc.sysinfo(ctypes.byref(info))
     return min(LOAD_MAX, max(1.0, float(info.loads[0]) / 65536 / (os.cpu_count() or 1)))

@@ -1,8 +1,8 @@
-"""Starts a zygote: an interpreter with its imports done, locked in, that forks a process for each run.
+"""Starts a zygote: an isolated interpreter with its imports done, which forks a process for each run.
 
-It is started by ../zygote.ts as `python3 -S -s -B zygote.py`, with next to nothing in its environment. Each step
-towards the empty room is tried, and what this kernel gives is told in the first frame. Without seccomp, or with neither
-Landlock nor namespaces, it tells why it refuses, and ends.
+../zygote.ts starts it as `python3 -S -s -B zygote.py`, with almost no environment variables. Each step of isolation is
+tried, and the first frame says what this kernel offers. Without seccomp, or with neither Landlock nor namespaces, the
+zygote says why it refuses, and ends.
 """
 
 import contextlib
@@ -28,19 +28,19 @@ from serve import HELLO, Server, say
 
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
-# Of addresses, for what is there before a program begins; far more than it is.
+# Address space for what is loaded before a program begins; far more than it is.
 INHERITED_BYTES = 256 * MiB
 NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 def library_folders() -> list[str]:
-    """Where Python's own modules are; no others are there for programs."""
+    """Returns the folders of Python's own modules. Programs can import no others."""
     paths = sysconfig.get_paths()
     return sorted({os.path.abspath(paths[name]) for name in ("stdlib", "platstdlib")})
 
 
 def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None:
-    """Process ids, network, shared memory and files of its own; children are in the first of them."""
+    """Enters new namespaces of process ids, network, shared memory and files. Children are their first processes."""
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if with_user else 0))
     if with_user:
@@ -49,7 +49,7 @@ def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None
 
 
 def become_nobody() -> None:
-    """Gives up being root, where root may: one without capabilities, as in some containers, is as good as a user."""
+    """Gives up being root if possible. Root without capabilities, as in some containers, is as good as a user."""
     if os.geteuid() != 0:
         return
     with contextlib.suppress(OSError):
@@ -59,11 +59,11 @@ def become_nobody() -> None:
 
 
 class RefusedError(Exception):
-    """This kernel does not give what it takes."""
+    """This kernel lacks a means of isolation that the zygote needs."""
 
 
 class Found:
-    """What there is to lock programs in with."""
+    """Finds this kernel's means of isolation."""
 
     def __init__(self, without: set[str]) -> None:
         machine = filter.machine()
@@ -76,19 +76,19 @@ class Found:
         self._with_user = os.getuid() != 0
         self.no_namespaces = "not asked for" if "namespaces" in without else kernel.tried(self.enter)
         if self.no_namespaces is not None and "namespaces" not in without and not self._with_user:
-            # Root in a container is not root of the machine, and may do what any user may.
+            # Root in a container is not root of the machine, and may only do what any user may.
             self._with_user = True
             self.no_namespaces = kernel.tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
             raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
 
     def enter(self) -> None:
-        """Into the namespaces. RefusedError by many containers."""
+        """Enters the namespaces. Many containers refuse it with OSError."""
         enter_namespaces(self.machine, self.folders, self._with_user)
 
 
 def enter_own_user(found: Found) -> bool:
-    """Whether this zygote has a user namespace of its own, by which its threads are counted apart."""
+    """Returns whether this zygote has a user namespace of its own, in which its threads are counted apart."""
     if found.no_namespaces is None and os.getuid() != NOBODY:
         return True  # It was entered with the others.
     if "namespaces" in found.without:
@@ -101,7 +101,7 @@ def enter_own_user(found: Found) -> bool:
 
 
 def counts_processes() -> bool:
-    """Whether the kernel holds this user to RLIMIT_NPROC, found out in a process of its own: it lets root be."""
+    """Returns whether the kernel limits this user by RLIMIT_NPROC, which it does not for root. Tries it in a child."""
 
     def start_one_too_many() -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
@@ -114,7 +114,7 @@ def counts_processes() -> bool:
 
 
 def find_doorman(found: Found, is_own_user: bool) -> Doorman:
-    """Who holds programs to so many threads: the kernel, or this process, which programs then ask for each."""
+    """Chooses what limits the threads of programs: the kernel, or this process, which programs then ask."""
     if is_own_user and counts_processes():
         return Doorman()
     try:
@@ -129,7 +129,7 @@ def find_doorman(found: Found, is_own_user: bool) -> Doorman:
 
 
 def lock(found: Found, streams: tuple[int, int], accounts: int) -> Room:
-    """What holds for the zygote and for all its children. Gives what is left to be done in each of them."""
+    """Isolates the zygote and so all its children. Returns the room, which does the rest in each child."""
     become_nobody()
     is_own_user = enter_own_user(found)
     kernel.drop_capabilities(found.machine)
@@ -142,7 +142,7 @@ def lock(found: Found, streams: tuple[int, int], accounts: int) -> Room:
 
 
 def is_readable(folder: str) -> bool:
-    """Whether programs can import what was not imported ahead."""
+    """Returns whether programs can import modules that were not imported ahead."""
     try:
         return len(os.listdir(folder)) > 0
     except OSError:
@@ -150,7 +150,7 @@ def is_readable(folder: str) -> bool:
 
 
 def in_words(found: Found) -> dict[str, object]:
-    """What the server tells the operator."""
+    """Returns the means of isolation, for the operator's log."""
     return {
         "python": platform.python_version(),
         "machine": found.machine,
@@ -163,12 +163,12 @@ def in_words(found: Found) -> dict[str, object]:
 
 
 def refuse(error: Exception) -> None:
-    """Tells the server why there is no room here."""
+    """Tells the server why programs cannot be isolated here."""
     say(HELLO, 0, json.dumps({"refused": str(error)}).encode())
 
 
 def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoReturn:
-    """The process that forks."""
+    """Isolates this process, and serves jobs until the server closes its end."""
     os.chdir("/")
     os.environ.clear()
     try:
@@ -179,7 +179,7 @@ def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoRetur
     familiar.furnish()
     sys.path[:] = [path for path in sys.path if os.path.dirname(__file__) != path]
     threading.stack_size(THREAD_STACK_BYTES)
-    # Long ints cost processor time, which is limited anyway.
+    # Converting long ints costs processor time, which is limited anyway.
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     gc.disable()
@@ -191,7 +191,10 @@ def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoRetur
 
 
 def main() -> None:
-    """Leaves a parent behind that only waits: who enters a namespace of process ids is not in it, but its children."""
+    """Starts the zygote, and stays behind as a parent that only waits.
+
+    A process that creates a namespace of process ids is not in it; its children are.
+    """
     os.setsid()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     import_ahead()
