@@ -11,7 +11,7 @@ import type { Clock } from "../../base/clock.ts";
 import { bug } from "../../../envs/facts.ts";
 import type { Limits } from "./limit.ts";
 
-/** One verification. */
+/** One verification that a gate may run. */
 export interface Job {
   /** Caller and connection whose share of the resource the job uses. */
   readonly party: Party;

@@ -1,7 +1,7 @@
 /**
  * Decides who is at fault if a verifier gives no verdict. The answer is infeasible if it makes the
- * verifier hang or die twice, the second time in a fresh process, and another fresh process
- * verifies the reference answer of the same instance. Every other failure says nothing about the
+ * verifier hang or die twice, the second time in a fresh process. Another fresh process must then
+ * verify the reference answer of the same instance. Every other failure says nothing about the
  * answer and gives no reward.
  */
 import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";

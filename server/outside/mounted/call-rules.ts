@@ -1,4 +1,7 @@
-/** Rules of provider.proto on calls, and the calls that give the evidence. Rules on single messages are in message-rules.ts. */
+/**
+ * Gathers evidence by calls to a provider, and has the rules of provider.proto on this evidence.
+ * Rules on single messages are in message-rules.ts.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
@@ -17,7 +20,7 @@ export interface Subject {
   readonly described: Described;
   readonly level: DescribedLevel;
   readonly signal: AbortSignal;
-  /** Number of seeds, all of which are tried. Left out: four, or as many as take no longer than 200 ms. */
+  /** Number of seeds to try. If undefined, up to four are tried, and none more after 200 ms. */
   readonly seeds?: number;
 }
 
@@ -32,10 +35,10 @@ type Evidence<Gather extends (...args: never[]) => unknown> = Awaited<ReturnType
 
 const SEEDS = 4;
 const CHEAP_MS = 200;
-/** Share by which two ways of computing one objective may differ. */
+/** Relative difference that is allowed between two computations of one objective. */
 const ROUNDING = 1e-9;
 export const NONSENSE = "gradus: this is no answer";
-/** A scorer that measures a distance may take "nan" for the nearest number. */
+/** Hostile answers. A scorer that measures a distance may take "nan" for the nearest number. */
 const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
@@ -72,7 +75,10 @@ export function verify(
 
 // Making.
 
-/** Returns seeds of all sizes; or indices of rows, of which the last is the last row's. */
+/**
+ * Returns seeds of all sizes. For a level with rows, returns indices of rows, and the last row's
+ * index last.
+ */
 function seedsOf({ rows }: DescribedLevel, count: number): readonly bigint[] {
   if (rows > 0) return [...new Set([...Array(Math.min(count, rows) - 1).keys(), rows - 1])].map(BigInt);
   const mixed = Array.from({ length: count }, (_, i) => BigInt.asUintN(64, 0x9e3779b97f4a7c15n * BigInt(i + 1)));
@@ -198,7 +204,10 @@ async function tell(subject: Subject, made: Made, texts: readonly string[]): Pro
   return (await verify(subject, made, texts)).map((verified, i) => ({ made, text: texts[i] ?? "", verified }));
 }
 
-/** Verifies the reference and nonsense, one by one; then hostile answers; then some of all again, one by one and together. */
+/**
+ * Verifies the reference and nonsense one by one, and then hostile answers. Then verifies some
+ * again, one by one and together.
+ */
 export async function answer(subject: Subject, made: Instances) {
   const { described } = subject;
   const [one] = made;

@@ -9,7 +9,7 @@ import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
 import { breachWords, problemOf, tryRules } from "./rules.ts";
 
 const LEFT_OUT_MAX = 2048;
-/** Maximum length, in characters, of the id of an environment with the name of a level. */
+/** Maximum length, in characters, of an environment's id with the name of a level. */
 const NAME_LENGTH_MAX = 193;
 const WORDS_LENGTH_MAX = 1000;
 
@@ -77,7 +77,10 @@ export function readDescribed(described: DescribeResponse): DescribedProvider {
   return { kind: "ok", host, environments: read, refused };
 }
 
-/** Returns what a provider leaves out, with the rule that it breaks if it says too little. */
+/**
+ * Returns a left-out environment or level with its reason, preceded by the rules that the
+ * provider's words break.
+ */
 function leftOutWords(wire: LeftOut): Refused {
   const broken = tryRules(ON_LEFT_OUT, wire).filter(({ came }) => came !== undefined);
   const words = [...broken.map(breachWords), wire.reason].join("; ");

@@ -29,7 +29,7 @@ export interface HostOptions {
   readonly hidden?: readonly string[];
   /** Receives HostReady.sources, even if the host serves nothing. */
   readonly onSources?: (paths: readonly string[]) => void;
-  /** Ends the host when it is aborted. */
+  /** Aborted to end the host. */
   readonly signal?: AbortSignal;
 }
 

@@ -169,7 +169,8 @@ export const ON_INSTANCE: readonly Rule<wire.ProvidedInstance, Pick<Terms, "goal
   instance.on(
     "baselineBound",
     "must be finite and no worse than the baseline",
-    // Every answer as good as the best known would beat it, and could not be scored.
+    // With a better baseline than the bound, answers as good as the best known would beat the bound
+    // and get no score.
     (bound, { baseline = 0 }, { goal }) =>
       goal === "satisfy" || bound === undefined || (isFinite(bound) && !isBetter(goal, baseline, bound)),
     (bound, { baseline }) => `${bound} for a baseline of ${baseline}`,

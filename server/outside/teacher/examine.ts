@@ -9,8 +9,9 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import { type MadeTask, renderTask } from "../../tasks/task.ts";
 
 /**
- * Reason for rejecting a proposal: not a row of the environment, too large, a duplicate, of another
- * split, of no level (the search finds no solution), of another level, or beyond PROPOSALS_MAX.
+ * Reason for rejecting a proposal. It is no row of the environment, too large, a duplicate, or of
+ * another split. Or the search finds no solution (no level), it is of another level, or it is
+ * beyond PROPOSALS_MAX.
  */
 export type Rejection = "malformed" | "too_large" | "duplicate" | "other_split" | "no_level" | "other_level" | "excess";
 

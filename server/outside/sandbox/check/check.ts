@@ -1,6 +1,6 @@
 /**
- * Runs hostile programs in a sandbox one by one, and reports whether each was contained: how it
- * ended, what it left behind, and whether a correct program still works after it.
+ * Runs hostile programs in a sandbox one by one and reports whether each was contained. It checks
+ * how a program ended, what it left behind, and whether a correct program still works after it.
  */
 import { mkdtempSync, rmSync, writeFileSync, chmodSync, readFileSync, readdirSync } from "node:fs";
 import { createServer, type Server } from "node:net";

@@ -75,7 +75,7 @@ def prctl(option: int, value: int) -> None:
 
 
 class Filter(ctypes.Structure):
-    """struct sock_fprog."""
+    """The kernel's struct sock_fprog: a filter's length and code."""
 
     _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
 

@@ -3,8 +3,8 @@
 The reader runs as a program of the sandbox (../reader.ts) and never runs what it reads. It understands constant
 expressions in assertions, in a check(candidate) as in HumanEval, in functions of pytest and in methods of unittest.
 Other statements are left out, counted and reported; names that they may have changed are forgotten for the statements
-after them. The result of a text is the same on every Python from 3.10 on: newer grammar is refused, error texts are
-fixed here, and values are written in a form defined here, in the order in which they stand.
+after them. The result of a text is the same on every Python from 3.10 on. For this, newer grammar is refused, error
+texts are fixed here, and values are written in a fixed form, in the order in which they stand.
 """
 
 import ast
