@@ -4,8 +4,8 @@
 
 With `--other`, a second checkout is measured by turns. CPU is the server's user and system time with all its threads.
 The client is slower than the server, so that a call's cost includes the wake-up of an idle event loop. The first rounds
-warm up and are left out. The ways: Step by grpcio, 32 calls in flight, then one at a time; StreamSteps by grpcio with 16
-completions a message, of which one counts; Step as JSON over HTTP/1.1, on 8 connections, then on one.
+warm up and are left out. The ways: Step by grpcio, 32 calls in flight, then one at a time; StreamSteps by grpcio with
+16 completions a message, of which one counts; Step as JSON over HTTP/1.1, on 8 connections, then on one.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ class Served:
         """Asks for the tasks."""
         self.pid = pid
         self.http_port = ports["httpPort"]
-        self.stub = EnvironmentServiceStub(
-            stack.enter_context(grpc.insecure_channel(f"localhost:{ports['grpcPort']}"))
-        )
+        self.stub = EnvironmentServiceStub(stack.enter_context(grpc.insecure_channel(f"localhost:{ports['grpcPort']}")))
         spec = TaskSpec(environment="countdown", level="T1")
         request = pb.BatchResetRequest(spec=spec, seeds=range(256))
         self.tasks = [each.task for each in self.stub.BatchReset(request).results]
@@ -51,12 +49,7 @@ class Served:
     def steps(self, calls: int) -> list[pb.StepRequest]:
         """Requests of one completion each."""
         tasks = (self.tasks[i % len(self.tasks)] for i in range(calls))
-        return [
-            pb.StepRequest(
-                task_id=task.task_id, group_id=task.group_id, completion=TEXT
-            )
-            for task in tasks
-        ]
+        return [pb.StepRequest(task_id=task.task_id, group_id=task.group_id, completion=TEXT) for task in tasks]
 
 
 def unary(in_flight: int) -> Callable[[Served, int], None]:
@@ -64,10 +57,7 @@ def unary(in_flight: int) -> Callable[[Served, int], None]:
 
     def send(served: Served, calls: int) -> None:
         with ThreadPoolExecutor(in_flight) as pool:
-            assert all(
-                reply.HasField("outcome")
-                for reply in pool.map(served.stub.Step, served.steps(calls))
-            )
+            assert all(reply.HasField("outcome") for reply in pool.map(served.stub.Step, served.steps(calls)))
 
     return send
 
@@ -78,9 +68,7 @@ def stream(served: Served, calls: int) -> None:
     def messages() -> Iterator[pb.StreamStepsRequest]:
         for i in range(calls // COMPLETIONS):
             task = served.tasks[i % len(served.tasks)]
-            texts = [
-                {"sample_index": sample, "text": TEXT} for sample in range(COMPLETIONS)
-            ]
+            texts = [{"sample_index": sample, "text": TEXT} for sample in range(COMPLETIONS)]
             group = {
                 "task_id": task.task_id,
                 "group_id": task.group_id,
@@ -109,18 +97,12 @@ def as_json(connections: int) -> Callable[[Served, int], None]:
         def use(own: list[str]) -> None:
             connection = http.client.HTTPConnection("localhost", served.http_port)
             for body in own:
-                connection.request(
-                    "POST", PATH, body, {"content-type": "application/json"}
-                )
+                connection.request("POST", PATH, body, {"content-type": "application/json"})
                 assert b"outcome" in connection.getresponse().read()
             connection.close()
 
         with ThreadPoolExecutor(connections) as pool:
-            list(
-                pool.map(
-                    use, [bodies[first::connections] for first in range(connections)]
-                )
-            )
+            list(pool.map(use, [bodies[first::connections] for first in range(connections)]))
 
     return send
 
@@ -136,33 +118,22 @@ WAYS: dict[str, Callable[[Served, int], None]] = {
 
 def main() -> None:
     """Measures by turns and prints."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--other", type=Path, help="a second checkout; left out: this one alone"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--other", type=Path, help="a second checkout; left out: this one alone")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument(
-        "--calls", type=int, default=2000, help="completions of a round, for each way"
-    )
-    parser.add_argument(
-        "--way", action="append", choices=list(WAYS), help="may be given several times"
-    )
+    parser.add_argument("--calls", type=int, default=2000, help="completions of a round, for each way")
+    parser.add_argument("--way", action="append", choices=list(WAYS), help="may be given several times")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     checkouts = {"this": ROOT} | ({"other": options.other} if options.other else {})
     found: dict[str, dict[str, list[float]]] = {}
     with ExitStack() as stack:
         servers = {
-            name: Served(*stack.enter_context(serving_ports(checkout)), stack)
-            for name, checkout in checkouts.items()
+            name: Served(*stack.enter_context(serving_ports(checkout)), stack) for name, checkout in checkouts.items()
         }
         for number in range(-WARM_UP, options.rounds):
             for way in options.way or WAYS:
-                for name in (
-                    list(checkouts) if number % 2 == 0 else list(checkouts)[::-1]
-                ):
+                for name in list(checkouts) if number % 2 == 0 else list(checkouts)[::-1]:
                     served = servers[name]
                     before = cpu_seconds(served.pid)
                     WAYS[way](served, options.calls)
@@ -176,10 +147,7 @@ def main() -> None:
     print(f"| microseconds of server CPU a completion | {' | '.join(checkouts)} |")
     print(f"| --- |{' --- |' * len(checkouts)}")
     for way, of in found.items():
-        cells = [
-            f"{statistics.median(each):.0f} ({min(each):.0f} to {max(each):.0f})"
-            for each in of.values()
-        ]
+        cells = [f"{statistics.median(each):.0f} ({min(each):.0f} to {max(each):.0f})" for each in of.values()]
         print(f"| {way} | {' | '.join(cells)} |")
 
 
