@@ -170,7 +170,7 @@ describe("a journal that was changed by hand is refused", () => {
     [
       "cut off with the run's version",
       "UPDATE runs SET version = 4 WHERE key = $1",
-      "event 5 of its journal is behind",
+      "event 5 of its journal follows the last one",
     ],
   ])("%s", async (_, text, message) => {
     const url = await sharedDatabase();

@@ -142,25 +142,28 @@ async function sendAtOnce(count: number, frame: Buffer): Promise<void> {
   for (const socket of sockets) socket.destroy();
 }
 
-/** Returns the longest processor time, in milliseconds, that one round of the event loop used. */
-async function longestRoundMs(during: () => Promise<void>): Promise<number> {
-  let [longest, isOver] = [0, false];
+/** Returns the share of the processor time that fell into the one longest round of the event loop. */
+async function longestRoundShare(during: () => Promise<void>): Promise<number> {
+  let [longest, all, isOver] = [0, 0, false];
   const watch = (): void => {
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();
-    longest = Math.max(longest, (user + system) / 1000);
+    all += user + system;
+    longest = Math.max(longest, user + system);
     if (!isOver) setImmediate(watch);
   };
   let before = process.threadCpuUsage();
   setImmediate(watch);
   await during();
   isOver = true;
-  return longest;
+  return longest / all;
 }
 
 test("long messages of OpenEnv that come at once over many sockets are not read in one round of the event loop", async () => {
   const frame = maskedFrame(`{"type":"reset","data":{"environment":"${"x".repeat(1.5 * MiB)}"}}`);
   await sendAtOnce(2, frame);
-  const alone = await longestRoundMs(() => sendAtOnce(1, frame));
-  expect(await longestRoundMs(() => sendAtOnce(12, frame))).toBeLessThan(4 * alone);
+  const shares: number[] = [];
+  // A collection of garbage can fall into any round, so that the least of several attempts counts.
+  for (let i = 0; i < 5; i++) shares.push(await longestRoundShare(() => sendAtOnce(12, frame)));
+  expect(Math.min(...shares)).toBeLessThan(0.5);
 });
