@@ -118,9 +118,12 @@ describe("the process", () => {
     session.destroy();
   });
 
-  test("the server has the heap that large messages want", () => {
-    // The shell that started it has given its place to it.
-    expect(readFileSync(`/proc/${ours.child.pid}/cmdline`, "utf8")).toContain("--initial-old-space-size=256");
+  test("the server runs with the flags of node-flags.json, which bound its memory", () => {
+    // The shell that started the server was replaced by it.
+    const commandLine = readFileSync(`/proc/${ours.child.pid}/cmdline`, "utf8").split("\0");
+    const flags = JSON.parse(readFileSync("cli/node-flags.json", "utf8")) as string[];
+    expect(flags.length).toBeGreaterThan(0);
+    expect(commandLine).toEqual(expect.arrayContaining(flags));
   });
 });
 
