@@ -25,7 +25,10 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
   let isEnded = false;
   const follow = async (loadedMs: number): Promise<void> => {
     const now = await signaturesOf(sources(), loadedMs);
-    seen = new Map([...now].map(([file, signature]) => [file, seen.get(file) ?? signature]));
+    // The first files were all there when they were loaded, so that a missing one was deleted since.
+    const known = (file: string): string | undefined =>
+      seen.size === 0 && now.get(file) === "missing" ? "newer" : seen.get(file);
+    seen = new Map([...now].map(([file, signature]) => [file, known(file) ?? signature]));
     watchers.forEach((watcher) => watcher.close());
     const folders = isEnded ? [] : [...Map.groupBy(now.keys(), dirname)];
     watchers = folders.flatMap(([folder, files]) => watchFolder(folder, files, soon));

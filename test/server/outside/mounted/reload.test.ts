@@ -58,15 +58,17 @@ describe("a file that is mounted with --reload", () => {
   let main: string;
   let helper: string;
   const servers: TestServer[] = [];
-  const open = async (file = main): Promise<TestServer> => {
-    const server = await openMounting(file, { reload: true, mountWorkers: "1" });
-    servers.push(server);
-    return server;
-  };
   const prompt = async ({ client }: TestServer): Promise<string> =>
     (await client.reset({ environment: "mine/echo", seed: 1 })).prompt[0]?.content ?? "";
   const begins = (server: TestServer, words: string) =>
     eventually(async () => expect(await prompt(server)).toMatch(new RegExp(`^${words} `)));
+  const open = async (file = main): Promise<TestServer> => {
+    const server = await openMounting(file, { reload: true, mountWorkers: "1" });
+    servers.push(server);
+    // The server listens before it has mounted the file.
+    await begins(server, "one first");
+    return server;
+  };
 
   beforeEach(() => {
     base = temporaryFolder();
@@ -84,7 +86,6 @@ describe("a file that is mounted with --reload", () => {
 
   test("is seen to be saved atomically, each time, and so are the modules that it imports", async () => {
     const server = await open();
-    await begins(server, "one first");
     writeAtomically(main, mainFile("two"));
     await begins(server, "two first");
     writeAtomically(main, mainFile("three"));
@@ -149,7 +150,6 @@ describe("a file that is mounted with --reload", () => {
     const packages = join(folder, "venv", "lib", "python3.12", "site-packages");
     for (let i = 0; i < 2000; i++) mkdirSync(join(packages, `package${i}`), { recursive: true });
     const server = await open();
-    await begins(server, "one first");
     await until(() => inotifyWatches() > before);
     expect(inotifyWatches()).toBe(before + 1);
     writeAtomically(main, mainFile("two"));
