@@ -71,7 +71,7 @@ export interface Parts {
   readonly replicas?: ServiceDeps["status"]["replicas"];
   /** Id by which the other servers and the log know this server; left out: this is a command, and serves nobody. */
   readonly replicaId?: string;
-  /** Left out: traces are not exported. */
+  /** Exporter of traces. Left out: no traces are exported. */
   readonly traces?: Traces | undefined;
   /**
    * Returns suites in addition to the shipped ones and those of files; left out: none. Throws an error about their

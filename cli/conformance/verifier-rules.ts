@@ -61,9 +61,9 @@ async function remember(subject: Subject, made: Instances): Promise<readonly Rep
 }
 
 function difference({ text, found }: Repeated): string | undefined {
-  const told = found.filter((each) => each.kind === "facts" || each.failure !== "unavailable");
-  const [first] = told;
-  const other = told.find((each) => !isDeepStrictEqual(each, first));
+  const results = found.filter((each) => each.kind === "facts" || each.failure !== "unavailable");
+  const [first] = results;
+  const other = results.find((each) => !isDeepStrictEqual(each, first));
   if (first === undefined || other === undefined) return undefined;
   const where = other === found.at(-1) ? " by a fresh process" : "";
   return `${wordsOf(first)}, and ${wordsOf(other)}${where}, for ${quoted(text)}`;
@@ -75,8 +75,10 @@ const wordsOf = (verified: Verified): string =>
     : worth(verified);
 
 const ON_REMEMBERING: readonly Rule<readonly Repeated[]>[] = [
-  rule("EnvironmentProvider.Verify", "must find the same of an answer, whatever the process found before", (repeated) =>
-    firstOf(repeated.map(difference)),
+  rule(
+    "EnvironmentProvider.Verify",
+    "must give equal results for an answer, whatever the process verified before",
+    (repeated) => firstOf(repeated.map(difference)),
   ),
 ];
 
@@ -110,10 +112,8 @@ async function contain(subject: Subject, made: Instances): Promise<readonly stri
 }
 
 const ON_CONTAINING: readonly Rule<readonly string[]>[] = [
-  rule(
-    "ProvidedFacts.verdict",
-    "must not be that of a right answer for a list of answers with the right one in it",
-    (taken) => firstOf(taken.map(quoted)),
+  rule("ProvidedFacts.verdict", "must not accept a list of answers that contains the right one", (taken) =>
+    firstOf(taken.map(quoted)),
   ),
 ];
 

@@ -102,9 +102,9 @@ test("levels that a mount refuses are named with the rule by which it does", asy
   const { code, out } = await check(file, "--json");
   const found = (JSON.parse(out) as readonly Tried[]).filter(({ finding }) => finding.kind === "fail");
   const ruleOf = (level: string): string | undefined => found.find(({ of }) => of.endsWith(level))?.says;
-  expect(ruleOf("impure")).toContain("EnvironmentProvider.Generate must make the same");
+  expect(ruleOf("impure")).toContain("EnvironmentProvider.Generate must make equal instances");
   expect(ruleOf("low")).toContain("ProvidedInstance.reference must be a right answer");
-  expect(ruleOf("lenient")).toContain("ProvidedFacts.verdict must not be that of a right answer for nonsense");
+  expect(ruleOf("lenient")).toContain("ProvidedFacts.verdict must not accept nonsense as a right answer");
   expect(code).toBe(1);
 }, 120_000);
 

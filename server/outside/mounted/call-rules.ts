@@ -169,7 +169,7 @@ function difference(before: readonly Made[], now: readonly Generated[]): string 
 export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
   rule(
     "EnvironmentProvider.Generate",
-    "must make the same of a level and a seed each time, in every process",
+    "must make equal instances from the same level and seed, in every process",
     (given) => firstOf([difference(given.made, given.again), difference(given.made, given.fresh)]),
   ),
   rule("GenerateResponse.index", "must be the place of the seed that the instance is made from", ({ made, turned }) =>
@@ -183,7 +183,7 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
   ),
   ...[...NAMES.flatMap((name) => [`GenerateRequest.${name}`, `VerifyRequest.${name}`]), "GenerateRequest.level"].map(
     (name) =>
-      rule(name, "must be one that the provider has, or the call fails", ({ refused }: Evidence<typeof repeat>) => {
+      rule(name, "must be refused if the provider does not have it", ({ refused }: Evidence<typeof repeat>) => {
         const found = refused.get(name) ?? NOTHING;
         const isRefused = found.kind === "failure" && found.failure !== "timeout";
         return isRefused ? undefined : `another one, and gave ${found.kind === "failure" ? "no response" : found.kind}`;
@@ -194,13 +194,13 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
 // Answering.
 
 /** An answer to an instance, and the verifier's result. */
-interface Told {
+interface Checked {
   readonly made: Made;
   readonly text: string;
   readonly verified: Verified;
 }
 
-async function tell(subject: Subject, made: Made, texts: readonly string[]): Promise<readonly Told[]> {
+async function checkAnswers(subject: Subject, made: Made, texts: readonly string[]): Promise<readonly Checked[]> {
   return (await verify(subject, made, texts)).map((verified, i) => ({ made, text: texts[i] ?? "", verified }));
 }
 
@@ -211,28 +211,28 @@ async function tell(subject: Subject, made: Made, texts: readonly string[]): Pro
 export async function answer(subject: Subject, made: Instances) {
   const { described } = subject;
   const [one] = made;
-  const told: Told[] = [];
+  const checked: Checked[] = [];
   const beganMs = performance.now();
   for (const each of made) {
     for (const text of new Set([NONSENSE, each.instance.reference ?? NONSENSE]))
-      told.push(...(await tell(subject, each, [text])));
+      checked.push(...(await checkAnswers(subject, each, [text])));
     if (subject.seeds === undefined && performance.now() - beganMs > CHEAP_MS) break;
   }
   const senseless = [...HOSTILE, "x".repeat(described.answerBytesMax)].filter(
     (text) => text !== one.instance.reference,
   );
-  const hostile = await tell(subject, one, senseless);
-  const mine = told.filter((each) => each.made === one);
-  const again: Told[] = [];
-  for (const { text } of mine) again.push(...(await tell(subject, one, [text])));
+  const hostile = await checkAnswers(subject, one, senseless);
+  const ofFirst = checked.filter((each) => each.made === one);
+  const again: Checked[] = [];
+  for (const { text } of ofFirst) again.push(...(await checkAnswers(subject, one, [text])));
   // The reference comes first: indices in another order would give it the verdict of another answer.
-  const several = [...mine.toReversed(), ...hostile.slice(0, 2)];
-  const together = await tell(
+  const several = [...ofFirst.toReversed(), ...hostile.slice(0, 2)];
+  const together = await checkAnswers(
     subject,
     one,
     several.map(({ text }) => text),
   );
-  return { terms: described, told, hostile, mine, again, several, together };
+  return { terms: described, checked, hostile, ofFirst, again, several, together };
 }
 
 /** Returns as text everything in a result that decides the reward. */
@@ -243,32 +243,32 @@ export function worth(verified: Verified): string {
   return onOneLine([Verdict[verdict], objective ?? [], grades, solved ? "solved" : []].flat().join(", "));
 }
 
-const inWords = ({ text, verified }: Told): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
-const wordsOf = (told: Told | undefined): string | undefined => told && inWords(told);
-const isReference = ({ text, made }: Told): boolean => text === made.instance.reference;
+const inWords = ({ text, verified }: Checked): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
+const wordsOf = (checked: Checked | undefined): string | undefined => checked && inWords(checked);
+const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
  * Returns how repeated results differ from the first ones; undefined if everything that decides the
  * reward is equal.
  */
-export function change(before: readonly Told[], after: readonly Told[]): string | undefined {
-  const isOther = ({ verified }: Told, i: number): boolean =>
+export function change(before: readonly Checked[], after: readonly Checked[]): string | undefined {
+  const isOther = ({ verified }: Checked, i: number): boolean =>
     verified.kind === "facts" && worth(verified) !== worth(after[i]?.verified ?? NOTHING);
   const at = before.findIndex(isOther);
-  return at < 0 ? undefined : `${worth((before[at] as Told).verified)} and then ${inWords(after[at] as Told)}`;
+  return at < 0 ? undefined : `${worth((before[at] as Checked).verified)} and then ${inWords(after[at] as Checked)}`;
 }
 
 /**
  * Returns whether an answer is certainly wrong. An empty answer may be feasible, or right if no
  * right answer is known.
  */
-const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Told): boolean =>
+const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Checked): boolean =>
   text !== instance.reference && (text !== "" || (goal === "satisfy" && instance.reference !== undefined));
 
 type Answering = Evidence<typeof answer>;
 
 /** Returns by how much a reference beats its instance's bound, in words; undefined if it does not. */
-function beyondBound(goal: Described["goal"], { made: { instance }, verified }: Told): string | undefined {
+function beyondBound(goal: Described["goal"], { made: { instance }, verified }: Checked): string | undefined {
   const bound = instance.baselineBound ?? instance.baseline;
   const objective = verified.kind === "facts" ? verified.facts.objective : undefined;
   if (goal === "satisfy" || bound === undefined || objective === undefined) return undefined;
@@ -278,26 +278,26 @@ function beyondBound(goal: Described["goal"], { made: { instance }, verified }: 
 }
 
 export const ON_ANSWERING: readonly Rule<Answering>[] = [
-  rule("VerifyResponse.result", "must be facts, for the reference and for nonsense", ({ told }) =>
-    wordsOf(told.find(({ verified }) => verified.kind === "failure")),
+  rule("VerifyResponse.result", "must be facts, for the reference and for nonsense", ({ checked }) =>
+    wordsOf(checked.find(({ verified }) => verified.kind === "failure")),
   ),
   ...each(
-    ({ told, hostile }: Answering) =>
-      [...told, ...hostile].flatMap(({ verified }) => (verified.kind === "facts" ? verified.facts : [])),
+    ({ checked, hostile }: Answering) =>
+      [...checked, ...hostile].flatMap(({ verified }) => (verified.kind === "facts" ? verified.facts : [])),
     ON_FACTS,
     (_, { terms }) => terms,
   ),
-  rule("ProvidedInstance.reference", "must be a right answer", ({ terms, told }) =>
-    wordsOf(told.find((each) => isReference(each) && !isRight(terms, each.verified))),
+  rule("ProvidedInstance.reference", "must be a right answer", ({ terms, checked }) =>
+    wordsOf(checked.find((each) => isReference(each) && !isRight(terms, each.verified))),
   ),
-  rule("ProvidedFacts.verdict", "must not be that of a right answer for nonsense", ({ terms, told, hostile }) =>
-    wordsOf([...told, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
+  rule("ProvidedFacts.verdict", "must not accept nonsense as a right answer", ({ terms, checked, hostile }) =>
+    wordsOf([...checked, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
   ),
-  rule("ProvidedInstance.baseline_bound", "must not be passed by the reference", ({ terms: { goal }, told }) =>
-    firstOf(told.filter(isReference).map((each) => beyondBound(goal, each))),
+  rule("ProvidedInstance.baseline_bound", "must not be passed by the reference", ({ terms: { goal }, checked }) =>
+    firstOf(checked.filter(isReference).map((each) => beyondBound(goal, each))),
   ),
-  rule("EnvironmentProvider.Verify", "must find the same of an instance and an answer each time", ({ mine, again }) =>
-    change(mine, again),
+  rule("EnvironmentProvider.Verify", "must give equal results for the same instance and answer", ({ ofFirst, again }) =>
+    change(ofFirst, again),
   ),
   rule("VerifyResponse.index", "must be the index of the answer that the facts are of", ({ several, together }) =>
     change(several, together),

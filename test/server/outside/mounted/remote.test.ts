@@ -120,7 +120,7 @@ test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
         call.end();
       },
     },
-    /ProvidedFacts\.verdict must not be that of a right answer for nonsense/,
+    /ProvidedFacts\.verdict must not accept nonsense as a right answer/,
   ],
   [
     "that gives two instances for a seed",
@@ -133,7 +133,7 @@ test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
         };
       })(),
     },
-    /EnvironmentProvider\.Generate must make the same .*; got another instance of seed 0/,
+    /EnvironmentProvider\.Generate must make equal instances .*; got another instance of seed 0/,
   ],
   [
     "with a level of no name",
