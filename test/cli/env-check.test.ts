@@ -43,12 +43,12 @@ describe("verifiers", () => {
   });
 
   test.each([
-    ["remembers/answers", "Remembering: EnvironmentProvider.Verify must find the same"],
-    ["remembers/how-many", "Remembering: EnvironmentProvider.Verify must find the same"],
-    ["remembers/every-fifth", "Remembering: EnvironmentProvider.Verify must find the same"],
-    ["remembers/draws-chance", "Remembering: EnvironmentProvider.Verify must find the same"],
-    ["contains/text", "Containing: ProvidedFacts.verdict must not be"],
-    ["contains/word", "Containing: ProvidedFacts.verdict must not be"],
+    ["remembers/answers", "Remembering: EnvironmentProvider.Verify must give equal results"],
+    ["remembers/how-many", "Remembering: EnvironmentProvider.Verify must give equal results"],
+    ["remembers/every-fifth", "Remembering: EnvironmentProvider.Verify must give equal results"],
+    ["remembers/draws-chance", "Remembering: EnvironmentProvider.Verify must give equal results"],
+    ["contains/text", "Containing: ProvidedFacts.verdict must not accept a list"],
+    ["contains/word", "Containing: ProvidedFacts.verdict must not accept a list"],
     ["runs/expression", "Running: ProvidedEnvironment.runs_answers must be set"],
     ["runs/expression-without-builtins", "Running: ProvidedEnvironment.runs_answers must be set"],
     ["runs/expression-of-a-text", "Running: ProvidedEnvironment.runs_answers must be set"],
