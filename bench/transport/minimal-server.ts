@@ -23,6 +23,8 @@ import type {
 } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema, Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
+import { createArrivals } from "../../server/transport/arrivals.ts";
+import { createTurns } from "../../server/transport/connection-turns.ts";
 import { createResetBudgets } from "../../server/transport/reset-budgets.ts";
 
 const outcome = create(OutcomeSchema, {
@@ -81,9 +83,7 @@ server.addService(
 process.on("SIGTERM", () => process.exit(0));
 server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, grpcPort) => {
   if (error !== null) throw error;
-  watchConnections(
-    server,
-    createResetBudgets(() => undefined),
-  );
+  const resets = createResetBudgets(() => undefined);
+  watchConnections(server, createArrivals(createTurns(), resets));
   console.log(JSON.stringify({ msg: "listening", grpcPort }));
 });

@@ -11,6 +11,7 @@ import type { CallSpan, Traces } from "../runtime/traces.ts";
 import { type Party, partyOf } from "../base/fair-turns.ts";
 import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
 import type { Role } from "../runtime/tokens.ts";
+import type { Arrivals } from "./arrivals.ts";
 import type { ResetBudgets } from "./reset-budgets.ts";
 import type { Account, AdmissionControl, OpenCall } from "./admission.ts";
 import { roleOf } from "./roles.ts";
@@ -22,6 +23,7 @@ export interface TransportContext {
   readonly log: Logger;
   readonly admission: AdmissionControl;
   readonly turns: Turns;
+  readonly arrivals: Arrivals;
   readonly resets: ResetBudgets;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
@@ -32,7 +34,7 @@ export interface TransportContext {
 }
 
 /** A method with everything that each of its calls needs. */
-export interface Method extends Omit<TransportContext, "health" | "meter" | "resets"> {
+export interface Method extends Omit<TransportContext, "health" | "meter" | "resets" | "arrivals"> {
   /** For example "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
   /** Role that a caller needs. */

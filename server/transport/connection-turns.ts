@@ -28,8 +28,12 @@ export interface Connection {
   wrote(bytes: number): void;
 }
 
-/** Returns the connection of a socket or an HTTP/2 session. */
-export type Turns = (of: object) => Connection;
+export interface Turns {
+  /** Returns the connection of a socket or an HTTP/2 session. */
+  (of: object): Connection;
+  /** Returns whether no work waits. */
+  isIdle(): boolean;
+}
 
 export function createTurns(roundMs = ROUND_MS): Turns {
   const known = new WeakMap<object, Connection>();
@@ -92,9 +96,10 @@ export function createTurns(roundMs = ROUND_MS): Turns {
       },
     };
   };
-  return (of) => {
+  const connectionOf = (of: object): Connection => {
     const connection = known.get(of) ?? open();
     known.set(of, connection);
     return connection;
   };
+  return Object.assign(connectionOf, { isIdle: () => waiting.size === 0 });
 }

@@ -11,6 +11,7 @@ import { type GrpcConfig, startGrpc } from "./grpc/server.ts";
 import { type HttpConfig, startHttp, startMetrics } from "./http/server.ts";
 import type { Registration } from "../base/rpc.ts";
 import { createResetBudgets } from "./reset-budgets.ts";
+import { createArrivals } from "./arrivals.ts";
 import { createTurns } from "./connection-turns.ts";
 
 export interface TransportOptions {
@@ -59,7 +60,8 @@ export async function startTransports({
     log.warn({ address }, "the address resets too many streams: its connections are refused until it has paused"),
   );
   const { meter } = metrics;
-  const context: TransportContext = { log, admission, turns, resets, maxMessageBytes, meter, health, traces };
+  const arrivals = createArrivals(turns, resets);
+  const context: TransportContext = { log, admission, turns, arrivals, resets, maxMessageBytes, meter, health, traces };
   const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }];
   const closeAll = (waitMs: number) => Promise.all(open.map((each) => each.close(waitMs)));
   const opened = async <Port extends (typeof open)[number]>(port: Promise<Port>): Promise<Port> => {

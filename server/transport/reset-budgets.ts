@@ -2,7 +2,7 @@
  * Limits, by address, the HTTP/2 streams that callers reset. Node limits the resets of one connection only, and each
  * reset costs 25 µs: a caller could start over with a new connection each time.
  */
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
 
 /**
  * Number of streams that an address may reset at once, and then each second: twice the number that one trainer cancels
@@ -25,8 +25,8 @@ interface Budget {
 const WHOLE: Budget = { credit: RESETS_AT_ONCE, atMs: 0, isSuspect: false };
 
 export interface ResetBudgets {
-  /** Refuses connections of addresses whose budget is spent. Call this when the server listens. */
-  watch(server: Server): void;
+  /** Returns whether a new connection's address has credit left. */
+  mayConnect(socket: Socket): boolean;
   /** Counts a stream that an address reset; false: the budget is spent, and the caller must close the connection. */
   spend(address: string): boolean;
 }
@@ -56,15 +56,5 @@ export function createResetBudgets(onSpent: (address: string) => void): ResetBud
     if (credit >= 0 && isSuspect) spend(address, RESETS_AT_ONCE);
     return credit >= 0;
   };
-  return {
-    spend: (address) => spend(address, 1).credit >= 0,
-    watch(server) {
-      const listeners = server.listeners("connection");
-      server.removeAllListeners("connection");
-      server.on("connection", (socket: Socket) => {
-        if (mayConnect(socket)) for (const listener of listeners) Reflect.apply(listener, server, [socket]);
-        else socket.destroy();
-      });
-    },
-  };
+  return { mayConnect, spend: (address) => spend(address, 1).credit >= 0 };
 }

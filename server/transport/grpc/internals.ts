@@ -11,7 +11,7 @@ import {
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
-import type { ResetBudgets } from "../reset-budgets.ts";
+import type { Arrivals } from "../arrivals.ts";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
 
@@ -106,9 +106,9 @@ export function setHttp2Options(server: Server, maxConcurrentStreams: number): v
 }
 
 /** Sets, for each connection, the settings without an option. Call this as soon as the server is bound. */
-export function watchConnections(server: Server, resets: ResetBudgets): void {
+export function watchConnections(server: Server, arrivals: Arrivals): void {
   for (const http2Server of serversOf(server)) {
-    resets.watch(http2Server);
+    arrivals.watch(http2Server);
     http2Server.on("session", (session) => {
       session.setLocalWindowSize(connectionWindowBytes);
       let begun = 0;

@@ -27,7 +27,7 @@ export async function startGrpc(config: GrpcConfig, services: readonly Registrat
   );
   for (const method of companions.methods) methods.set(`/${method.path}`, method);
   const port = await bind(server, config);
-  watchConnections(server, context.resets);
+  watchConnections(server, context.arrivals);
   listenToStreams(server, (serve) => screened(serve, context, methods));
   return {
     port,

@@ -100,7 +100,7 @@ export async function startHttp(
     // Without an upgrade handler, Node would ignore the upgrade; this answers that the path does not exist.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   });
-  context.resets.watch(server);
+  context.arrivals.watch(server);
   const port = await listening(server, "http-port", config.host, config.httpPort);
   return {
     port: port.port,

@@ -1,0 +1,61 @@
+/**
+ * Lets new connections in one after another, while no call waits for its turn. To set a connection up takes half a
+ * millisecond: hundreds that arrive together would hold up everybody else's calls, and then all send their first.
+ */
+import type { Server, Socket } from "node:net";
+import { fairQueue } from "../base/fair-queue.ts";
+import type { Turns } from "./connection-turns.ts";
+import type { ResetBudgets } from "./reset-budgets.ts";
+
+/** Longest time between two connections, in milliseconds, while calls wait for their turns. */
+const BETWEEN_MS = 10;
+
+export interface Arrivals {
+  /**
+   * Refuses connections that the budgets of resets refuse, and lets the others in: addresses by turns, and those of an
+   * address in their order. Call this when the server listens.
+   */
+  watch(server: Server): void;
+}
+
+export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConnect">): Arrivals {
+  const queue = fairQueue<() => void>();
+  let isWaiting = false;
+  let lastMs = 0;
+  const letIn = (): void => {
+    isWaiting = queue.waiting() > 0;
+    if (!isWaiting) return;
+    setImmediate(letIn);
+    if (!turns.isIdle() && performance.now() - lastMs < BETWEEN_MS) return;
+    lastMs = performance.now();
+    queue.next()?.();
+  };
+  const arrive = (socket: Socket, enter: () => void): void => {
+    const { remoteAddress = "" } = socket;
+    // An error without a listener would end the process.
+    const onError = (): void => undefined;
+    socket.on("error", onError);
+    const begin = (): void => {
+      queue.charge(remoteAddress, 1);
+      socket.off("error", onError);
+      if (socket.destroyed) return;
+      if (resets.mayConnect(socket)) enter();
+      else socket.destroy();
+    };
+    queue.add(remoteAddress, begin, 1);
+    if (isWaiting) return;
+    isWaiting = true;
+    setImmediate(letIn);
+  };
+  return {
+    watch(server) {
+      const listeners = server.listeners("connection");
+      server.removeAllListeners("connection");
+      server.on("connection", (socket: Socket) => {
+        arrive(socket, () => {
+          for (const listener of listeners) Reflect.apply(listener, server, [socket]);
+        });
+      });
+    },
+  };
+}
