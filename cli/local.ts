@@ -54,15 +54,9 @@ function workHere(registry: Registry): WorkerPool {
 }
 
 /** Starts worker threads, for the thousands of tasks of a run. */
-async function threads({
-  workers,
-  limits,
-  workerTimeLimitMs: timeLimitMs,
-  environmentFiles,
-}: Config): Promise<WorkerPool> {
-  const { createWorkerPool } = await import("../server/tasks/making/workers.ts");
-  const options = { threads: workers, queueMax: limits.maxQueue, timeLimitMs, environmentFiles };
-  return createWorkerPool({ ...options, warmUp: false, onError: tell });
+async function threads(config: Config): Promise<WorkerPool> {
+  const { openWorkers } = await import("../server/tasks/making/workers.ts");
+  return openWorkers(config, { warmUp: false, onError: tell });
 }
 
 /** Prints a failure of ours, which an outcome only calls "internal". */

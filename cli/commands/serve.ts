@@ -19,7 +19,10 @@ export function addServe(program: Command): void {
     const told = toldToStop();
     if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
     // The server is loaded here because other commands do not need it.
-    const { serve, StartError } = await import("../../server/main.ts");
+    const [{ serve }, { StartError }] = await Promise.all([
+      import("../../server/main.ts"),
+      import("../../server/start-error.ts"),
+    ]);
     const pools = poolBars();
     const server = await serve(result.config, undefined, { onPoolProgress: pools.onProgress })
       .finally(pools.stop)

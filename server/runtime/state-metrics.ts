@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import type { Registry } from "prom-client";
 import type { Health } from "./health.ts";
-import { gauge, one, registerSamples } from "./sampled-metrics.ts";
+import { counter, gauge, one, registerSamples } from "./sampled-metrics.ts";
 
 /**
  * A resource outside of the process that verifications use, such as a sandbox; a resource that was never used is not
@@ -52,5 +52,20 @@ export function registerState(registry: Registry, { health, resources, certifica
   registerSamples(
     registry,
     gauge(name, "When the server's certificate expires, Unix time.", () => one(endsAt), "min"),
+  );
+}
+
+/** Registers the load of the worker threads, and the number of log lines that were dropped. */
+export function registerLoad(
+  registry: Registry,
+  load: () => { readonly waiting: number; readonly running: number },
+  dropped: () => number,
+): void {
+  const lost = "Log lines dropped because their reader does not keep up.";
+  registerSamples(
+    registry,
+    gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", () => one(load().waiting), "sum"),
+    gauge("gradus_worker_jobs_running", "Workers that are making tasks.", () => one(load().running), "sum"),
+    counter("gradus_log_lines_dropped_total", lost, () => one(dropped())),
   );
 }

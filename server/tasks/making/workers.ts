@@ -1,6 +1,7 @@
 /** Runs work of more than about 0.3 ms in threads, off the event loop, and schedules it. */
 import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
+import type { Config } from "../../runtime/config.ts";
 import type { LevelCost, Slice, SliceDone } from "./jobs.ts";
 import { createScheduler, type Running, type Scheduler } from "./scheduler.ts";
 import { createCosts, type SliceOutcome } from "./work.ts";
@@ -33,6 +34,23 @@ const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
  * three times a worker's share of a contested core.
  */
 const WORKERS_NICE = 5;
+
+/** Opens the worker threads that a configuration asks for. */
+export const openWorkers = (
+  { workers, limits, workerTimeLimitMs, environmentFiles }: WorkerConfig,
+  rest: Pick<WorkerOptions, "warmUp" | "onError">,
+): WorkerPool =>
+  createWorkerPool({
+    threads: workers,
+    queueMax: limits.maxQueue,
+    timeLimitMs: workerTimeLimitMs,
+    environmentFiles,
+    ...rest,
+  });
+
+type WorkerConfig = Pick<Config, "workers" | "workerTimeLimitMs" | "environmentFiles"> & {
+  readonly limits: Pick<Config["limits"], "maxQueue">;
+};
 
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;

@@ -1,0 +1,118 @@
+/** Opens the mounts beside the running server, and reloads mounted Python files when they change (`--reload`). */
+import { isAbsolute } from "node:path";
+import type { Logger } from "pino";
+import { createChangingRegistry, type Registry } from "../envs/registry.ts";
+import { RpcError } from "./base/rpc.ts";
+import { beginMounts, type MountContext, type Mounts, withMounts } from "./outside/mounted/open.ts";
+import { watchSources } from "./outside/mounted/reload.ts";
+import type { Resources } from "./outside/gate/resources.ts";
+import type { Config } from "./runtime/config.ts";
+import type { Health } from "./runtime/health.ts";
+import type { ServiceDeps } from "./rpc/deps.ts";
+import { StartError } from "./start-error.ts";
+
+/**
+ * The server counts as ready without a mount that takes longer than this, in milliseconds. A mount that fails sooner
+ * ends the server before it is ready.
+ */
+const READY_WITHOUT_MS = 10_000;
+/** Retry delay of clients that ask for an environment that is still being mounted, in milliseconds. */
+const RETRY_DELAY_MS = 1000;
+
+/**
+ * Begins to open the mounts. Returns them with a registry of `own` and of the environments that are mounted so far.
+ * `ready` throws StartError if something cannot be mounted.
+ */
+export function openMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
+  const registry = createChangingRegistry(own);
+  const onRefused: MountContext["onRefused"] = (refused) =>
+    log.warn(refused, "the server does not serve this part of a mount");
+  const mounts = beginMounts(mounted, {
+    onRefused,
+    onMount: ({ refused, remarks, ...what }) => {
+      log.info(what, "mounted");
+      for (const each of refused) onRefused(each);
+      for (const remark of remarks) log.info({ mount: what.name, remark }, "the mount reports");
+    },
+    onFault: (mount, why) => log.error({ mount, problem: why }, "a mount failed"),
+    adopt: (environments) => {
+      const all = withMounts(own, environments);
+      if (typeof all === "string") return all;
+      registry.replace(all.environments);
+      return undefined;
+    },
+  });
+  if (mounts.pending().length > 0) health.set("mounts", `${mounts.pending().join(", ")} is being mounted`);
+  const setWell = (): void => health.set("mounts", undefined);
+  const patience = setTimeout(setWell, READY_WITHOUT_MS).unref();
+  void mounts.ready.then((why) => {
+    clearTimeout(patience);
+    if (why === undefined) setWell();
+  });
+  const ready = async (): Promise<void> => {
+    const why = await mounts.ready;
+    if (why !== undefined) throw new StartError(why, "failure");
+  };
+  return { mounts, registry: refuseWhileMounting(registry, mounts), ready };
+}
+
+/**
+ * Returns a registry of the present environments. While something is being mounted, looking up an unknown environment
+ * throws UNAVAILABLE, because the mount may bring it.
+ */
+function refuseWhileMounting(registry: Registry, { pending }: Pick<Mounts, "pending">): Registry {
+  return {
+    get environments() {
+      return registry.environments;
+    },
+    had: registry.had,
+    mounting: pending,
+    find(id, version) {
+      const found = registry.find(id, version);
+      const names = pending();
+      if (found.kind === "found" || names.length === 0) return found;
+      throw new RpcError("UNAVAILABLE", `${found.message}; ${names.join(", ")} is being mounted: call again`, {
+        retryDelayMs: RETRY_DELAY_MS,
+        wait: { reason: "MOUNTING", metadata: { mounts: names.join(", ") } },
+      });
+    },
+  };
+}
+
+interface Reloading {
+  readonly mounts: Mounts;
+  readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
+  readonly resources: Resources;
+  /** A time before the mounts were loaded, by Date.now(). */
+  readonly sinceMs: number;
+}
+
+/**
+ * Reloads mounted files when they change, and tells the parts of the server that use their environments. Returns a
+ * function that ends the watch.
+ */
+export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger): () => void {
+  if (!mounted.reload) return () => undefined;
+  const { mounts, deps, resources, sinceMs } = given;
+  const reload = async (name: string): Promise<void> => {
+    const found = await mounts.again(name);
+    if (found.kind === "kept") log.error({ mount: name, problem: found.why }, "what was mounted before goes on");
+    if (found.kind !== "changed") return;
+    deps.scorer.forget();
+    for (const { resource } of [...found.before, ...found.now]) {
+      if (resource === undefined) continue;
+      resources.retire(resource.name);
+      // Masks the arms of replaced sources, and unmasks those of sources that came back.
+      await deps.runs.maskArms(resource.name, undefined);
+    }
+    log.info({ mount: name, digests: found.now.map(({ id, asked }) => `${id} ${asked?.digest}`) }, "mounted again");
+  };
+  const ends = mounted.mounts.flatMap((mount) => {
+    if (mount.kind !== "host" || !isAbsolute(mount.target)) return [];
+    const { name } = mount;
+    const guarded = () =>
+      reload(name).catch((err: unknown) => log.error({ err, mount: name }, "reloading a file failed"));
+    return [watchSources(() => mounts.sources(name), guarded, sinceMs)];
+  });
+  return () => ends.forEach((end) => end());
+}

@@ -1,0 +1,79 @@
+/** Joins the other servers of the store, and connects them with the resources and runs of this one. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "./base/log.ts";
+import { systemClock } from "./base/system-clock.ts";
+import type { Resources } from "./outside/gate/resources.ts";
+import { type Fleet, joinFleet } from "./replicas/fleet.ts";
+import type { Identity } from "./replicas/identity.ts";
+import type { ServiceDeps } from "./rpc/deps.ts";
+import type { Health } from "./runtime/health.ts";
+import { StartError } from "./start-error.ts";
+import type { ReplicaStore } from "./stores/replica-store.ts";
+
+interface Joining {
+  readonly store: ReplicaStore;
+  readonly id: string;
+  readonly identity: () => Identity;
+  readonly drainOthers: boolean;
+}
+
+/** Joins the servers that share the stores. Throws StartError if this server is refused. */
+export async function openReplicas(joining: Joining, log: Log): Promise<Fleet> {
+  const joined = await joinFleet({
+    ...joining,
+    clock: systemClock,
+    pause: (ms) => sleep(ms),
+    onWait: (reason) => log.warn({ reason }, "waiting to see whether another server is still there"),
+  });
+  if (joined.kind === "refused") throw new StartError(joined.message, "failure");
+  return joined.fleet;
+}
+
+/** Throws StartError if this server may not serve beside the others, once everything is mounted. */
+export async function compareReplicas(fleet: Fleet | undefined): Promise<void> {
+  const differs = await fleet?.differs();
+  if (differs !== undefined) throw new StartError(differs, "failure");
+}
+
+/**
+ * Connects resources, runs and the other servers: arms whose resource is down are not drawn from, unless another server
+ * of the same stores can use it. The returned promise resolves when another server replaces this one.
+ */
+export function linkReplicas(
+  fleet: Fleet | undefined,
+  { resources, runs }: { readonly resources: Resources; readonly runs: ServiceDeps["runs"] },
+  log: Log,
+  health: Health,
+): Promise<void> {
+  // maskArms logs its own failures.
+  const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
+  resources.onChange((resource, down) => {
+    if (down === undefined) log.info({ resource }, "a resource is in use again");
+    else log.warn({ resource, reason: down }, "a resource is down");
+    if (fleet === undefined) mask(resource, down);
+    else fleet.tell(resource, down);
+  });
+  const { promise: replaced, resolve } = Promise.withResolvers<void>();
+  fleet?.start({
+    onDown: mask,
+    onLack: (resource) => {
+      if (resource !== undefined)
+        log.warn({ resource }, "a resource is down here but not on another server: send calls there");
+      health.set("resources", resource && `${resource} is down here and not on another server of the store`);
+    },
+    onKeys: (trouble) => {
+      if (trouble === undefined) log.info({}, "the keys of this server match those of the others again");
+      else log.error({ trouble }, "this server is not ready: its keys differ; give it the key file of the others");
+      health.set("keys", trouble && `${trouble}; give it the key file of the others`);
+    },
+    onReplaced: (by) => {
+      log.warn({ by }, "another server replaces this one, which takes no more calls: stop it");
+      resolve();
+    },
+    onProblem: (err) => {
+      if (err === undefined) log.info({}, "the replica table can be reached again");
+      else log.warn({ err }, "cannot reach the replica table; other replicas may be down");
+    },
+  });
+  return replaced;
+}
