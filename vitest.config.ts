@@ -2,19 +2,19 @@ import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import LongestFirst from "./test/support/longest-first.ts";
 
-/** Long enough with many times the load that there are cores for: a guard against hanging and nothing else. */
+/** Guards against a test that hangs, and nothing else. No test takes as long, even on an overloaded machine. */
 const PATIENCE_MS = 600_000;
 
 /**
- * Each of these files has a process of its own. The others share two: to start one and to load the product again for each
- * of three hundred files took a tenth of the time of all tests.
+ * Each of these files has a process of its own. The others share two, because starting a process and loading the product
+ * for each of three hundred files took a tenth of the time of all tests.
  */
 const APART = [
   "test/clients/ts/fresh-project.test.ts",
   "test/e2e/{domain-suites,environments}.test.ts",
-  // It puts another module in the place of one.
+  // This test replaces a module.
   "test/server/curriculum/fixture-policy.test.ts",
-  // They take longest, and these begin first.
+  // These take longest, and the files of this project begin first.
   "test/docs/snippets.test.ts",
   "test/e2e/{flight,hostile,kill,two-servers}.test.ts",
   "test/simulation/*.test.ts",
@@ -22,9 +22,9 @@ const APART = [
 
 export default defineConfig({
   test: {
-    // The processes that tests start, hundreds of them, do not compile the same files again (as cli/gradus has it).
+    // The hundreds of processes that tests start share one cache of compiled files, as cli/gradus does.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/compiled", import.meta.url)) },
-    // Of memory that something holds, tests leave out what nobody does any more.
+    // Tests of memory collect garbage before they measure.
     execArgv: ["--expose-gc"],
     setupFiles: ["test/cli/end-hosts.ts"],
     globalSetup: ["test/support/shared-postgres-end.ts"],
@@ -36,7 +36,7 @@ export default defineConfig({
         test: {
           name: "together",
           include: ["test/**/*.test.ts"],
-          // What is in test/browser wants one: `make test-browser`.
+          // The tests in test/browser need a browser: `make test-browser`.
           exclude: [...configDefaults.exclude, "test/browser/**", ...APART],
           isolate: false,
         },
@@ -46,9 +46,9 @@ export default defineConfig({
     hookTimeout: PATIENCE_MS,
     teardownTimeout: PATIENCE_MS,
     expect: { poll: { timeout: PATIENCE_MS } },
-    // Tests wait as long for what must come (test/support/patience.ts).
+    // Tests wait as long for an event that must happen (test/support/patience.ts).
     provide: { patienceMs: PATIENCE_MS },
-    // Two cores: more workers than that make each other late.
+    // More workers than the two cores would delay each other.
     maxWorkers: 2,
   },
 });

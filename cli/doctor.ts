@@ -70,7 +70,7 @@ function filesIn(directory: string): readonly string[] {
   }
 }
 
-/** Offset of SQLite's user version in a file: https://sqlite.org/fileformat.html#user_version_number */
+/** Offset of SQLite's user version in a file (https://sqlite.org/fileformat.html#user_version_number). */
 const USER_VERSION_AT = 60;
 
 /**

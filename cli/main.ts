@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Ends this process when its npx was killed. npx passes signals on, except kill -9. A signal is used so that the
+ * Ends this process when its npx was killed. The npx command passes signals on, except `kill -9`. A signal is used so that the
  * terminal is restored and `gradus serve` drains.
  */
 function endWithNpx(): void {

@@ -4,8 +4,8 @@ import type { ConnectionMistake, GradusCode } from "../clients/ts/src/public.ts"
 import { assertNever } from "../envs/lib/assert-never.ts";
 
 /**
- * failure: the command could not be done. usage: the arguments are wrong. missing: a named thing does not exist, such
- * as a run or a file. unreachable: no server answers, or not in the requested way.
+ * Kind of a problem. `failure`: the command could not be done. `usage`: the arguments are wrong. `missing`: a named
+ * thing, such as a run or a file, does not exist. `unreachable`: no server answers in the requested way.
  */
 export type ProblemKind = "failure" | "usage" | "missing" | "unreachable";
 

@@ -1,4 +1,4 @@
-/** Builds the page into page/dist: files that the HTTP port serves as they are, named by their content. */
+/** Builds the page into page/dist. The HTTP port serves the files unchanged. Their names contain a digest of their content. */
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { defineConfig, type Plugin } from "vite";
 const brotli = promisify(brotliCompress);
 const zip = promisify<Uint8Array, { readonly level: number }, Uint8Array>(gzip);
 
-/** Each file once more as browsers take it, so that no server compresses the same again and again. */
+/** Writes each file also compressed by brotli and gzip, so that no server compresses it for each request. */
 function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    // Of what lies there when all else is done.
+    // All files of the build exist at this point.
     async writeBundle({ dir = "" }, bundle) {
       const write = async (fileName: string, ending: string, form: Promise<Uint8Array>) =>
         writeFile(join(dir, `${fileName}${ending}`), await form);
@@ -30,7 +30,7 @@ function compressed(): Plugin {
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Wherever a proxy puts it.
+  // Relative, so that a proxy may serve the page under any path.
   base: "./",
   plugins: [compressed()],
   worker: { format: "es" },
@@ -38,7 +38,7 @@ export default defineConfig({
     outDir: "dist",
     emptyOutDir: true,
     target: "es2022",
-    // A policy that allows the page's own files alone refuses what is written into it.
+    // The content security policy allows only files of the page, and refuses assets inlined into its HTML.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

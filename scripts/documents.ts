@@ -1,7 +1,7 @@
 /**
  * Checks documents against the tree: every path that they name exists, CONTRIBUTING.md lists the present folders, and
  * the index of docs/ lists its pages. No document cites documents that are not here, or installs a package of ours from
- * an index. Rows of tables stand in tables. scripts/check.sh runs it.
+ * an index. Rows of tables stand in tables. `scripts/check.sh` runs it.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

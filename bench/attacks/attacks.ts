@@ -91,7 +91,7 @@ async function drawTasks(unary: Unary, runId: string, tasks: number): Promise<vo
   }
 }
 
-/** gRPC messages of 60 MB of zeros, compressed to 60 KB. */
+/** Sends gRPC messages of 60 MB of zeros, compressed to 60 KB. */
 function bomb(headers: Record<string, string>): Attack["call"] {
   const zeros = gzipSync(Buffer.alloc(60 * MiB));
   const frame = Buffer.concat([Buffer.of(1), uint32(zeros.length), zeros]);

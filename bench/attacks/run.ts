@@ -4,7 +4,9 @@
  * An idle server that nobody attacks is measured at the same moments. README.md says how, docs/evidence.md has the
  * figures.
  *
- *   node bench/attacks/run.ts [--json] [--rounds 1] [--seconds 10] [--attack "rapid resets"] [--nice 19]
+ * ```
+ * node bench/attacks/run.ts [--json] [--rounds 1] [--seconds 10] [--attack "rapid resets"] [--nice 19]
+ * ```
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";

@@ -2,7 +2,9 @@
  * How long programs that sit hold the sandbox, and how long another client's right program waits behind twelve of them, on a
  * server that runs one program at a time.
  *
- *   node bench/attacks/sitting.ts [--rounds 3] [--sleepers 12]
+ * ```
+ * node bench/attacks/sitting.ts [--rounds 3] [--sleepers 12]
+ * ```
  */
 import { parseArgs } from "node:util";
 import { createClient, type GradusClient, type Task } from "../../clients/ts/src/index.ts";

@@ -2,8 +2,10 @@
  * The memory of a server that trainers keep busy, for sizing and for the bar of docs/guides/capacity.md: after ten minutes at
  * 70% of a core with 20 runs it has at most 2.5 times the memory of an idle server.
  *
- *   node bench/capacity/loaded.ts [--minutes 10] [--runs 20] [--load 0.7] [--characters 4096] [--groups 64] [--json]
- *       [-- FLAGS OF THE SERVER]
+ * ```
+ * node bench/capacity/loaded.ts [--minutes 10] [--runs 20] [--load 0.7] [--characters 4096] [--groups 64] [--json]
+ *     [-- FLAGS OF THE SERVER]
+ * ```
  *
  * Each run draws update batches of 64 countdown tasks and sends 16 completions of each, so many groups in one BatchStep. The
  * pace of all runs follows the processor time of all threads of the server, or the time that its event loop is busy where that

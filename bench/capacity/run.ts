@@ -4,8 +4,10 @@
  * Times are processor time of the server and all its processes, so that a busy machine changes them little.
  * The table of docs/guides/capacity.md is this program's output.
  *
- *   node bench/capacity/run.ts [--seconds 3] [--environment np/tsp] [--runs 200] [--json]
- *   node bench/capacity/run.ts --environment none --store postgres://… --database-pid PID
+ * ```
+ * node bench/capacity/run.ts [--seconds 3] [--environment np/tsp] [--runs 200] [--json]
+ * node bench/capacity/run.ts --environment none --store postgres://… --database-pid PID
+ * ```
  *
  * Groups have 16 completions of 4 KB, half of them right if there is a solver or a solution, at the hardest trainable
  * level.

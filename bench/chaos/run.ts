@@ -3,7 +3,9 @@
  * runs of a real server that is killed at random points, which must go on as if it had not been; then runs on replicas.
  * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
- *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--points 0] [--scene NAME…] [--replicated 0] [--json]
+ * ```
+ * node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--points 0] [--scene NAME…] [--replicated 0] [--json]
+ * ```
  *
  * `seed` is the first seed. `points` are the kills of each run that is held against an undisturbed one, 0: none. There is a
  * run for each scene: bandit, frontier, own and rows; mounted, the bandit over arms of a Python file, whose host is killed

@@ -1,9 +1,11 @@
 /**
  * Judges the policies by simulated students: every policy against every kind, beside equal shares on the same students.
  *
- *   node bench/curriculum/run.ts [--quick] [--seeds 100] [--seeds-others 20] [--set reported|tuning|…] [--kinds tuned|all]
- *                                [--students FILE…] [--policies FILE] [--only NAME…] [--policy NAME…] [--jobs N]
- *                                [--keep FILE] [--save FILE] [--from FILE…] [--out FOLDER] [--json]
+ * ```
+ * node bench/curriculum/run.ts [--quick] [--seeds 100] [--seeds-others 20] [--set reported|tuning|…] [--kinds tuned|all]
+ *                              [--students FILE…] [--policies FILE] [--only NAME…] [--policy NAME…] [--jobs N]
+ *                              [--keep FILE] [--save FILE] [--from FILE…] [--out FOLDER] [--json]
+ * ```
  *
  * `seeds` is the number of students of each kind under the recommended policy, `seeds-others` under the others; `quick`
  * is 8 of each, without the slow ones. `kinds tuned` leaves out those that were set apart. `students` are files that

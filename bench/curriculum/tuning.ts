@@ -1,7 +1,9 @@
 /**
- * Candidates from which the default was chosen, on the kinds that were not set apart:
+ * Candidates from which the default was chosen, on the kinds that were not set apart.
  *
- *   node bench/curriculum/run.ts --policies bench/curriculum/tuning.ts --set tuning --kinds tuned --seeds 10
+ * ```
+ * node bench/curriculum/run.ts --policies bench/curriculum/tuning.ts --set tuning --kinds tuned --seeds 10
+ * ```
  *
  * Settings are the same for all students. `--policy` names some of them.
  */

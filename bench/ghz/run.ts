@@ -2,7 +2,9 @@
  * Load tests with ghz, a gRPC client that is not ours. Starts our server, makes tasks and completions, runs ghz for
  * Step, BatchStep and StreamSteps, and prints a Markdown table. README.md says how it was run and what came out.
  *
- *   node bench/ghz/run.ts [--seconds 10]
+ * ```
+ * node bench/ghz/run.ts [--seconds 10]
+ * ```
  */
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { execFileSync } from "node:child_process";

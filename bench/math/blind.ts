@@ -2,7 +2,9 @@
  * Judges generated pairs of known truth, blind: the classes were written without a look at the comparison in envs/math.
  * The program ends with 1 if more than 0.5% of the equal pairs are refused or an unequal one is accepted.
  *
- *   node bench/math/blind.ts [--count 100] [--seed 1] [--table FILE] [--json]
+ * ```
+ * node bench/math/blind.ts [--count 100] [--seed 1] [--table FILE] [--json]
+ * ```
  *
  * `--count` is of equal and of unequal pairs in each class. `--table` writes a table of the classes with examples.
  */

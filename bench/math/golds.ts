@@ -1,9 +1,11 @@
 /**
  * Public expected answers: how many are rejected and why, whether each is equal to itself, and whether any is taken for
- * another one of its shape. A folder holds a file a set, SET.jsonl; none is kept in the repository. sympy, if its Python is
+ * another one of its shape. A folder holds a file a set, SET.jsonl; none is kept in the repository. `sympy`, if its Python is
  * named, looks for a place where two golds that are taken for equal differ; what it cannot read is shown.
  *
- *   node bench/math/golds.ts FOLDER [--crossed 60000] [--python PYTHON] [--show 20]
+ * ```
+ * node bench/math/golds.ts FOLDER [--crossed 60000] [--python PYTHON] [--show 20]
+ * ```
  *
  * Exits with 1 if a gold is not equal to itself, or if two are equal that sympy finds different.
  */

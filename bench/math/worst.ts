@@ -6,7 +6,9 @@
  * again.
  * A thread's clock moves in steps of up to 4 ms, and a shared machine has hiccups.
  *
- *   node bench/math/worst.ts [--length 8192 --length 300 …] [--limit-ms 20] [--top 15] [--json]
+ * ```
+ * node bench/math/worst.ts [--length 8192 --length 300 …] [--limit-ms 20] [--top 15] [--json]
+ * ```
  *
  * Exits with 1 if a shape is over the limit twice.
  */

@@ -4,7 +4,9 @@
  * Step's is,
  * through the gate of the environment's resource. The two are measured by turns.
  *
- *   node bench/mounted/run.ts [--python .venv/bin/python] [--pairs 15] [--levels 1,20,50,200] [--json]
+ * ```
+ * node bench/mounted/run.ts [--python .venv/bin/python] [--pairs 15] [--levels 1,20,50,200] [--json]
+ * ```
  *
  * The bar is 1.3 times verification alone if that takes 50 µs or more, and 20 µs more if it takes less.
  * Exits with 1 if the bar is missed.

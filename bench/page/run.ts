@@ -2,7 +2,9 @@
  * Measures the page in Chromium against a real server: weight of its files, first paint, and how long a long run takes to
  * be drawn. Ends with 1 if a bar is missed.
  *
- *   node bench/page/run.ts [--arms 8,1000] [--batches 5000] [--times 9] [--data FOLDER] [--json]
+ * ```
+ * node bench/page/run.ts [--arms 8,1000] [--batches 5000] [--times 9] [--data FOLDER] [--json]
+ * ```
  *
  * Making the runs takes most of the time; --data keeps them in a folder and finds them there. `make setup` builds the page.
  */

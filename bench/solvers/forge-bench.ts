@@ -2,7 +2,9 @@
  * Makes FORGE-BENCH: 1,000 instances at benchmark level with their proven optima and prompts, in one thread. The digest
  * is over all of them: run it twice, and on two machines.
  *
- *   node bench/solvers/forge-bench.ts
+ * ```
+ * node bench/solvers/forge-bench.ts
+ * ```
  */
 import { createHash } from "node:crypto";
 import { makeGenerated } from "../../envs/instances.ts";

@@ -1,6 +1,10 @@
 /**
- * How fast instances are solved exactly at each level, for each environment with something to optimise or those named.
- * The largest parameters are maxima.ts's. `node bench/solvers/run.ts np/clique np/tsp --count 5000 --json`
+ * Measures how fast instances are solved exactly at each level. The arguments name environments; the default is each one
+ * with something to optimise. The largest parameters are in maxima.ts.
+ *
+ * ```
+ * node bench/solvers/run.ts np/clique np/tsp --count 5000 --json
+ * ```
  */
 import { parseArgs } from "node:util";
 import type { Environment, Parameters } from "../../envs/environment.ts";

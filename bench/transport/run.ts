@@ -1,8 +1,10 @@
 /**
  * Our server against a minimal gRPC server, in pairs. README.md says how it was run and what came out.
  *
- *   node bench/transport/run.ts [--json] [--repetitions 9] [--seconds 2] [--scenario batch|unary|stream]
- *     [--other FOLDER]  our server from another checkout in place of the minimal one: what a change brings
+ * ```
+ * node bench/transport/run.ts [--json] [--repetitions 9] [--seconds 2] [--scenario batch|unary|stream]
+ *   [--other FOLDER]  our server from another checkout in place of the minimal one: what a change brings
+ * ```
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";

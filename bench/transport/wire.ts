@@ -1,7 +1,7 @@
 /**
- * HTTP/2 and gRPC framing by hand over one socket. A load that comes from a gRPC client costs more CPU than the server
- * that answers it, so that on two cores it would measure the client; this one writes requests made beforehand, and of
- * the answers reads the frames' heads only. https://www.rfc-editor.org/rfc/rfc9113
+ * HTTP/2 and gRPC framing by hand over one socket (https://www.rfc-editor.org/rfc/rfc9113). A gRPC client that makes a
+ * load costs more CPU than the server that answers it, so on two cores the client would be measured. The code here
+ * writes requests made beforehand, and reads only the heads of the answers' frames.
  */
 import { connect } from "node:net";
 import type { Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** gradus backup and gradus restore: write a server's data folder to one file, and read it back. */
+/** `gradus backup` and `gradus restore`: write a server's data folder to one file, and read it back. */
 import type { Command } from "commander";
 import { addFolderOptions, configOf, type LocalFlags } from "../connection.ts";
 import { withOut } from "../out.ts";

@@ -1,4 +1,4 @@
-/** gradus completion: prints a script with which a shell completes this command line. */
+/** `gradus completion`: prints a script with which a shell completes this command line. */
 import { Argument, type Command } from "commander";
 import { completionScript, type Shell, shells } from "../completion.ts";
 import { print } from "../print.ts";

@@ -1,4 +1,4 @@
-/** gradus doctor: reports what is missing on this machine, and how to get it. */
+/** `gradus doctor`: reports what is missing on this machine, and how to get it. */
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { addReachOptions, type ConnectionFlags, withClient } from "../connection.ts";

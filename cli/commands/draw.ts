@@ -1,5 +1,5 @@
 /**
- * gradus draw: draws a task with an answer to it. Without a server it also shows the solver's answer beside one that is
+ * `gradus draw`: draws a task with an answer to it. Without a server it also shows the solver's answer beside one that is
  * not the best; a server shows that only to operators, with --solve. On a terminal the picture goes to a file, whose
  * path is printed. Into a pipe or a file it goes directly.
  */

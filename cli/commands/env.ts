@@ -1,5 +1,5 @@
 /**
- * gradus env: writes and checks environments in Python. gradus.serve does both, in the interpreter that has it
+ * `gradus env`: writes and checks environments in Python. `gradus.serve` does both, in the interpreter that has it
  * installed.
  */
 import { spawn } from "node:child_process";

@@ -1,4 +1,4 @@
-/** gradus envs: lists and describes environments. */
+/** `gradus envs`: lists and describes environments. */
 import type { Command } from "commander";
 import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../clients/ts/src/public.ts";
 import type {

@@ -1,5 +1,5 @@
 /**
- * gradus eval: evaluates a model behind an OpenAI-compatible endpoint on a suite. Finished samples are kept, so an
+ * `gradus eval`: evaluates a model behind an OpenAI-compatible endpoint on a suite. Finished samples are kept, so an
  * evaluation can be resumed.
  */
 import type { Command } from "commander";

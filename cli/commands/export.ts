@@ -1,4 +1,4 @@
-/** gradus export: writes training data for SFT and RFT, from graded completions or from the solvers' answers. */
+/** `gradus export`: writes training data for SFT and RFT, from graded completions or from the solvers' answers. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AnswerFormatName, type GradusClient, type SplitName, splitNames } from "../../clients/ts/src/public.ts";
 import {

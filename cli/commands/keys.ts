@@ -1,4 +1,4 @@
-/** gradus keys: lists and changes the keys that sign task ids, in the key file or in a database. */
+/** `gradus keys`: lists and changes the keys that sign task ids, in the key file or in a database. */
 import type { Command } from "commander";
 import type { Config } from "../../server/runtime/config.ts";
 import type { Change, Changed } from "../../server/tasks/rotate-keys.ts";

@@ -1,4 +1,4 @@
-/** gradus policies: checks modules of custom policies against the laws that hold for every policy. */
+/** `gradus policies`: checks modules of custom policies against the laws that hold for every policy. */
 import type { Command } from "commander";
 import { noConstraints, type Policy } from "../../server/curriculum/types.ts";
 import { definitionOf } from "../../server/curriculum/policies/registry.ts";

@@ -1,4 +1,4 @@
-/** gradus pools: checks, samples, profiles and extends files of rows. */
+/** `gradus pools`: checks, samples, profiles and extends files of rows. */
 import type { Command } from "commander";
 import { addCheck } from "./pools/check.ts";
 import { addDistract } from "../research/distract/command.ts";

@@ -1,4 +1,4 @@
-/** gradus reset: makes and prints tasks. */
+/** `gradus reset`: makes and prints tasks. */
 import type { Command } from "commander";
 import { AnswerFormat, GradusError, Source, Split, TaskSchema, Thinking } from "../../clients/ts/src/public.ts";
 import type { GradusClient, ResetResult, Task, TaskChoice } from "../../clients/ts/src/public.ts";

@@ -1,4 +1,4 @@
-/** gradus run: creates, watches and changes training runs, and charts what they drew. */
+/** `gradus run`: creates, watches and changes training runs, and charts what they drew. */
 import type { Command } from "commander";
 import { addCheck } from "./run/check.ts";
 import { addControl } from "./run/control.ts";

@@ -1,4 +1,4 @@
-/** gradus sandbox check: tests whether the sandbox contains hostile programs on this machine. */
+/** `gradus sandbox check`: tests whether the sandbox contains hostile programs on this machine. */
 import { type Command, Option } from "commander";
 import { hostilePrograms, checkSandbox, type Checked } from "../../server/outside/sandbox/check/check.ts";
 import type { Hostile } from "../../server/outside/sandbox/check/hostile.ts";

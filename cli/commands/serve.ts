@@ -1,4 +1,4 @@
-/** gradus serve: runs a server until it is stopped. */
+/** `gradus serve`: runs a server until it is stopped. */
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { isFirstProcess, superviseProcesses } from "../../server/runtime/processes.ts";

@@ -1,4 +1,4 @@
-/** gradus step: scores a completion. */
+/** `gradus step`: scores a completion. */
 import { say } from "../../server/runtime/terminal.ts";
 import { type Command, Option } from "commander";
 import { type Outcome, OutcomeSchema, type ScoredOutcome } from "../../clients/ts/src/public.ts";

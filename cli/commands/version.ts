@@ -1,4 +1,4 @@
-/** gradus version: prints the version of this command line, and of a server. */
+/** `gradus version`: prints the version of this command line, and of a server. */
 import type { Command } from "commander";
 import { type GradusClient, ServerInfoSchema } from "../../clients/ts/src/public.ts";
 import { commit, version } from "../../server/runtime/version.ts";

@@ -1,4 +1,4 @@
-/** A whole specification tried on what is at an address: a server of the contract, or a provider of environments. */
+/** Tries every clause of a specification on a server of the contract, or on a provider of environments, at an address. */
 import { randomBytes } from "node:crypto";
 import { GradusError, type GradusClient } from "../../clients/ts/src/public.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
@@ -12,7 +12,7 @@ import { CliProblem } from "../problem.ts";
 import { pass, skip, tried, type Tried } from "./clause.ts";
 import { ofEnvironment, ofRuns, ofServer } from "./server-clauses.ts";
 
-/** Whether what answers is a server of the contract; else it may be a provider. */
+/** Returns whether a server of the contract answers. If not, the address may belong to a provider. */
 export async function isServer(client: GradusClient): Promise<boolean> {
   try {
     await client.getServerInfo();
@@ -23,7 +23,7 @@ export async function isServer(client: GradusClient): Promise<boolean> {
   }
 }
 
-/** `wanted`: the ids of environments; none: all. */
+/** Tries the clauses of a server. `wanted` has the ids of the environments to try. Empty: all. */
 export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<Tried> {
   yield* tried(ofServer, client, "");
   const all = await client.listEnvironments();
@@ -50,7 +50,7 @@ export async function* conformServer(client: GradusClient, wanted: readonly stri
     yield* tried(ofRuns, { client, ...playable, runId: `conformance-${randomBytes(6).toString("hex")}` }, "");
 }
 
-/** One that there is not would be tried by no clause, and nothing would be found wrong with it. */
+/** Refuses an unknown id. Without this check no clause would try it, and the report would show no failure. */
 function refuseUnknown(wanted: readonly string[], all: readonly { readonly id: string }[]): void {
   const ids = all.map(({ id }) => id);
   const unknown = wanted.find((id) => !ids.includes(id));
@@ -63,17 +63,17 @@ async function makes(client: GradusClient, environment: string, level: string): 
   return result?.result.case === "task";
 }
 
-/** Choice of the levels of a provider that are tried, and how. */
+/** Choice of the levels of a provider to try, and options of the trials. */
 export interface ProviderChoice extends Pick<Subject, "seeds"> {
-  /** Ids of environments. Empty: all. */
+  /** Ids of the environments to try. Empty: all. */
   readonly environments: readonly string[];
-  /** Names of levels. Left out or empty: all. */
+  /** Names of the levels to try. Unset or empty: all. */
   readonly levels?: readonly string[];
-  /** Aborted when no further rule is to be tried. Left out: never. */
+  /** Aborts the trials. Unset: they run to the end. */
   readonly signal?: AbortSignal;
-  /** Told of each level that was tried. */
+  /** Called after each level with its name. */
   readonly onLevel?: (level: string) => void;
-  /** Tries further rules on each level. Left out: none. */
+  /** Tries further rules on each level. Unset: none. */
   readonly more?: Parameters<typeof examine>[1];
 }
 
@@ -82,7 +82,7 @@ export const levelWords = (id: string, level: string): string => `${id}, level $
 export const isChosen = (level: string, { levels = [] }: Pick<ProviderChoice, "levels">): boolean =>
   levels.length === 0 || levels.includes(level);
 
-/** Tries the rules that a server holds a provider to before it serves a level. */
+/** Tries the rules that a provider must keep before a server serves its levels. */
 export async function* conformProvider(provider: Provider, choice: ProviderChoice): AsyncGenerator<Tried> {
   const { environments: wanted, signal = new AbortController().signal, more, seeds } = choice;
   const { described } = provider;

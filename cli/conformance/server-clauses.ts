@@ -1,4 +1,4 @@
-/** Clauses that any server of the contract (proto/gradus/v1) keeps: of the server, of each environment, and of runs. */
+/** Clauses that any server of the contract (proto/gradus/v1) keeps: for the server, for each environment, and for runs. */
 import {
   type Environment,
   GradusError,
@@ -9,7 +9,7 @@ import {
 } from "../../clients/ts/src/public.ts";
 import { type Clause, inPart, type Finding, fail, pass, skip, unless } from "./clause.ts";
 
-/** An environment at one of its levels. */
+/** Environment and level on which clauses are tried. */
 export interface EnvironmentSubject {
   readonly client: GradusClient;
   readonly environment: Environment;
@@ -20,7 +20,7 @@ export interface RunSubject {
   readonly client: GradusClient;
   readonly environment: string;
   readonly level: string;
-  /** A run of this id is made and deleted. */
+  /** Id of the run that the clauses create and delete. */
   readonly runId: string;
 }
 
@@ -35,7 +35,7 @@ const HOSTILE = [
   "()[]{}".repeat(20_000),
 ] as const;
 
-/** The code of a call's failure; undefined: it did not fail. */
+/** Returns the status code of a failed call. Undefined if the call succeeded. */
 async function codeOf(call: Promise<unknown>): Promise<GradusCode | undefined> {
   try {
     await call;
@@ -53,7 +53,7 @@ async function refusedWith(call: Promise<unknown>, wanted: GradusCode): Promise<
 
 const textOf = (task: Task): string => JSON.stringify(task.prompt.map(({ role, content }) => [role, content]));
 
-/** Tasks of some seeds, but for those that cannot be made. */
+/** Returns the tasks of some seeds. Seeds whose task cannot be made are left out. */
 async function tasksOf(
   { client, environment: { id }, level }: EnvironmentSubject,
   seeds: readonly bigint[],
@@ -69,7 +69,7 @@ async function firstTask(subject: EnvironmentSubject): Promise<Task> {
   return task;
 }
 
-/** Why a completion that cannot be right is not scored as one. */
+/** Returns what is wrong with the outcome of a completion that must be scored and not count as solved. */
 function wrongly(outcome: Outcome): string | undefined {
   if (outcome.kind === "unscored") return `it has no reward: ${outcome.reason}: ${outcome.detail}`;
   return outcome.solved ? "it counts as solved" : undefined;
@@ -191,7 +191,7 @@ const config = ({ environment, level }: RunSubject, numGenerations: number) => (
   seed: 1n,
 });
 
-/** In order: each goes on from the one before. */
+/** Clauses on runs. Each continues from the state that the one before left. */
 export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", [
   {
     says: "CreateRun gives the same run to all who ask with the same configuration, and ALREADY_EXISTS to others.",

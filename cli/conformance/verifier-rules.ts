@@ -1,4 +1,4 @@
-/** Rules on verifiers that take many answers to try. Only `gradus env check` tries them, by a second host of the environment. */
+/** Rules on verifiers that need many answers. Only `gradus env check` tries them, in a second host of the environment. */
 import { isDeepStrictEqual } from "node:util";
 import {
   type Instances,
@@ -13,13 +13,13 @@ import { isRight } from "../../server/outside/mounted/findings.ts";
 import { NOTHING, type Verified } from "../../server/outside/mounted/provider.ts";
 import { firstOf, type Rule, rule } from "../../server/outside/mounted/rules.ts";
 
-/** Instances of which answers are tried. */
+/** Maximum number of instances on which answers are tried. */
 const INSTANCES_MAX = 2;
-/** Times that each of a few answers is verified by one process, fewer if that takes more than 20 s. */
+/** Number of times that one process verifies each of a few answers. Fewer if this takes more than 20 s. */
 const REPEATS = 12;
 const REPEATED_MS_MAX = 20_000;
 const GUESSES = [NONSENSE, "0", "1", "yes", "a"];
-/** Status with which a process ends that ran an answer. */
+/** Exit status of a process that ran an answer as code. */
 const STATUS = 73;
 
 const EXIT = `__import__('os')._exit(${STATUS})`;
@@ -36,7 +36,7 @@ const referencesOf = (made: readonly Made[]): readonly string[] =>
 
 // Remembering.
 
-/** Verdicts on one answer: by one process that verified others before, and last by a fresh process. */
+/** Verdicts on one answer. The last is by a fresh process, the others by one process that verified other answers before. */
 interface Repeated {
   readonly text: string;
   readonly found: readonly Verified[];
@@ -91,11 +91,11 @@ const LISTS: readonly ((wrong: readonly string[], right: string) => string)[] = 
   ([one = "", two = ""], right) => `It may be ${one} or ${right} or ${two}.`,
 ];
 
-/** Returns texts that are taken for right, and are not. */
+/** Returns wrong texts that the verifier accepts. */
 async function contain(subject: Subject, made: Instances): Promise<readonly string[]> {
   const { described } = subject;
   const taken: string[] = [];
-  // An objective may be had for a list, too.
+  // With another goal, a list may rightly have an objective.
   if (described.goal !== "satisfy") return taken;
   for (const each of made.slice(0, INSTANCES_MAX)) {
     const { reference } = each.instance;
@@ -119,13 +119,13 @@ const ON_CONTAINING: readonly Rule<readonly string[]>[] = [
 
 // Running.
 
-/** Returns answers that were run, each with what shows it. */
+/** Returns answers that the verifier ran as code, each with the evidence. */
 async function run(subject: Subject, made: Instances): Promise<readonly string[]> {
   const one = made.find(({ instance: { reference } }) => reference !== undefined) ?? made[0];
   const { reference = "0" } = one.instance;
   const found: string[] = [];
   for (const value of [reference, JSON.stringify(reference)]) {
-    // The second is the same text to whoever looks for the value in it, and no expression.
+    // The second text contains the value too, but is no valid expression. A verifier that only searches judges both alike.
     const [expression, text] = [`(lambda: ${value})()`, `(lambda: ${value})(`];
     const [run = NOTHING, read = NOTHING] = await verify(subject, one, [expression, text]);
     if (isRight(subject.described, run) && !isRight(subject.described, read))

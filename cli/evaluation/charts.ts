@@ -163,7 +163,7 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
   });
 }
 
-/** Draws pass@k over k, with a line for each row. linesStyle defines the colours. */
+/** Draws pass@k over k, with a line for each row. `linesStyle` defines the colours. */
 export function passCurves(label: string, rows: readonly ReportRow[]): string {
   const data = rows.flatMap(({ name, figures }) =>
     Object.entries(figures).flatMap(([figure, value]) => {

@@ -39,7 +39,7 @@ const columns: readonly Column[] = [
   percent("truncated_rate", "truncated", "completions cut before they were done"),
 ];
 
-/** Returns the columns that the rows have. pass@k columns, sorted by k, come before pass@avg. */
+/** Returns the columns that the rows have. The columns of pass@k, sorted by k, come before pass@avg. */
 export function columnsOf(rows: readonly ReportRow[]): readonly Column[] {
   const names = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
   const ks = [...names].flatMap((name) => /^pass@(\d+)$/.exec(name)?.[1] ?? []).map(Number);

@@ -1,4 +1,4 @@
-/** The words of answer labels in ten languages. labels.ts has the grammar. */
+/** The words of answer labels in ten languages. `labels.ts` has the grammar. */
 
 /** Words before a label, one or two of them: "Therefore, we conclude that". */
 export const LEADS = [

@@ -9,7 +9,7 @@ import { withPlainTags } from "./tags.ts";
 /**
  * How much of its thinking a completion holds. The trainer says so, because chat templates move thoughts elsewhere.
  *
- * - required: all of it. think_answer needs a <think> and, after it, a </think>. The other formats need no thinking,
+ * - required: all of it. `think_answer` needs a <think> and, after it, a </think>. The other formats need no thinking,
  *   and skip it if it is there.
  * - prefilled: the prompt ends with <think>, so that the completion begins within the thinking. Every format needs the
  *   </think> and counts nothing before it. A <think> is not needed.

@@ -13,8 +13,8 @@ export type Token =
   | { readonly kind: "bytes"; readonly value: string; readonly line: number }
   | { readonly kind: "unread"; readonly reason: string; readonly line: number }
   /**
-   * newline: the end of a logical line. indent, dedent: more or less indentation at its start. end: the end of the
-   * text.
+   * Token without text. `newline`: the end of a logical line. `indent` and `dedent`: more or less indentation at the
+   * start of a line. `end`: the end of the text.
    */
   | { readonly kind: "newline" | "indent" | "dedent" | "end"; readonly line: number };
 

@@ -1,6 +1,6 @@
 /**
  * Reads lists of integers, such as [0, 3, 1], in the spellings of people and models. The parser is hand-written, makes
- * one pass, and limits all sizes. envs/answers/strip.ts removes the wrapping of an answer first.
+ * one pass, and limits all sizes. `envs/answers/strip.ts` removes the wrapping of an answer first.
  */
 import type { Parsed } from "../facts.ts";
 import { narrow, skipGap } from "./text.ts";

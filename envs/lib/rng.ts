@@ -4,7 +4,7 @@ import seedrandom from "seedrandom";
 
 /** Random stream. */
 export interface Rng {
-  /** Returns an integer in [min, max], both included. max − min must be below 2^32. */
+  /** Returns an integer in [min, max], both included. The difference max − min must be below 2^32. */
   int(min: number, max: number): number;
   /** Returns a number in [0, 1), a multiple of 2^-32. */
   float(): number;
@@ -29,7 +29,7 @@ export function keyOf(...parts: readonly (string | number | bigint)[]): string {
 }
 
 /**
- * Returns the SHA-256 of the key of the parts, in hex. seedrandom gives equal streams for keys such as "1" and "11", so
+ * Returns the SHA-256 of the key of the parts, in hex. `seedrandom` gives equal streams for keys such as "1" and "11", so
  * every stream is seeded through this hash of fixed width.
  */
 export function hashKey(...parts: readonly (string | number | bigint)[]): string {
@@ -81,7 +81,7 @@ const ROUNDS = 8;
 const UINT32 = 2 ** 32;
 
 /**
- * Maps a position by a permutation of 0 to size − 1 that the key fixes. size is at most 2^32. A Feistel network
+ * Maps a position by a permutation of 0 to size − 1 that the key fixes. The size is at most 2^32. A Feistel network
  * permutes the range up to the next even power of two. A value of size or more is permuted again (cycle walking: Black
  * and Rogaway, "Ciphers with arbitrary finite domains", 2002).
  */

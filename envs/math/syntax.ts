@@ -26,7 +26,7 @@ export type Node =
       readonly value: Rational;
       /** Number of digits after the decimal point. Unset if none was written. */
       readonly decimals?: number;
-      /** Set if the decimal continues without end, as in 3.141… */
+      /** Set if the decimal continues without end, as "3.141…" does. */
       readonly goesOn?: true;
       /** The base that a subscript names, and the digits as written. */
       readonly base?: number;
@@ -63,7 +63,7 @@ export type Node =
   | { readonly kind: "residue"; readonly node: Node; readonly modulus: Node }
   /** A function defined by cases. The first case that applies counts. */
   | { readonly kind: "cases"; readonly pieces: readonly Piece[] }
-  /** A time of day in minutes, possibly with a fraction. `half` is true if a.m. or p.m. is not said. */
+  /** A time of day in minutes, possibly with a fraction. `half` is true if neither AM nor PM is said. */
   | { readonly kind: "clock"; readonly minutes: number; readonly half: boolean }
   /** Words that are no formula. */
   | { readonly kind: "text"; readonly text: string };

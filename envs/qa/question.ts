@@ -92,7 +92,7 @@ export function metadata({ options, level, category, field }: Question): Readonl
   return { ...Object.fromEntries(known), difficulty: level, options: `${options.length}` };
 }
 
-/** Returns the prompt. */
+/** Returns one user message: the question, the lines of its options, the request and the instruction on the format. */
 export function prompt(question: string, lines: readonly string[], ask: string, format: AnswerFormat): ChatMessage[] {
   const content = [cutInstructions(question, "qa").text, "", ...lines, "", ask, formatInstruction(format)].join("\n");
   return [{ role: "user", content }];

@@ -1,9 +1,11 @@
 /**
- * A policy of one's own, as `gradus serve --policies examples/policies/weakest-part.ts` loads it: it draws most where one
- * part of the reward is lowest, e.g. the format, so that answers can be read before they are good. It keeps a moving
- * average of that part for each arm.
+ * A custom policy, which `gradus serve --policies examples/policies/weakest-part.ts` loads. The policy draws most from
+ * the arms where one component of the reward is lowest, e.g. the format, so that answers become readable before they
+ * become right. It keeps a moving average of that component for each arm.
  *
- *   policy: { named: { name: weakest-part, parameters: { part: format, worst: -1, best: 1 } } }
+ * ```
+ * policy: { named: { name: weakest-part, parameters: { part: format, worst: -1, best: 1 } } }
+ * ```
  */
 import { type Json, readNumbers } from "../../server/curriculum/json.ts";
 import { invalid } from "../../server/curriculum/types.ts";
@@ -11,18 +13,18 @@ import { fieldsOf } from "../../server/curriculum/policies/fields.ts";
 import { first, inRange, type PolicyDefinition, positive } from "../../server/curriculum/policies/policy.ts";
 
 interface Config {
-  /** The component's name. */
+  /** Name of the reward's component. */
   readonly part: string;
-  /** Its values that count 1 and 0. */
+  /** Values of the component that count as 1 (worst) and 0 (best). */
   readonly worst: number;
   readonly best: number;
-  /** Of the moving average, in (0, 1]. */
+  /** Rate of the moving average, in (0, 1]. */
   readonly rate: number;
-  /** What an arm has at its best of what it has at its worst, in (0, 1]. */
+  /** Weight of an arm at its best, relative to its weight at its worst, in (0, 1]. */
   readonly floor: number;
 }
 
-/** By arm: how far its part is from the best, from 0 to 1; 1 where nothing is known. */
+/** For each arm, the distance of its component from the best, from 0 to 1. 1 if nothing is known. */
 type State = readonly number[];
 
 const weakestPart: PolicyDefinition<Config, State> & { readonly examples: readonly Json[] } = {

@@ -101,7 +101,7 @@ function escaped(value: string): string {
  */
 export const FILLS = 7;
 
-/** Returns the fill class of a group by its number, from 0. onFill returns the matching class for letters. */
+/** Returns the fill class of a group by its number, from 0. `onFill` returns the matching class for letters. */
 export function fillClass(group: number): string {
   return `gd-f${group % FILLS}${group >= FILLS ? " gd-again" : ""}`;
 }

@@ -86,7 +86,7 @@ const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 const EVERYWHERE: readonly string[] = ["mathvariant", "displaystyle", "scriptlevel"];
 
-/** Alignment classes of a matrix cell within its column. svg.ts defines them. */
+/** Alignment classes of a matrix cell within its column. `svg.ts` defines them. */
 const CELL_CLASSES: readonly string[] = ["tml-left", "tml-right"];
 const CELL_STYLE =
   /^(?:(?:text-align:(?:left|right|center)|padding-(?:left|right):\d{1,2}(?:\.\d{1,4})?(?:em|pt));){1,3}$/;

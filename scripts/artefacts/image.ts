@@ -2,7 +2,9 @@
  * Lays what the image holds beside its base in a folder (out/image unless told otherwise): the package as npm installs
  * it, with the one Node that it runs on. The Dockerfile copies it to the root; it also runs where it lies.
  *
- *   node scripts/artefacts/image.ts TARBALL [folder]
+ * ```
+ * node scripts/artefacts/image.ts TARBALL [folder]
+ * ```
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -35,7 +37,7 @@ writeFileSync(join(folder, "var/lib/gradus/README"), "Keys, runs, evaluations an
 // The server's user is another than who builds the image, whose umask may let nobody else read.
 execFileSync("chmod", ["-R", "a+rX", folder]);
 
-/** npm reads the versions that a package locks only if a registry serves it, so that they become the image's own. */
+/** `npm` reads the versions that a package locks only if a registry serves it, so that they become the image's own. */
 function lockVersions(path: string): void {
   const read = (file: string): Record<string, unknown> =>
     JSON.parse(execFileSync("tar", ["-xzOf", path, `package/${file}`], { encoding: "utf8" })) as Record<

@@ -1,9 +1,11 @@
 /**
  * Lays the npm package `gradus` in a folder (out/package unless told otherwise), which `npm pack` makes a tarball of: Node
- * strips no types under node_modules, so what a checkout runs as it is has to be built there. esbuild bundles the program,
+ * strips no types under node_modules, so what a checkout runs as it is has to be built there. `esbuild` bundles the program,
  * each thread's module and the libraries; what is read at run time is copied beside them.
  *
- *   node scripts/artefacts/package.ts [folder]
+ * ```
+ * node scripts/artefacts/package.ts [folder]
+ * ```
  */
 import { build as bundle, type Metafile, type Plugin } from "esbuild";
 import { execFileSync } from "node:child_process";
@@ -21,7 +23,7 @@ const SOURCES = "{envs,pictures,server,cli}/**/*.ts";
 const READ_AT_RUN_TIME = "{envs,server}/**/*.{py,jsonl,sql}";
 
 /**
- * Not bundled: what server/transport/grpc/internals.ts reaches into the files of, and what reads files of its own. pg asks
+ * Not bundled: what server/transport/grpc/internals.ts reaches into the files of, and what reads files of its own. `pg` asks
  * for the last where it is installed, which it is not.
  */
 const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "piscina", "pg-native"];
@@ -34,7 +36,7 @@ const PAGE_ENTRY = "page/src/main.tsx";
  */
 const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
 
-/** new URL("./worker.ts", import.meta.url): the module of a thread. */
+/** Matches the module of a thread, e.g. `new URL("./worker.ts", import.meta.url)`. */
 const THREAD = /new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g;
 
 function threadModules(): readonly string[] {

@@ -1,8 +1,10 @@
 /**
  * Makes all that a release consists of in a folder (out/release unless told otherwise), with checksums and a bill of
- * materials. docs/guides/releasing.md says how it is published.
+ * materials. `docs/guides/releasing.md` says how it is published.
  *
- *   node scripts/artefacts/release.ts [folder]
+ * ```
+ * node scripts/artefacts/release.ts [folder]
+ * ```
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -67,7 +69,7 @@ interface Component {
 
 /**
  * The bill of materials in CycloneDX: what is bundled for the server and the page, what is installed beside it, and the Node
- * that it runs on. npm says of each what the lock file has. It tells packages of tools by a mark that it also gives to
+ * that it runs on. `npm` says of each what the lock file has. It tells packages of tools by a mark that it also gives to
  * libraries of the page, so that the list is the package's own.
  */
 function billOfMaterials(): Bill {

@@ -1,4 +1,4 @@
-/** Log for failures of background work. pino's loggers implement it. */
+/** Log for failures of background work. `pino`'s loggers implement it. */
 export interface Log {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

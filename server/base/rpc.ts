@@ -98,7 +98,7 @@ function unimplemented({ parent, name }: DescMethod): () => never {
 
 // Expected failures of handlers: a gRPC status, and what the caller can do.
 
-/** gRPC status codes by name. https://grpc.io/docs/guides/status-codes/ */
+/** Status codes of gRPC by name (https://grpc.io/docs/guides/status-codes/). */
 export const codes = {
   OK: 0,
   CANCELLED: 1,

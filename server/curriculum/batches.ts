@@ -53,7 +53,7 @@ export interface TaskSamples {
   readonly results: readonly (SampleResult | null)[];
 }
 
-/** One drawn task. */
+/** Task of an update batch, with its position in the run and the choice of its instance. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   /** Cursor. Together with the run's incarnation it names the group. */
   readonly cursor: number;

@@ -1,6 +1,6 @@
 /**
  * Codec of a run's events: pairs of functions that convert them to and from the messages of
- * proto/gradus/internal/v1/run.proto. An event's kind is the name of its field there. state-codec.ts writes states.
+ * proto/gradus/internal/v1/run.proto. An event's kind is the name of its field there. `state-codec.ts` writes states.
  */
 import {
   create,

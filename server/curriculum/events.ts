@@ -1,4 +1,4 @@
-/** Events of a run. The run's state is a fold of its events. event-codec.ts writes them to the journal. */
+/** Events of a run. The run's state is a fold of its events. `event-codec.ts` writes them to the journal. */
 import type { DrawnTask, GroupResults } from "./batches.ts";
 import type { Fold } from "./policy-updates.ts";
 import type { RowsRated } from "./row-arms.ts";

@@ -167,14 +167,14 @@ const absoluteAdvantage: Signal = ({ advantage }, { min, max }) => {
   return max > min ? advantage / (max - min) : 0;
 };
 
-/** p (1 − p), where p is the share of solved samples. It is greatest at one half. One sample alone gives no signal. */
+/** Returns p (1 − p), which is greatest at one half. Here p is the share of solved samples. One sample gives no signal. */
 const solvedVariance: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
   return (solved / count) * (1 - solved / count);
 };
 
 /**
- * p, the share of solved samples. The bandit computes learning progress from it, for an arm and not for a group
+ * Returns the share of solved samples. The bandit computes learning progress from it, for an arm and not for a group
  * (policies/bandit/progress.ts).
  */
 const solvedShare: Signal = ({ count, solved }) => (solved === null || count === 0 ? undefined : solved / count);

@@ -173,7 +173,7 @@ export interface Submission {
 export interface Submitted {
   /** Result of the first completion of the sample. */
   readonly result: SampleResult;
-  /** not_recorded: there is no reward yet, and a later attempt may get one. */
+  /** `not_recorded`: there is no reward yet, and a later attempt may get one. */
   readonly status: "recorded" | "duplicate" | "conflicting_completion" | "not_recorded";
 }
 

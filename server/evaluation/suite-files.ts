@@ -1,9 +1,11 @@
 /**
- * Reads suites that an operator writes, as JSON:
+ * Reads suites that an operator writes, as JSON.
  *
- *   {"id": "tsp-sweep", "version": 1, "parts": [
- *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
- *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
+ * ```
+ * {"id": "tsp-sweep", "version": 1, "parts": [
+ *   {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
+ *   {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
+ * ```
  *
  * With "heuristic": true, the report has heuristic_ratio too, for parts whose environments have a heuristic.
  * A part with a "pool" uses rows of that pool ("" is the one that ships), as many as "tasks" says, or "all". A

@@ -1,4 +1,4 @@
-/** Dependencies of the services. server/main.ts makes them once. */
+/** Dependencies of the services. `server/main.ts` makes them once. */
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";

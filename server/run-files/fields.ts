@@ -46,7 +46,7 @@ const ARM = "gradus.v1.Arm";
 /** Maximum depth of plain JSON, because an alias may stand for a node that contains the alias. */
 const DEPTH_MAX = 64;
 
-/** Returns the node of each alias of a document. yaml's own method goes through the whole document for each alias. */
+/** Returns the node of each alias of a document. The yaml library's own method goes through the whole document for each alias. */
 export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const aliases = new Map<Alias, Node>();

@@ -96,7 +96,7 @@ function assemble(values: OptionValues, env: Variables) {
   checkStore(values);
   return Object.freeze({
     host: values.host,
-    /** gRPC; 0: any free port. */
+    /** Port of gRPC. 0 means any free port. */
     port: values.port,
     /** Connect, gRPC-Web, /metrics and health checks; 0: any free port. */
     httpPort: values.httpPort,

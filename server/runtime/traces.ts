@@ -39,7 +39,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** Maximum wait in milliseconds, so that an unreachable collector does not delay a shutdown. */
 const STOP_MS_MAX = 2000;
 
-/** Statuses that are the server's failures, not the caller's: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/ */
+/** Statuses that are the server's failures, not the caller's (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/). */
 const FAILURES = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
 /** Opens the exporter; `instance` is the id of this server among its replicas. Undefined: no endpoint is set. */
@@ -145,8 +145,8 @@ function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): Spa
 }
 
 /**
- * Returns the sampler that the standard's variables name:
- * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration
+ * Returns the sampler that the standard's variables name
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration).
  */
 function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
   const name = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
@@ -166,8 +166,8 @@ function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
 }
 
 /**
- * Returns the batch settings in the standard's variables:
- * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor
+ * Returns the batch settings in the standard's variables
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#batch-span-processor).
  */
 function batchesOf(env: Variables): Readonly<Record<string, number>> {
   const given = {

@@ -13,7 +13,7 @@ import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 export interface RunSample {
   readonly taskId: string;
   readonly groupId: string;
-  /** sample_index. */
+  /** Index of the sample within its group, the `sample_index` of the contract. */
   readonly index: number;
   /** The run's incarnation when its task was given out. */
   readonly incarnation: string;

@@ -1,15 +1,19 @@
 /**
- * Law that most simulated students share. An arm c has an ability a(c), in logits. A task of rank u is solved with chance
+ * Law that most simulated students share. An arm c has an ability a(c), in logits. A task of rank u is solved with this chance.
  *
- *     p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u)))))
+ * ```
+ * p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u)))))
+ * ```
  *
- * so the difficulties within an arm are logistic with scale w. A group of K samples, of which k are solved (q = k / K),
+ * Therefore the difficulties within an arm are logistic with scale w. A group of K samples, of which k are solved (q = k / K),
  * has the effect 4 q (1 − q). That is the variance of its rewards divided by the maximum variance. The expected length of a
  * REINFORCE step with a baseline is proportional to it. It is 0 if all or none are solved. An update batch with groups x
- * of arms c(x) changes abilities by
+ * of arms c(x) changes abilities like this.
  *
- *     a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x))                 learning, with transfer
- *     a(d) −= f (a(d) − a0(d)), if no group is of d and a(d) > a0(d)      forgetting, towards the start
+ * ```
+ * a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x))                 learning, with transfer
+ * a(d) −= f (a(d) − a0(d)), if no group is of d and a(d) > a0(d)      forgetting, towards the start
+ * ```
  *
  * T(c, c) is 1. T(c, d) is the effect of practice of c on d, relative to that on c.
  */

@@ -1,8 +1,8 @@
 /**
  * Detects commits that SQLite drops silently when it opens a file. SQLite treats everything after the first invalid
  * frame of the write-ahead log as left over from a crash. If commits of the same generation follow such a frame, they
- * are lost (by a flipped bit, or a write that never reached the disk), and the operator is told.
- * https://sqlite.org/fileformat2.html#walformat
+ * are lost (by a flipped bit, or a write that never reached the disk), and the operator is told. The format is described
+ * at https://sqlite.org/fileformat2.html#walformat.
  */
 import {
   closeSync,

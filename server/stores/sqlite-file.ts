@@ -173,7 +173,7 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }
 
-/** Returns whether the error is CORRUPT or NOTADB. https://sqlite.org/rescode.html */
+/** Returns whether the error is CORRUPT or NOTADB (https://sqlite.org/rescode.html). */
 export function isDamage(error: unknown): boolean {
   return [11, 26].includes(primaryCode(error));
 }

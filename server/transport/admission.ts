@@ -229,7 +229,7 @@ const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 /**
  * Checks the host, because a web page can make its own name lead to a loopback address (DNS rebinding). The page's
  * browser then lets the page call a server there that requires no credentials. Such a request has the page's name as
- * its host. gRPC clients send their target, which may list several addresses ("ipv4:127.0.0.1:1,127.0.0.1:2"): each
+ * its host. A gRPC client sends its target, which may list several addresses ("ipv4:127.0.0.1:1,127.0.0.1:2"): each
  * address must be allowed.
  */
 function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): boolean {
@@ -241,7 +241,7 @@ function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): 
 }
 
 /**
- * Returns whether a page was loaded from the host that it calls, which is this server. isAllowedHost checks the host's
+ * Returns whether a page was loaded from the host that it calls, which is this server. `isAllowedHost` checks the host's
  * name.
  */
 function isOwn(origin: string, host: string | undefined): boolean {

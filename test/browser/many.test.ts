@@ -13,7 +13,7 @@ import { openBrowser, type OpenedPage, openView } from "./opened.ts";
 
 /** Steps that a history is merged into, as in page/src/runs/history.ts. */
 const STEPS = 200;
-/** Update batches of the long run: twice as many as the page may read one by one. bench/page draws 5,000. */
+/** Update batches of the long run: twice as many as the page may read one by one. `bench/page` draws 5,000. */
 const BATCHES = 4 * STEPS;
 const ARMS = 1_000;
 /** Update batches of many arms take several times as long. */

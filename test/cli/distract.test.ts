@@ -1,4 +1,4 @@
-/** gradus pools distract, against a teacher on loopback that has its bad days. */
+/** `gradus pools distract`, against a teacher on loopback that sometimes fails. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** gradus doctor on databases that lack one thing each. */
+/** `gradus doctor` on databases that lack one thing each. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, writeFileSync } from "node:fs";

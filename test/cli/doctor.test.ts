@@ -1,4 +1,4 @@
-/** gradus doctor on machines that lack one thing each. */
+/** `gradus doctor` on machines that lack one thing each. */
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-/** gradus eval, export and calibrate, against a chat endpoint on loopback that has its bad days. */
+/** Tests of `gradus eval`, `export` and `calibrate` against a chat endpoint on loopback that sometimes fails. */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** gradus forgetting: the matrix, the order, and a policy that a run takes. */
+/** `gradus forgetting`: the matrix, the order, and a policy that a run takes. */
 import { create, toJson } from "@bufbuild/protobuf";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** gradus keys against a server that runs. */
+/** `gradus keys` against a server that runs. */
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";

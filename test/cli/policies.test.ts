@@ -1,4 +1,4 @@
-/** gradus policies check, and a module of policies in the simulator. */
+/** `gradus policies check`, and a module of policies in the simulator. */
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

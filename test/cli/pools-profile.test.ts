@@ -1,4 +1,4 @@
-/** gradus pools profile, against a scripted model on loopback. */
+/** `gradus pools profile`, against a scripted model on loopback. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

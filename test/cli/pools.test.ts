@@ -1,4 +1,4 @@
-/** gradus pools, as its users start it. */
+/** `gradus pools`, as its users start it. */
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from "hyparquet";

@@ -1,4 +1,4 @@
-/** gradus run start, as its users type it: a look at a run, driven by the scripted policy. */
+/** `gradus run start`, as its users type it: a look at a run, driven by the scripted policy. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";

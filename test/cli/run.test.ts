@@ -1,4 +1,4 @@
-/** gradus run, as its users type it. */
+/** `gradus run`, as its users type it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

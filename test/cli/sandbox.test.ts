@@ -1,4 +1,4 @@
-/** gradus sandbox check, as its users start it. */
+/** `gradus sandbox check`, as its users start it. */
 import { expect, test } from "vitest";
 import { gradus } from "./gradus.ts";
 

@@ -1,4 +1,4 @@
-/** gradus simulate, as its users start it. */
+/** `gradus simulate`, as its users start it. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

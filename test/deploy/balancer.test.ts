@@ -1,4 +1,4 @@
-/** deploy/kubernetes: the balancer has the configuration of deploy/haproxy.cfg, and the autoscaler a metric that there is. */
+/** `deploy/kubernetes`: the balancer has the configuration of deploy/haproxy.cfg, and the autoscaler a metric that there is. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** deploy/haproxy.cfg with two servers behind it; of the file only addresses and ports are others. */
+/** Runs `deploy/haproxy.cfg` with two servers behind it. The test changes only addresses and ports in the file. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -141,7 +141,7 @@ test.each(inLanguage("ts"))("$where (ts) runs", async ({ where, text }) => {
 });
 
 /**
- * Replaces npx by the program that it starts, because npm takes longer to start than most commands to run. npx itself
+ * Replaces npx by the program that it starts, because npm takes longer to start than most commands to run. `npx` itself
  * runs the first snippet.
  */
 const { bin } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { bin: { gradus: string } };

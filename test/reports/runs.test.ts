@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => wire[Symbol.asyncDispose]());
 
-/** What a task asks, whatever run and incarnation it is of. */
+/** Returns the prompt of a task, which does not depend on its run and incarnation. */
 const promptOf = ({ prompt }: Task): string => prompt.map(({ content }) => content).join("\n");
 
 /** Draws and answers batches of two tasks, from a cursor up to another. */

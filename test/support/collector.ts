@@ -23,7 +23,7 @@ export interface Collector extends AsyncDisposable {
 
 type Fields = ReadonlyMap<number, readonly (Uint8Array | bigint)[]>;
 
-/** The fields of a message by their numbers. https://github.com/open-telemetry/opentelemetry-proto has their names. */
+/** Fields of a message by their numbers. Their names are in https://github.com/open-telemetry/opentelemetry-proto. */
 function fieldsOf(bytes: Uint8Array): Fields {
   const reader = new BinaryReader(bytes);
   const fields = new Map<number, (Uint8Array | bigint)[]>();

@@ -35,7 +35,7 @@ export interface Replicas extends AsyncDisposable {
   readonly all: readonly Replica[];
 }
 
-/** libfaketime does not change the clock of timers. */
+/** `libfaketime` does not change the clock of timers. */
 function clockOf(aheadHours: number | undefined): NodeJS.ProcessEnv {
   if (aheadHours === undefined) return {};
   const folders = ["x86_64-linux-gnu", "aarch64-linux-gnu"];

@@ -1,4 +1,4 @@
-/** gradus eval list and gradus eval delete. */
+/** `gradus eval list` and `gradus eval delete`: list the evaluations that a server keeps, and delete one. */
 import type { Command } from "commander";
 import { type Evaluation, EvaluationSchema } from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, type ConnectionFlags, withClient } from "../../connection.ts";

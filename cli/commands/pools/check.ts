@@ -1,4 +1,4 @@
-/** gradus pools check: reports what a server would make of a file, with the code that reads its pools. */
+/** `gradus pools check`: reports what a server would make of a file, with the code that reads its pools. */
 import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { Registry } from "../../../envs/registry.ts";

@@ -1,5 +1,5 @@
 /**
- * gradus pools profile: measures how often a model behind an endpoint solves each row. Ranks and curricula over rows
+ * `gradus pools profile`: measures how often a model behind an endpoint solves each row. Ranks and curricula over rows
  * use the rates.
  */
 import { type Command, Option } from "commander";

@@ -1,4 +1,4 @@
-/** gradus pools sample: writes rows of a file that hold tasks, filtered, and in proportion to their categories. */
+/** `gradus pools sample`: writes rows of a file that hold tasks, filtered, and in proportion to their categories. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createBar } from "../../bar.ts";
 import { type Condition, readCondition } from "../../conditions.ts";

@@ -1,4 +1,4 @@
-/** gradus run check: reports what is wrong with run files and with the pools they draw from, without a server. */
+/** `gradus run check`: reports what is wrong with run files and with the pools they draw from, without a server. */
 import type { Command } from "commander";
 import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";

@@ -1,6 +1,6 @@
 /**
- * gradus run set-weights, update-policy, advance, pause and resume. Each change applies from the first update batch
- * that is not yet issued.
+ * `gradus run set-weights`, `update-policy`, `advance`, `pause` and `resume`. Each change applies from the first update
+ * batch that is not yet issued.
  */
 import type { Command } from "commander";
 import type { ControlOptions, RunHandle } from "../../../clients/ts/src/public.ts";

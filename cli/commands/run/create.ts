@@ -1,4 +1,4 @@
-/** gradus run create: creates a run from its file. */
+/** `gradus run create`: creates a run from its file. */
 import type { Command } from "commander";
 import { type GradusClient, type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";

@@ -1,6 +1,6 @@
 /**
- * gradus run groups, close-groups and reopen-groups: lists the groups that a crashed trainer left open, and closes or
- * reopens groups.
+ * `gradus run groups`, `close-groups` and `reopen-groups`: list the groups that a crashed trainer left open, and close
+ * or reopen groups.
  */
 import type { Command } from "commander";
 import { type GroupFeedback, type RunGroup, RunGroupSchema } from "../../../clients/ts/src/public.ts";

@@ -1,4 +1,4 @@
-/** gradus run history: shows what a run drew and how it was changed, in lines, as JSON, or as a chart. */
+/** `gradus run history`: shows what a run drew and how it was changed, in lines, as JSON, or as a chart. */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
 import { type HistoryRecord, HistoryRecordSchema, type RunHandle } from "../../../clients/ts/src/public.ts";

@@ -1,4 +1,4 @@
-/** gradus run list, gradus run get and gradus run delete. */
+/** `gradus run list`, `gradus run get` and `gradus run delete`: list, show and delete runs. */
 import type { Command } from "commander";
 import { type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";

@@ -1,4 +1,4 @@
-/** gradus run rows and gradus run rate-rows: shows what a run knows of an arm's rows, and gives it pass rates. */
+/** `gradus run rows` and `gradus run rate-rows`: show what a run knows of an arm's rows, and give it pass rates. */
 import type { Command } from "commander";
 import { RowStateSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";

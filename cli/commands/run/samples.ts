@@ -1,4 +1,4 @@
-/** gradus run samples and gradus run delete-samples: shows and deletes completions that a run keeps. */
+/** `gradus run samples` and `gradus run delete-samples`: show and delete completions that a run keeps. */
 import { type Command, Option } from "commander";
 import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
 import { escaped } from "../../../envs/lib/words.ts";

@@ -1,4 +1,4 @@
-/** gradus run update-shape: changes the arms, generations, prompts and length of a live run. */
+/** `gradus run update-shape`: changes the arms, generations, prompts and length of a live run. */
 import type { Command } from "commander";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { CliProblem } from "../../problem.ts";

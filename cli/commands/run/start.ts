@@ -1,5 +1,5 @@
 /**
- * gradus run start: previews a run before there is a model. A scripted policy drives the run to its end, and a chart
+ * `gradus run start`: previews a run before there is a model. A scripted policy drives the run to its end, and a chart
  * shows what it drew.
  */
 import { type Command, Option } from "commander";

@@ -1,6 +1,6 @@
 /**
- * gradus run export and gradus run import: writes a run's whole state to a file, and reads it back. The server must
- * have the same keys.
+ * `gradus run export` and `gradus run import`: write a run's whole state to a file, and read it back. The server that
+ * imports must have the keys of the server that exported.
  */
 import type { Command } from "commander";
 import { readFileSync } from "node:fs";

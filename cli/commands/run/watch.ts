@@ -1,4 +1,4 @@
-/** gradus run watch: shows a run's arms live. A terminal shows a drawing; a pipe gets a line for each update batch. */
+/** `gradus run watch`: shows a run's arms live. A terminal shows a drawing; a pipe gets a line for each update batch. */
 import { toJsonString } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type RunConfig, type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";

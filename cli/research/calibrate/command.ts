@@ -1,4 +1,4 @@
-/** gradus calibrate: chooses parameters for levels from reports. */
+/** `gradus calibrate`: chooses parameters for levels from reports. */
 import { type Command, Option } from "commander";
 import { type Chosen, type Setting, calibrate, settingsOf } from "./calibrate.ts";
 import { collect } from "../../connection.ts";

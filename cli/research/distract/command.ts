@@ -1,4 +1,4 @@
-/** gradus pools distract: asks a teacher for wrong options to questions, and lets it check them. */
+/** `gradus pools distract`: asks a teacher for wrong options to questions, and lets it check them. */
 import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
 import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** gradus forgetting: orders domains for training, by how training on each changed the scores of the others. */
+/** `gradus forgetting`: orders domains for training, by how training on each changed the scores of the others. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect } from "../../connection.ts";
 import { reportsOf } from "../../reports.ts";

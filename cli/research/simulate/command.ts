@@ -1,5 +1,5 @@
 /**
- * gradus simulate: shows what a run's configuration would draw, and how soon simulated students would reach the target.
+ * `gradus simulate`: shows what a run's configuration would draw, and how soon simulated students would reach the target.
  */
 import { type Command, Option } from "commander";
 import { basename } from "node:path";

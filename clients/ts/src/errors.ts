@@ -53,7 +53,7 @@ interface ErrorDetails {
 /** A call that failed. */
 export class GradusError extends Error {
   override readonly name = "GradusError";
-  /** gRPC status, e.g. "NOT_FOUND". */
+  /** Status of the gRPC call, e.g. "NOT_FOUND". */
   readonly code: GradusCode;
   /** Delay in milliseconds after which the server asks for a retry. Undefined: the server gives none. */
   readonly retryDelayMs: number | undefined;

@@ -158,7 +158,7 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
   return { lost, release: leave };
 }
 
-/** Returns the handle of one evaluation. */
+/** Returns a handle whose methods call the server for this evaluation. */
 export function evaluationHandle({ unary, transport, attempting }: Caller, evaluationId: string): EvaluationHandle {
   return {
     evaluationId,

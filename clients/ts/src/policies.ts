@@ -174,8 +174,8 @@ export interface BanditChoice {
   /** Signal "learning_progress": rate of the slow average, below that of the fast one. Defaults to 0.05. */
   readonly progressSlowRate?: number;
   /**
-   * Scales signals to [-1, 1] by quantiles of the last `window` signals (Graves et al. 2017). {} means 0.2, 0.8 and
-   * 512.
+   * Scales signals to [-1, 1] by quantiles of the last `window` signals (Graves et al. 2017). Defaults:
+   * 0.2, 0.8 and 512.
    */
   readonly rescale?: { readonly lowQuantile?: number; readonly highQuantile?: number; readonly window?: number };
 }

@@ -1,6 +1,6 @@
 /**
  * Retries. Calls are idempotent by design, so a call with a transient failure is sent again until its deadline.
- * grpc-js can retry by its service config. But it does not know the delay that the server asks for, stops after five
+ * `grpc-js` can retry by its service config. But it does not know the delay that the server asks for, stops after five
  * attempts, and keeps no request above 1 MB. Browsers need the same retries.
  */
 import { DELAY_MS_FIRST, DELAY_MS_MAX } from "./defaults.ts";

@@ -90,13 +90,13 @@ export interface ControlOptions extends CallOptions {
   readonly validateOnly?: boolean | undefined;
 }
 
-/** Options of import. */
+/** Options of `RunHandle.import`. */
 export interface ImportOptions extends CallOptions {
   /** Whether the control of the export replaces that of the run. Defaults to false. For operators. */
   readonly restoreControl?: boolean | undefined;
 }
 
-/** Options of watch. */
+/** Options of `RunHandle.watch`. */
 export interface WatchOptions extends CallOptions {
   /**
    * Minimum time between two states in milliseconds, 100 to 60,000. Changes in between arrive as one state. Defaults to

@@ -12,7 +12,7 @@ export type Expression =
   | { readonly kind: "percentage"; readonly percent: number; readonly of: Expression }
   | { readonly kind: "remainder"; readonly of: Expression; readonly modulus: number };
 
-/** Operations on two expressions. gcd and lcm take whole numbers, and so does the remainder. */
+/** Operations on two expressions. The operands of gcd, lcm and the remainder are whole numbers. */
 export type Binary = "sum" | "difference" | "product" | "quotient" | "gcd" | "lcm";
 
 /** Returns the direct parts, from left to right. */

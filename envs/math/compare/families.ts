@@ -50,7 +50,7 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
   return isMoved ? EQUAL : undecided("it may be the expected family, counted from another number");
 }
 
-/** Returns whether all named values belong to one name. x_1 and x_2 count as one name. */
+/** Returns whether all named values belong to one name. The names x_1 and x_2 count as one. */
 function areOfOneName(gold: Node, answer: Node): boolean {
   const [left, right] = [namesOf(gold), namesOf(answer)];
   const areAlone = left.length === 1 && right.length === 1;

@@ -296,7 +296,7 @@ function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, scope:
   return value === undefined ? 0 : exponentOf(exponent, scope) * Math.abs(log2Of(value));
 }
 
-/** Returns the depth of a call. tanh(100) looks like 1 to 288 bits. */
+/** Returns the depth of a call. To 288 bits, `tanh(100)` cannot be told from 1. */
 function callDepth({ name, args }: Extract<Node, { kind: "call" }>, scope: Scope): number {
   if (name === "exp") return exponentOf(args[0], scope) * Math.LOG2E;
   return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], scope) * Math.LOG2E : 0;

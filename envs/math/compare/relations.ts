@@ -115,7 +115,7 @@ function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, 
   return isInDens || signOfAll(rest, ring) !== undefined;
 }
 
-/** Compares relations with ≥. x/y ≥ 0 excludes y = 0, and xy ≥ 0 does not. */
+/** Compares relations with ≥. The relation x/y ≥ 0 excludes y = 0, and xy ≥ 0 does not. */
 function compareBounds(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
   const found = compareSigns(gold, answer, ring, state);
   const [den, other] = [gold, answer].map((each) => primitive(each.den).part) as [Polynomial, Polynomial];

@@ -108,7 +108,7 @@ function generate(p: LinearParameters, rng: Rng): LinearInstance | undefined {
   return undefined;
 }
 
-/** Names of unknowns. e and i are numbers, and l and o look like digits, so none of them is used. */
+/** Names of unknowns. The letters e and i are numbers, and l and o look like digits, so none of them is used. */
 const NAMES: readonly (readonly string[])[] = [
   ["x", "y", "z", "w"],
   ["a", "b", "c", "d"],

@@ -1,7 +1,7 @@
 /**
  * Words behind a number that change its value: million, twelfths, au carré, 以上. Plain scales (SCALES) are applied.
  * Behind any other such word the number is refused, because a unit may be left out and these words may not. The
- * languages are those of the answer labels (envs/answers/label-words.ts). scale-words.ts has the most usual words of
+ * languages are those of the answer labels (envs/answers/label-words.ts). `scale-words.ts` has the most usual words of
  * other languages.
  */
 import { SCALES_ABROAD } from "./scale-words.ts";

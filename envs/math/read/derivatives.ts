@@ -44,7 +44,7 @@ function isLargerThan(max: number, node: Node): boolean {
 }
 
 /**
- * Returns the derivative that a quotient stands for. d/dx alone applies to what follows it. Undefined if it is a plain
+ * Returns the derivative that a quotient stands for. A `d/dx` alone applies to the expression after it. Undefined if it is a plain
  * quotient.
  */
 export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | undefined {

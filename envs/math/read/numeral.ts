@@ -36,7 +36,7 @@ const REPEATING =
   /(\d*)(?:\.|(?:,|\{,\})(?=\d*\\))(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))(?:\.\.\.|…|\\[lc]?dots)?/y;
 /** Matches 0.\dot{1}4285\dot{7}, where the digits between the dots repeat. */
 const DOTTED = /(\d*)\.(\d*)\\dot\s?(?:\{(\d)\}|(\d))(\d*)\\dot\s?(?:\{(\d)\}|(\d)(?!\d))/y;
-/** Matches 0.333… */
+/** Matches a decimal that continues without end, e.g. 0.333…, with its digits before and after the point. */
 const GOING_ON = /(\d*)\.(\d+)(?:\.\.\.|…|\\[lc]?dots)/y;
 const DOTS = /\s{0,2}(?:\.\.\.|…|\\[lc]?dots(?![A-Za-z]))/y;
 const PLAIN = /(\d*)(?:\.(\d+))?/y;
@@ -100,7 +100,7 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
   return { value: raised, end: read.end + found[0].length };
 }
 
-/** Reads 0.1\overline{6}, 0.1(6) or 0.166… */
+/** Reads a repeating decimal, as 0.1\overline{6}, 0.1(6) or "0.166…". */
 function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   const dotted = match(DOTTED, text, at);
   const found = dotted ?? match(REPEATING, text, at);
@@ -121,7 +121,7 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
 /** Decimals of e = 2.718281828…, where 1828 occurs twice and does not repeat. */
 const EULER = "718281828";
 
-/** Splits off the repeating digits: all of 0.333…, the last one of 0.1666…, the last two of 0.2727…, none of 0.123… */
+/** Splits off the repeating digits: all of 0.333…, the last one of 0.1666…, the last two of 0.2727…, none of "0.123…". */
 function goingOn(digits: string): readonly [fixed: string, cycle: string] {
   for (let size = 1; 2 * size <= digits.length && digits !== EULER; size++) {
     const cycle = digits.slice(-size);

@@ -29,7 +29,7 @@ export function invariant({ vertices, edges }: BisectionInstance): string {
   return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
 }
 
-/** Returns the total weight of the edges between the two sides. side[v] is the side of vertex v. */
+/** Returns the total weight of the edges between the two sides. `side[v]` is the side of vertex v. */
 export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
   let weight = 0;
   for (const edge of edges) if (side[edge.a] !== side[edge.b]) weight += edge.weight;

@@ -6,7 +6,7 @@ import type { Coloring } from "./verify.ts";
 
 const UNCOLOURED = -1;
 
-/** Partial colouring, with the counts that choose the next vertex. Colours are 0, 1, 2, … */
+/** Partial colouring, with the counts that choose the next vertex. Colours count from 0. */
 interface PartialColoring {
   readonly vertices: number;
   readonly neighbours: readonly (readonly number[])[];

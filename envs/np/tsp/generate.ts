@@ -9,7 +9,7 @@ import { refine } from "../../lib/refinement.ts";
 /** Task: cities 0 to cities − 1 and symmetric distances between them. */
 export interface TspInstance {
   readonly cities: number;
-  /** Upper triangle of the distance matrix, row by row: 0 to 1, 0 to 2, …, 1 to 2, … */
+  /** Upper triangle of the distance matrix, row by row: 0 to 1, 0 to 2 and so on, then 1 to 2 and so on. */
   readonly distances: Int32Array;
 }
 

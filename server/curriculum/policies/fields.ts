@@ -7,7 +7,7 @@ import { escaped } from "../../../envs/lib/words.ts";
 import { isList, type Json } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
 
-/** A field that cannot be read. readPolicy returns it as a value. */
+/** A field that cannot be read. `readPolicy` returns it as a value. */
 export class UnreadField extends Error {
   readonly invalid: Invalid;
 

@@ -19,7 +19,7 @@ interface Count {
   seconds: number;
 }
 
-/** Figures of one mount. */
+/** Counts and times of one mount since the server started, for metrics and status pages. */
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];

@@ -1,5 +1,5 @@
 /**
- * Reads tests written in Python with Python's own parser. python/reader.py runs in the sandbox as
+ * Reads tests written in Python with Python's own parser. `python/reader.py` runs in the sandbox as
  * any other program.
  */
 import { readFileSync } from "node:fs";

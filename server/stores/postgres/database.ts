@@ -82,7 +82,7 @@ function readInteger(text: string): number {
 
 /** Too many connections: to the database, or in our pool. */
 const TOO_MANY = "53300";
-/** pg-pool's message when all connections are in use for too long. */
+/** Message of pg-pool when all connections are in use for too long. */
 const BUSY = "timeout exceeded when trying to connect";
 
 /** Returns the SQLSTATE of an error; "": a failure of the network or the connection; undefined: a bug of ours. */

@@ -21,7 +21,7 @@ type Asked = AskedResult | { readonly kind: "cancelled" };
 /** Caller of a request for tasks. */
 export interface Requester {
   /**
-   * Name of the share of the workers, or of the resource, that the work counts for. runCaller and similar functions
+   * Name of the share of the workers, or of the resource, that the work counts for. `runCaller` and similar functions
    * (make.ts) make it.
    */
   readonly caller: string;

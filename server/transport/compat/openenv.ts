@@ -148,7 +148,7 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
 /**
- * Reads a long message piece by piece, one piece of all sockets in each round of the event loop. ws unmasks the last
+ * Reads a long message piece by piece, one piece of all sockets in each round of the event loop. `ws` unmasks the last
  * piece together with all pieces before it, which takes milliseconds.
  */
 function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
@@ -206,7 +206,7 @@ function session(client: WebSocket, opened: Opened): void {
     await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
     if (leaves) client.close(GOING_AWAY, "the server is shutting down");
   };
-  /** ws emits all messages of one piece at once, even if the client is paused. */
+  /** `ws` emits all messages of one piece at once, even if the client is paused. */
   const answerAll = async (): Promise<void> => {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       if (client.readyState === client.OPEN) await answer(next);

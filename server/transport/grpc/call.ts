@@ -133,7 +133,7 @@ export function openCalls(methods: Methods): ServerInterceptor {
 const callKey = "gradus.call";
 
 /**
- * Call object that grpc-js gives to handlers. grpc-js emits `cancelled` at the end of every call, once everything is
+ * Call object that grpc-js gives to handlers. `grpc-js` emits `cancelled` at the end of every call, once everything is
  * sent.
  */
 interface Surface {
@@ -297,7 +297,7 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   /**
-   * Throws if the request ended within a message; call this when the caller has ended its requests. grpc-js ignores an
+   * Throws if the request ended within a message; call this when the caller has ended its requests. `grpc-js` ignores an
    * incomplete last message.
    */
   checkEnd(): void {

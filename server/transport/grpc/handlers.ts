@@ -22,7 +22,7 @@ import { cutterOf, decoderOf, encoderOf } from "../wire/codec.ts";
 import { begin, type GrpcCall } from "./call.ts";
 
 /**
- * A request, read as soon as it has arrived. grpc-js keeps its request until the call is closed. If that were the bytes
+ * A request, read as soon as it has arrived. `grpc-js` keeps its request until the call is closed. If that were the bytes
  * or the message, both would live long enough to make garbage collection expensive. So the bytes are dropped at once,
  * and the handler takes the message out.
  */

@@ -144,7 +144,7 @@ export function listenToStreams(server: Server, listenerOf: (serve: StreamListen
 
 // Incoming side of one call.
 
-/** grpc-js's own side of a call, which interceptors get. The fields beyond its interface are private. */
+/** Side of a call that belongs to grpc-js, which interceptors get. The fields beyond its interface are private. */
 export interface IncomingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;

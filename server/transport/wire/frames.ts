@@ -85,8 +85,9 @@ export class ByteGatherer {
 export const headerBytes = 5;
 
 /**
- * Takes messages out of the frames that gRPC, gRPC-Web and Connect's streams share. A message that arrives in one piece
- * is not copied; otherwise each of its pieces is. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ * Takes messages out of the frames that gRPC, gRPC-Web and Connect's streams share
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). A message that arrives in one piece is not copied.
+ * Otherwise each of its pieces is copied.
  */
 export class Deframer {
   readonly #maxBytes: number;

@@ -60,7 +60,7 @@ export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   };
 }
 
-/** google.rpc.BadRequest holds violations as field 1, and each its field as field 1. */
+/** Returns the name of the refused field. BadRequest holds violations as field 1, and each violation its field as field 1. */
 function fieldOf({ details }: ConnectError): string | undefined {
   const found = details.find((detail) => "type" in detail && detail.type === "google.rpc.BadRequest");
   if (found === undefined || !("value" in found) || !(found.value instanceof Uint8Array)) return undefined;

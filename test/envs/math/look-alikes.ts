@@ -51,7 +51,7 @@ const decimal: Maker = (rng) => {
   return Number(gold) === Number(answer) ? undefined : { gold, answer, how: "decimal" };
 };
 
-/** a + b√c, by their squares or by more than a double's error. */
+/** Makes sums a + b√c, which differ in their squares or by more than a double's error. */
 const surd: Maker = (rng) => {
   const [a, b, c] = [rng.int(1, 12), rng.int(1, 12), rng.int(2, 30)];
   const [d, e, f] = rng.pick([

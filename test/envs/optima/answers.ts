@@ -7,9 +7,10 @@ import type { Neighbourhood } from "./neighbourhoods/neighbourhood.ts";
 import type { Subject } from "./subject.ts";
 
 /**
- * optimum: the solver's own answer, which comes first; changed: the optimum after one to three moves; walked: the same, where each move leads to a feasible answer; random:
- * any answer of the right shape; climbed: local search from an answer that takes no thought; mutated: the text of the
- * optimum or of one climbed, with numbers and signs changed, cut or repeated.
+ * Kind of an answer. `optimum`: the solver's own answer, which comes first. `changed`: the optimum after one to three
+ * moves. `walked`: the optimum after moves that each lead to a feasible answer. `random`: any answer of the right shape.
+ * `climbed`: local search from an answer that takes no thought. `mutated`: the text of an optimum or climbed answer, with
+ * numbers and signs changed, cut or repeated.
  */
 export type Kind = "optimum" | "changed" | "walked" | "random" | "climbed" | "mutated";
 

@@ -1,10 +1,12 @@
 /**
  * Makes what an older commit leaves behind, by that commit's own code. `61d8c31e.tar.gz` beside this file is a data directory
- * with two exports. To make one of another commit, copy this file to test/golden/upgrade/ in a worktree of it, and run there:
+ * with two exports. To make one of another commit, copy this file to test/golden/upgrade/ in a worktree of it, and run there this command.
  *
- *     node test/golden/upgrade/make.ts COMMIT.tar.gz
+ * ```
+ * node test/golden/upgrade/make.ts COMMIT.tar.gz
+ * ```
  *
- * test/e2e/upgrade.test.ts opens each of them.
+ * The test test/e2e/upgrade.test.ts opens each of them.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";

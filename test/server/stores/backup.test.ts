@@ -1,4 +1,4 @@
-/** Tests of what a backup requires before it is made. test/e2e/backup.test.ts makes backups. */
+/** Tests of what a backup requires before it is made. `test/e2e/backup.test.ts` makes backups. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Generators of all hostile requests. fast-check makes an attack from a seed, prints it and shrinks it. */
+/** Generators of all hostile requests. `fast-check` makes an attack from a seed, prints it and shrinks it. */
 import fc from "fast-check";
 import { type Attack, type SocketAttack, bytesOf } from "./attack.ts";
 import { grpcAttack } from "./grpc-attacks.ts";

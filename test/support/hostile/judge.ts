@@ -127,7 +127,7 @@ function httpFault(answer: Extract<Answer, { kind: "http" }>): string | undefine
   return status === 500 || status === 0 ? `HTTP ${status}: ${text.slice(0, 200)}` : undefined;
 }
 
-/** gRPC-Web writes its trailers at the end of the body. */
+/** Returns the fault of a gRPC-Web body, which ends with the trailers. */
 function webFault(text: string): string | undefined {
   const status = /grpc-status: ?(\d+)/.exec(text)?.[1];
   const message = /grpc-message: ?([^\r\n]*)/.exec(text)?.[1] ?? "";

@@ -4,7 +4,7 @@ import type { ChannelCredentials, ChannelOptions } from "@grpc/grpc-js";
 import { X509Certificate } from "node:crypto";
 import { GradusError } from "../errors.ts";
 
-/** TLS options. true: the client trusts the system's certificates. Certificates and keys are PEM texts. */
+/** TLS options. `true`: the client trusts the system's certificates. Certificates and keys are PEM texts. */
 export type TlsOptions =
   | boolean
   | {

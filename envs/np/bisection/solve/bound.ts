@@ -1,9 +1,11 @@
 /**
  * Bounds a node by a semidefinite relaxation. A spin becomes a unit vector of a few dimensions. The decided vertices
  * lie along the first axis, e (those of spin −1 against it). The sum of all vectors shall be 0. Let C be the matrix,
- * over e and the free vertices, of the quadratic form
+ * over e and the free vertices, of this quadratic form.
  *
- *   penalty · |balance · e + Σ v_i|² − 2 · (Σ pull_i · v_i·e + Σ_{i<j} weight_ij · v_i·v_j).
+ * ```
+ * penalty · |balance · e + Σ v_i|² − 2 · (Σ pull_i · v_i·e + Σ_{i<j} weight_ij · v_i·v_j).
+ * ```
  *
  * On balanced spins its value is −2 · (agreement − the node's agreement). If C − Diag(d) is positive semidefinite, the
  * value is at least Σ d for any penalty. This bounds the cut from below. The vectors are improved one at a time, each

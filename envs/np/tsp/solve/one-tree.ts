@@ -5,7 +5,7 @@ export interface Instance {
   readonly n: number;
   /** Power of two. Every bound is computed in units of 1/scale. */
   readonly scale: number;
-  /** n × n matrix, row by row: distance × scale. */
+  /** Matrix of n × n, row by row: distance × scale. */
   readonly cost: Int32Array;
 }
 

@@ -45,7 +45,7 @@ const TAU_MAX = 1e6;
 
 type Numbers = RuleNumbers & TrackRates;
 
-/** Defaults. α and τ are those of ADSC section 4. The papers give no numbers for the others, which are our choice. */
+/** Defaults. The values of α and τ are from ADSC section 4. The papers give no numbers for the others, which are our choice. */
 const DEFAULTS: Numbers = {
   alpha: 0.15,
   tau: 0.25,

@@ -76,9 +76,12 @@ function greedy(worths: readonly number[]): readonly number[] {
  * c = 2B√ξ). It is applied to a whole update batch of B tasks. Each task that an arm gets counts as seen and lowers its
  * bound. Tasks are given so that the bounds of all arms that get some reach one level λ.
  *
- * v(c) = max(0, c² L / (λ − m(c))² − N(c)), L = ln(1 + ΣN + B), Σ v = B, and p(c) = v(c) / B. With one task at a time
- * this is the paper's rule, except for ties. Giving the whole batch to the best arm would starve the others for a batch
- * at a time.
+ * ```
+ * v(c) = max(0, c² L / (λ − m(c))² − N(c)), L = ln(1 + ΣN + B), Σ v = B, p(c) = v(c) / B
+ * ```
+ *
+ * With one task at a time this is the paper's rule, except for ties. Giving the whole batch to the best arm would starve
+ * the others for a batch at a time.
  */
 export const ucb: Rule = {
   ...kept,

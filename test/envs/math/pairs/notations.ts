@@ -1,4 +1,4 @@
-/** cis, percent in words, and digits beyond nine. */
+/** Pairs with cis, with percent in words, and with digits beyond nine. */
 import { labelled, ofProblem } from "../labelled.ts";
 
 const r = String.raw;

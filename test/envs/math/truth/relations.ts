@@ -6,7 +6,7 @@ const sum = (first: string, rest: number): string =>
   rest === 0 ? first : `${first}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`;
 const nonzero = (rng: Rng, most: number): number => rng.int(1, most) * rng.pick([1, -1]);
 
-/** y = ax + b, times a number or something above 0, turned, or a power: the same points. */
+/** Makes y = ax + b in forms with equal points: times a number or an expression above 0, with its sides swapped, or a power. */
 const sameLine: Maker = (rng) => {
   const [a, b, k] = [nonzero(rng, 9), rng.int(-9, 9), nonzero(rng, 6)];
   const [line, gap] = [sum(`${a}x`, b), `y-(${sum(`${a}x`, b)})`];
@@ -90,7 +90,7 @@ const otherStretch: Maker = (rng) => {
   return { gold: text, answer, isEqual: false, how: "stretch" };
 };
 
-/** x > a by powers that grow with it; x² does not. */
+/** Makes x > a by powers that grow with x. The square does not grow everywhere. */
 const ray: Maker = (rng) => {
   const a = rng.int(1, 9);
   const isEqual = rng.int(0, 1) === 0;

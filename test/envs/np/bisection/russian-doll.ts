@@ -28,7 +28,7 @@ export function bruteForce(instance: BisectionInstance): number {
 export function russianDoll(instance: BisectionInstance): number {
   const { vertices: n } = instance;
   const weight = ordered(instance);
-  /** lightest[count][k]: of the last `count` vertices, with k of them on side 0. */
+  /** Lightest cut of the last `count` vertices with k of them on side 0, as lightest[count][k]. */
   const lightest: number[][] = [[0]];
   const pull = [new Int32Array(n), new Int32Array(n)] as const;
   let best = Infinity;

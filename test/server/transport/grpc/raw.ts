@@ -1,4 +1,4 @@
-/** gRPC spoken by hand over node:http2, to see and do what a client library hides or forbids. */
+/** Speaks gRPC by hand over node:http2, to see and do what a client library hides or forbids. */
 import { connect, constants } from "node:http2";
 import type { ClientHttp2Session, ClientHttp2Stream, ClientSessionOptions } from "node:http2";
 
