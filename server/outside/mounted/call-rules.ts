@@ -12,7 +12,7 @@ import { isRight } from "./findings.ts";
 import { isBetter, ON_FACTS, ON_INSTANCE, type Terms } from "./message-rules.ts";
 import { type AskedEnvironment, type Drawn, type Failure, type Generated, NOTHING } from "./provider.ts";
 import type { Provider, Verified } from "./provider.ts";
-import { advice, each, firstOf, type Rule, rule } from "./rules.ts";
+import { advice, type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
 /** A level to examine. */
 export interface Subject {
@@ -42,6 +42,8 @@ export const NONSENSE = "gradus: this is no answer";
 const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
+/** Returns the breach of a call that failed, in the given words. */
+const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 /** How to ask the provider. */
 interface Asking {
@@ -107,7 +109,7 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
     "GenerateResponse.result",
     "must be an instance of one seed at least, and no failure",
     ({ made, none, failure }) => {
-      if (failure !== undefined) return failureWords(failure);
+      if (failure !== undefined) return failedCall(failure);
       return made.length > 0 ? undefined : [...none.values()].join("; ");
     },
   ),
@@ -155,15 +157,15 @@ export async function repeat(subject: Subject, made: Instances) {
 const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "baselineBound", "metadata"] as const;
 
 /** Returns how repeated instances differ from the first ones; undefined if they are equal. */
-function difference(before: readonly Made[], now: readonly Generated[]): string | undefined {
-  const words = now.map((found, i): string | undefined => {
+function difference(before: readonly Made[], now: readonly Generated[]): Breach | undefined {
+  const breaches = now.map((found, i): Breach | undefined => {
     const { seed, instance } = before[i] as Made;
-    if (found.kind === "failure") return `${failureWords(found)}, for seed ${seed} asked again`;
+    if (found.kind === "failure") return failedCall(found, `${failureWords(found)}, for seed ${seed} asked again`);
     if (found.kind === "exhausted") return `no instance of seed ${seed}, which had one before`;
     const field = FIELDS.find((name) => !isDeepStrictEqual(found.instance[name], instance[name]));
     return field && `another ${field} of seed ${seed}`;
   });
-  return firstOf(words);
+  return firstOf(breaches);
 }
 
 export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
@@ -244,18 +246,23 @@ export function worth(verified: Verified): string {
 }
 
 const inWords = ({ text, verified }: Checked): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
-const wordsOf = (checked: Checked | undefined): string | undefined => checked && inWords(checked);
+/** Returns a result as the breach of a rule, in the given words. */
+const breachBy = (checked: Checked, words = inWords(checked)): Breach =>
+  checked.verified.kind === "failure" ? failedCall(checked.verified, words) : words;
+const breachOf = (checked: Checked | undefined): Breach | undefined => checked && breachBy(checked);
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
  * Returns how repeated results differ from the first ones; undefined if everything that decides the
  * reward is equal.
  */
-export function change(before: readonly Checked[], after: readonly Checked[]): string | undefined {
+export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {
   const isOther = ({ verified }: Checked, i: number): boolean =>
     verified.kind === "facts" && worth(verified) !== worth(after[i]?.verified ?? NOTHING);
   const at = before.findIndex(isOther);
-  return at < 0 ? undefined : `${worth((before[at] as Checked).verified)} and then ${inWords(after[at] as Checked)}`;
+  if (at < 0) return undefined;
+  const now = after[at] as Checked;
+  return breachBy(now, `${worth((before[at] as Checked).verified)} and then ${inWords(now)}`);
 }
 
 /**
@@ -279,7 +286,7 @@ function beyondBound(goal: Described["goal"], { made: { instance }, verified }: 
 
 export const ON_ANSWERING: readonly Rule<Answering>[] = [
   rule("VerifyResponse.result", "must be facts, for the reference and for nonsense", ({ checked }) =>
-    wordsOf(checked.find(({ verified }) => verified.kind === "failure")),
+    breachOf(checked.find(({ verified }) => verified.kind === "failure")),
   ),
   ...each(
     ({ checked, hostile }: Answering) =>
@@ -288,10 +295,10 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
     (_, { terms }) => terms,
   ),
   rule("ProvidedInstance.reference", "must be a right answer", ({ terms, checked }) =>
-    wordsOf(checked.find((each) => isReference(each) && !isRight(terms, each.verified))),
+    breachOf(checked.find((each) => isReference(each) && !isRight(terms, each.verified))),
   ),
   rule("ProvidedFacts.verdict", "must not accept nonsense as a right answer", ({ terms, checked, hostile }) =>
-    wordsOf([...checked, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
+    breachOf([...checked, ...hostile].find((each) => isSenseless(terms, each) && isRight(terms, each.verified))),
   ),
   rule("ProvidedInstance.baseline_bound", "must not be passed by the reference", ({ terms: { goal }, checked }) =>
     firstOf(checked.filter(isReference).map((each) => beyondBound(goal, each))),
@@ -314,8 +321,8 @@ export function draw({ provider, described: { asked }, signal }: Subject, [{ ins
 }
 
 const SVG_WORDS = "must be a whole SVG document of at most 1 MiB without scripts and references";
-const problemOfDrawn = (drawn: Drawn): string | undefined =>
-  drawn.kind === "failure" ? failureWords(drawn) : problemOfSvg(drawn.svg);
+const problemOfDrawn = (drawn: Drawn): Breach | undefined =>
+  drawn.kind === "failure" ? failedCall(drawn) : problemOfSvg(drawn.svg);
 
 export const ON_DRAWING: readonly Rule<readonly Drawn[]>[] = [
   advice(rule("DrawResponse.svg", SVG_WORDS, (all) => firstOf(all.map(problemOfDrawn)))),

@@ -56,8 +56,8 @@ export async function tryLevel(
     const broken = tried.filter(({ came }) => came !== undefined);
     const refused = broken.find((each) => each.rule.isAdvice !== true);
     if (refused !== undefined) {
-      const isAway = refused.came?.startsWith("unavailable: ") === true;
-      return { kind: isAway ? "unavailable" : "unlawful", why: breachWords(refused) };
+      const kind = refused.failure === "unavailable" ? "unavailable" : "unlawful";
+      return { kind, why: breachWords(refused) };
     }
     advice.push(...broken.map(breachWords));
   }

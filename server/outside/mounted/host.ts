@@ -13,7 +13,8 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { listenAt, restIfSlow } from "./connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
-import { type FailureKind, ITEM_LIMITS, kindOfFailure } from "./provider.ts";
+import { ITEM_LIMITS, kindOfFailure } from "./provider.ts";
+import type { FailureKind } from "./rules.ts";
 
 export interface HostOptions {
   /** Path or name of the Python interpreter. */

@@ -11,10 +11,7 @@ import type {
 } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { ProviderFailureKind } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { ON_FAILURE } from "./message-rules.ts";
-import { problemOf } from "./rules.ts";
-
-/** Why an instance could not be made or an answer not verified. */
-export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";
+import { type FailureKind, problemOf } from "./rules.ts";
 
 export interface Failure {
   readonly kind: "failure";

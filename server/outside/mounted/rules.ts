@@ -15,10 +15,16 @@ export interface RuleWords {
   readonly isAdvice?: true;
 }
 
+/** Why a provider's call failed. */
+export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";
+
+/** How a rule is broken: what came instead, in words, or a call that failed. */
+export type Breach = string | { readonly kind: FailureKind; readonly words: string };
+
 /** A rule on a message or other evidence. The context is what else decides whether it is kept. */
 export interface Rule<Evidence, Context = unknown> extends RuleWords {
-  /** Returns what came instead, in words; undefined if the rule is kept. */
-  readonly broken: (evidence: Evidence, context: Context) => string | undefined;
+  /** Returns undefined if the rule is kept. */
+  readonly broken: (evidence: Evidence, context: Context) => Breach | undefined;
 }
 
 /** A rule and the result of trying it. */
@@ -26,6 +32,8 @@ export interface Tried {
   readonly rule: RuleWords;
   /** The breach in words; undefined if the rule is kept or was not tried. */
   readonly came: string | undefined;
+  /** Set if the rule is broken by a call that failed. */
+  readonly failure?: FailureKind;
   /** Why the rule was not tried; undefined if it was. */
   readonly skipped?: string | undefined;
 }
@@ -35,7 +43,7 @@ export const breachWords = ({ rule: { name, must }, came = "" }: Tried): string 
 export function rule<Evidence>(
   name: string,
   must: string,
-  broken: (evidence: Evidence) => string | undefined,
+  broken: (evidence: Evidence) => Breach | undefined,
 ): Rule<Evidence> {
   return { name, must, broken };
 }
@@ -48,11 +56,12 @@ export function tryRules<Evidence>(
   evidence: Evidence | undefined,
   skipped?: string,
 ): readonly Tried[] {
-  return rules.map((each) =>
-    evidence === undefined
-      ? { rule: each, came: undefined, skipped }
-      : { rule: each, came: each.broken(evidence, undefined) },
-  );
+  return rules.map((each) => {
+    if (evidence === undefined) return { rule: each, came: undefined, skipped };
+    const breach = each.broken(evidence, undefined);
+    if (breach === undefined || typeof breach === "string") return { rule: each, came: breach };
+    return { rule: each, came: breach.words, failure: breach.kind };
+  });
 }
 
 /** Returns the first breach for which a message is refused, in words; undefined if there is none. */
@@ -62,8 +71,9 @@ export function problemOf<Message, Context>(
   context: Context,
 ): string | undefined {
   for (const each of rules) {
-    const came = each.isAdvice === true ? undefined : each.broken(message, context);
-    if (came !== undefined) return breachWords({ rule: each, came });
+    const breach = each.isAdvice === true ? undefined : each.broken(message, context);
+    if (breach === undefined) continue;
+    return breachWords({ rule: each, came: typeof breach === "string" ? breach : breach.words });
   }
   return undefined;
 }
@@ -129,6 +139,6 @@ export function each<Evidence, Context, Item, ItemContext>(
   }));
 }
 
-/** Returns the first text that is not undefined. */
-export const firstOf = (texts: readonly (string | undefined)[]): string | undefined =>
-  texts.find((text) => text !== undefined);
+/** Returns the first item that is not undefined. */
+export const firstOf = <Item>(items: readonly (Item | undefined)[]): Item | undefined =>
+  items.find((item) => item !== undefined);

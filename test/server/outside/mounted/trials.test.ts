@@ -6,6 +6,7 @@ import type { AskedEnvironment, Generated, Provider, Verified } from "../../../.
 import { failure } from "../../../../server/outside/mounted/provider.ts";
 import { createTrials } from "../../../../server/outside/mounted/trials.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
+import { PATIENCE_MS } from "../../../support/patience.ts";
 
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };
 
@@ -101,4 +102,37 @@ test("of a provider that cannot be asked nothing is found, and it is asked again
   expect(await trials.of(mounted, away)).toEqual({ kind: "lawful" });
   expect(asked).toHaveLength(before);
   letGo();
+});
+
+test("a level whose seeds have no instance is refused, whatever the provider's message begins with", async () => {
+  const mounted = environmentWith(["easy"]);
+  const { provider } = providerOf(mounted);
+  const exhausted: Provider["generate"] = async (_, { seeds }) =>
+    seeds.map(() => ({ kind: "exhausted", message: "unavailable: no rows" }));
+  const trials = createTrials({
+    provider: { ...provider, generate: exhausted },
+    environments: [mounted],
+    onLate: () => undefined,
+  });
+  await trials.begin(PATIENCE_MS);
+  expect(trials.found(mounted, mounted.levels[0] as Described["levels"][number])).toMatchObject({ kind: "unlawful" });
+});
+
+test("a provider that leaves while an answer is verified again is unavailable, and its level is not refused", async () => {
+  const mounted = environmentWith(["easy"]);
+  const { provider } = providerOf(mounted);
+  const seen = new Set<string>();
+  const verify: Provider["verify"] = async (asked, question, options) => {
+    const key = `${question.instance.toString()} ${question.answer}`;
+    if (asked.id === mounted.asked.id && seen.has(key)) return failure("unavailable", "nobody is there");
+    const found = await provider.verify(asked, question, options);
+    if (found.kind === "facts") seen.add(key);
+    return found;
+  };
+  const trials = createTrials({ provider: { ...provider, verify }, environments: [mounted], onLate: () => undefined });
+  await trials.begin(PATIENCE_MS);
+  expect(trials.found(mounted, mounted.levels[0] as Described["levels"][number])).toMatchObject({
+    kind: "unavailable",
+    why: expect.stringContaining("and then unavailable: nobody is there") as string,
+  });
 });
