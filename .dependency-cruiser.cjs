@@ -29,7 +29,7 @@ module.exports = {
       name: "servers-draw-in-background",
       comment: "Pictures are drawn in a thread of their own, and nothing else of a server loads them.",
       severity: "error",
-      from: { path: "^server/", pathNot: "^server/background/jobs\\.ts$" },
+      from: { path: "^server/", pathNot: "^server/background/background-jobs\\.ts$" },
       to: { path: "^pictures/" },
     },
     only(
@@ -54,7 +54,7 @@ module.exports = {
     only(
       "runtime-is-a-leaf",
       "^server/runtime/",
-      "^(server/(runtime/|outside/kinds\\.ts$)|envs/lib/(text|words)\\.ts$)",
+      "^(server/(runtime/|outside/port-kinds\\.ts$)|envs/lib/(text|escape)\\.ts$)",
       "Configuration, log and metrics know no service; each kind of resource reads its own part of the configuration.",
     ),
     only(
@@ -66,7 +66,7 @@ module.exports = {
     only(
       "policies-know-no-run",
       "^server/curriculum/policies/",
-      "^(server/curriculum/(policies/|(json|signals|types)\\.ts$)|envs/)",
+      "^(server/curriculum/(policies/|(advantages|json|signals|types)\\.ts$)|envs/)",
       "A policy reads and writes its own parameters, and knows neither runs nor the contract.",
     ),
     only(
@@ -90,7 +90,7 @@ module.exports = {
     only(
       "workers-make-tasks",
       "^server/tasks/making/worker\\.ts$",
-      "^(server/tasks/(making/(load-environments|jobs|worker|workers)|task)\\.ts$|envs/)",
+      "^(server/tasks/(making/(load-environments|make-slice|worker|workers)|task)\\.ts$|envs/)",
       "A worker's thread runs environments and nothing else.",
     ),
     only(

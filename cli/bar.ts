@@ -1,6 +1,6 @@
 /** Shows progress on standard error: as a bar on a terminal, and as an occasional line in a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
-import { longestSilence, type Silence } from "../server/runtime/waiting-requests.ts";
+import { longestSilence, type Silence } from "../server/runtime/model-requests.ts";
 import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 

@@ -5,8 +5,8 @@
 import { unavailable } from "../envs/facts.ts";
 import type { AskContext, Port, Ports } from "../envs/ports.ts";
 import { systemClock } from "../server/base/system-clock.ts";
-import { portKinds } from "../server/outside/kinds.ts";
-import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outside/open.ts";
+import { portKinds } from "../server/outside/port-kinds.ts";
+import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outside/open-ports.ts";
 import type { Config } from "../server/runtime/config.ts";
 
 /** Returns the resources that are missing in this process, with the remedy for a command (a server has another). */

@@ -8,7 +8,7 @@ import { GradusError } from "../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../clients/ts/src/transport.ts";
 import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
-import { asideInProcess } from "../server/background/in-process.ts";
+import { backgroundInProcess } from "../server/background/in-process.ts";
 import { systemClock } from "../server/base/system-clock.ts";
 import type { Config } from "../server/runtime/config.ts";
 import type { ServiceDeps } from "../server/rpc/deps.ts";
@@ -18,12 +18,12 @@ import { memoryEvaluationStore, memorySampleStore, memoryStore } from "../server
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
 import { loadEnvironments } from "../server/tasks/making/load-environments.ts";
 import { loadPolicies } from "../server/tasks/making/load-policies.ts";
-import { runSlice } from "../server/tasks/making/jobs.ts";
+import { runSlice } from "../server/tasks/making/make-slice.ts";
 import { say } from "../server/runtime/terminal.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/rows/pools.ts";
-import { limitsOf, type OpenedPorts, openPorts } from "../server/outside/open.ts";
-import type { Refused } from "../server/outside/mounted/described.ts";
+import { limitsOf, type OpenedPorts, openPorts } from "../server/outside/open-ports.ts";
+import type { Refused } from "../server/outside/mounted/read-description.ts";
 import type { WorkerPool } from "../server/tasks/making/workers.ts";
 import { type CallContext, RpcError } from "../server/base/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
@@ -97,7 +97,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
 /** Opens the mounts that the flags name, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
   if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
-  const { openMounts, withMounts } = await import("../server/outside/mounted/open.ts");
+  const { openMounts, withMounts } = await import("../server/outside/mounted/open-mounts.ts");
   const bars = mountBars();
   const onRefused = ({ name, reason }: Refused): void => say(`gradus: ${name} is not served: ${reason}`);
   const opened = await openMounts(mounted, {
@@ -138,7 +138,7 @@ export async function openLocal(
     opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
     missingPorts: needs === "evaluations" ? missingHere(config) : {},
     suitesOf,
-    openAside: asideInProcess,
+    openBackground: backgroundInProcess,
     openStores: () => storesOf(config, needs),
     streamWindow: 1,
     log: silent,

@@ -1,6 +1,6 @@
 /** Prints the output of commands. */
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
-import { escapedJson } from "../envs/lib/words.ts";
+import { escapedJson } from "../envs/lib/escape.ts";
 import { inColour, write } from "../server/runtime/terminal.ts";
 
 /** Returns a message as the HTTP port would, with unset numbers and lists written out. */

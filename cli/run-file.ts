@@ -11,7 +11,7 @@ import {
   Source,
 } from "../clients/ts/src/public.ts";
 import { didYouMean } from "../envs/lib/text.ts";
-import { fieldIn, type LineProblem, lineIn, readRunText } from "../server/run-files/read.ts";
+import { fieldIn, type LineProblem, lineIn, readRunText } from "../server/run-files/read-run-file.ts";
 import { collect } from "./connection.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem } from "./problem.ts";

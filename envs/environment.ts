@@ -152,7 +152,7 @@ export interface Generator<Instance> extends Makeable {
 }
 
 /** A request for tasks, one for each seed. */
-export interface AskedTasks {
+export interface MountedTasks {
   /** All parameters, with defaults filled in. */
   readonly parameters: Parameters;
   readonly split: Split;
@@ -160,7 +160,7 @@ export interface AskedTasks {
 }
 
 /** Origin of a task that the outside made, and the hash that its instance must have when it is made again. */
-export interface AskedPlace {
+export interface MountedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
   /** Number of the attempt within the seed. */
@@ -170,7 +170,7 @@ export interface AskedPlace {
 }
 
 /** Result of asking for a task. */
-export type AskedResult<Instance = unknown> =
+export type MountedResult<Instance = unknown> =
   | {
       readonly kind: "made";
       readonly instance: Instance;
@@ -183,7 +183,7 @@ export type AskedResult<Instance = unknown> =
   | Failed;
 
 /** Result of asking for a picture. */
-export type AskedDrawing =
+export type MountedDrawing =
   | { readonly kind: "svg"; readonly svg: string }
   /** There is no picture. Asking again does not help. */
   | { readonly kind: "undrawn"; readonly why: string };
@@ -192,7 +192,7 @@ export type AskedDrawing =
  * Generator outside of this process, such as a program in another language. As with `Generator`, the seed determines
  * the instance. Each call is a request to the outside, and it may fail.
  */
-export interface AskedGenerator<Instance> extends Makeable {
+export interface MountedGenerator<Instance> extends Makeable {
   /** Digest of the provider's sources and settings, 16 hex digits. A task made under another digest is refused. */
   readonly digest: string;
   /** Name of the mounted provider, as the operator gave it. */
@@ -203,9 +203,9 @@ export interface AskedGenerator<Instance> extends Makeable {
    */
   whyNone(parameters: Parameters): Promise<string | undefined>;
   /** Returns one result for each seed, in the order of the seeds. */
-  make(tasks: AskedTasks, context: AskContext): Promise<readonly AskedResult<Instance>[]>;
+  make(tasks: MountedTasks, context: AskContext): Promise<readonly MountedResult<Instance>[]>;
   /** Returns the complete instance of a task that was made before, for rendering it. */
-  again(place: AskedPlace): Promise<AskedResult<Instance>>;
+  again(place: MountedPlace): Promise<MountedResult<Instance>>;
   /**
    * Encodes the instance as a few bytes that travel in the task id, so that a step need not ask for the instance.
    * Returns undefined if the instance takes too many bytes.
@@ -215,9 +215,9 @@ export interface AskedGenerator<Instance> extends Makeable {
    * Returns a stand-in for the instance, which suffices to verify answers. `carried` holds the bytes from the task id,
    * if it has any.
    */
-  refer(place: AskedPlace, carried: Uint8Array | undefined): Instance;
+  refer(place: MountedPlace, carried: Uint8Array | undefined): Instance;
   /** Draws the instance, with an answer if one is given, as an SVG document. If omitted, there are no pictures. */
-  draw?(instance: Instance, answer: string | undefined, signal: AbortSignal): Promise<AskedDrawing | Failed>;
+  draw?(instance: Instance, answer: string | undefined, signal: AbortSignal): Promise<MountedDrawing | Failed>;
 }
 
 /** Finds optimal answers, or correct ones for environments without an objective. */
@@ -422,7 +422,7 @@ interface AsyncVerification<Instance, Answer> {
 interface Capabilities<Instance, Answer> {
   readonly generator?: Generator<Instance>;
   /** Generator outside of this process, in place of `generator`. */
-  readonly asked?: AskedGenerator<Instance>;
+  readonly asked?: MountedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
   /**
    * Returns an answer that needs no search, as a model would write it, e.g. the answer in a row. Returns undefined if

@@ -7,7 +7,7 @@ import { type Failed, type Findings, type GradedFacts, malformed, type Parsed } 
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
-import { escaped, isPlain } from "./lib/words.ts";
+import { escaped, isPlain } from "./lib/escape.ts";
 import { improvementOf, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";

@@ -10,7 +10,7 @@ import { isOptimal, qualityRatio } from "../envs/reward/scheme.ts";
 import { parseAnswer } from "../envs/score.ts";
 
 /** Result of an answer that only the outside can judge: its verdict as text, or why there is none. */
-export interface Told {
+export interface OutsideVerdict {
   readonly solved: boolean;
   readonly words: string;
   /** More facts of the score, e.g. a judge's verdicts. */
@@ -20,7 +20,7 @@ export interface Told {
 /** Options for drawing an answer. */
 export interface DrawOptions {
   /** Result of an answer that only the outside can judge. If omitted, the picture says nothing about it. */
-  readonly told?: Told | undefined;
+  readonly verdict?: OutsideVerdict | undefined;
   /**
    * Baseline to measure the answer against, without drawing a best answer. An undefined baseline means no measure. If
    * omitted, the solver's answer is drawn in grey beside an answer that is not the best.
@@ -66,7 +66,7 @@ function drawAnswer<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   parsed: Parsed<unknown>,
-  { told, against }: DrawOptions,
+  { verdict, against }: DrawOptions,
 ): string | undefined {
   const draw = drawingOf(environment);
   if (draw === undefined) return undefined;
@@ -77,7 +77,8 @@ function drawAnswer<Instance>(
     return framed(draw(instance), headlines);
   }
   // An answer that only the outside can judge has the verdict passed in, if there is one.
-  if (environment.resource !== undefined) return framed(draw(instance, parsed.answer), [title, ...toldLines(told)]);
+  if (environment.resource !== undefined)
+    return framed(draw(instance, parsed.answer), [title, ...outsideVerdictLines(verdict)]);
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
   const picture = draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
@@ -118,13 +119,13 @@ function verdictLines<Instance>(
   }
 }
 
-function toldLines(told: Told | undefined): readonly Headline[] {
-  if (told === undefined) return [];
-  const more = Object.entries(told.info ?? {}).map(([name, value]): Headline => ({
+function outsideVerdictLines(verdict: OutsideVerdict | undefined): readonly Headline[] {
+  if (verdict === undefined) return [];
+  const more = Object.entries(verdict.info ?? {}).map(([name, value]): Headline => ({
     text: `${name.replaceAll("_", " ")}: ${value}`,
     tone: "plain",
   }));
-  return [told.solved ? { text: "✓ right", tone: "good" } : bad(told.words), ...more];
+  return [verdict.solved ? { text: "✓ right", tone: "good" } : bad(verdict.words), ...more];
 }
 
 /** Compares an answer's objective with the best known one. */

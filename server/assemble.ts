@@ -4,14 +4,14 @@ import type { TaskKey } from "../envs/origin.ts";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
 import type { Registry } from "../envs/registry.ts";
-import type { Aside } from "./background/threads.ts";
+import type { Background } from "./background/background-threads.ts";
 import type { Clock } from "./base/clock.ts";
 import type { Ports as RunPorts } from "./runs/dependencies.ts";
 import { createRuns } from "./runs/runs.ts";
 import { newIncarnation } from "./runs/incarnation.ts";
 import { systemClock } from "./base/system-clock.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
-import type { SuiteDefinition } from "./evaluation/suite.ts";
+import type { SuiteDefinition } from "./evaluation/open-suite.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
 import { commit, version } from "./runtime/version.ts";
@@ -26,10 +26,10 @@ import type { Store } from "./stores/store.ts";
 import { createAsyncScorer } from "./tasks/scoring/async-scorer.ts";
 import type { Keyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/making/make.ts";
-import type { MissingPorts, OpenedPorts } from "./outside/open.ts";
+import type { MissingPorts, OpenedPorts } from "./outside/open-ports.ts";
 import { createResources, type Resources } from "./outside/gate/resources.ts";
 import { createRunRanks } from "./tasks/making/run-ranks.ts";
-import { createReplaced } from "./tasks/making/replaced.ts";
+import { createReplaced } from "./tasks/making/replaced-sources.ts";
 import { createRunRows } from "./tasks/making/run-rows.ts";
 import { createRunSource } from "./tasks/making/run-source.ts";
 import { createScorer } from "./tasks/scoring/scorer.ts";
@@ -59,7 +59,7 @@ export interface Parts {
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
   /** Called with the registry of environments. */
-  readonly openAside: (registry: Registry) => Aside;
+  readonly openBackground: (registry: Registry) => Background;
   readonly streamWindow: number;
   /** Maximum number of tasks of a run that are made ahead of their draw. */
   readonly aheadMax?: number;
@@ -103,7 +103,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
       onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
     }),
   );
-  const aside = parts.openAside(registry);
+  const background = parts.openBackground(registry);
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, resources, teacher });
   const ranks = createRunRanks(pools);
@@ -128,7 +128,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
     facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
-    status: statusOf(parts, { workers, aside, resources }),
+    status: statusOf(parts, { workers, background, resources }),
     noRewards: createNoRewards(),
     keyring,
     registry,
@@ -140,7 +140,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     scorer,
     asyncScorer,
     runs,
-    aside,
+    background,
     samples,
     evaluations,
     onFailure,
@@ -152,7 +152,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     teacher?.close();
     resources.close();
     runs.close();
-    for (const each of [opened, workers, aside, samples, store, evaluationStore, sampleStore]) await each.close();
+    for (const each of [opened, workers, background, samples, store, evaluationStore, sampleStore]) await each.close();
   };
   return { deps, resources, workers, close };
 }
@@ -193,13 +193,13 @@ function runsOf(
 /** Returns functions that report the present state of the server. */
 function statusOf(
   { config, replicas }: Parts,
-  { workers, aside, resources }: { workers: WorkerPool; aside: Aside; resources: Resources },
+  { workers, background, resources }: { workers: WorkerPool; background: Background; resources: Resources },
 ): ServiceDeps["status"] {
   const downs = new Map<string, string>();
   resources.onChange((name, down) => (down === undefined ? downs.delete(name) : downs.set(name, down)));
   return {
     startedAtMs: systemClock.now(),
-    queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...aside.load()],
+    queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...background.load()],
     ports: () => resources.load().map((load) => ({ ...load, down: downs.get(load.name) })),
     replicas: replicas ?? (() => []),
   };

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Registry } from "../envs/registry.ts";
-import { createAside } from "./background/threads.ts";
+import { createBackground } from "./background/background-threads.ts";
 import { assemble } from "./assemble.ts";
 import { openMounts, reloadMounts } from "./open-mounts.ts";
 import { compareReplicas, linkReplicas, openReplicas } from "./open-replicas.ts";
@@ -18,7 +18,7 @@ import { commit, version } from "./runtime/version.ts";
 import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
-import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { createOutcomeMeter } from "./runtime/outcome-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples } from "./runtime/sampled-metrics.ts";
 import { registerLoad, registerState } from "./runtime/state-metrics.ts";
@@ -34,9 +34,9 @@ import { loadPolicies } from "./tasks/making/load-policies.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./rows/pools.ts";
 import { reportOf } from "./rows/report.ts";
-import { portKinds } from "./outside/kinds.ts";
+import { portKinds } from "./outside/port-kinds.ts";
 import { mountMetrics } from "./outside/mounted/counts.ts";
-import { type OpenedPorts, openPorts } from "./outside/open.ts";
+import { type OpenedPorts, openPorts } from "./outside/open-ports.ts";
 import { openWorkers } from "./tasks/making/workers.ts";
 import { startTransports, type Transports } from "./transport/listen.ts";
 import { register } from "./base/rpc.ts";
@@ -182,7 +182,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
       );
       return { ...stores, clock: fleet.clock };
     },
-    openAside: () => createAside({ environmentFiles, onError: warn("a background thread failed") }),
+    openBackground: () => createBackground({ environmentFiles, onError: warn("a background thread failed") }),
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),

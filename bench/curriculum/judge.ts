@@ -1,5 +1,5 @@
 /** Judges policies: every one against every kind of students, beside equal shares on the same ones, with intervals. */
-import type { Life } from "../../server/simulation/life.ts";
+import type { Life } from "../../server/simulation/simulated-outcome.ts";
 import { bootstrap, type Interval, mean, median } from "../../server/simulation/statistics.ts";
 import type { KindSet } from "./judged-kinds.ts";
 

@@ -1,8 +1,8 @@
 /** A worker thread of the bench: students of one kind are taught by equal shares, and by each policy for as long. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/types.ts";
-import { drive } from "../../server/simulation/drive.ts";
-import { type Life, lifeCounter } from "../../server/simulation/life.ts";
+import { drive } from "../../server/simulation/drive-run.ts";
+import { type Life, lifeCounter } from "../../server/simulation/simulated-outcome.ts";
 import { configOf } from "../../server/simulation/simulated-run.ts";
 import { judgedKinds, type JudgedKind } from "./judged-kinds.ts";
 import { policyOf, uniform } from "./policies.ts";

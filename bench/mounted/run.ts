@@ -18,9 +18,9 @@ import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import { systemClock } from "../../server/base/system-clock.ts";
 import { createResources } from "../../server/outside/gate/resources.ts";
-import { readDescribed } from "../../server/outside/mounted/described.ts";
-import { mountedEnvironment, type MountedEnvironment } from "../../server/outside/mounted/environment.ts";
-import type { MountedInstance } from "../../server/outside/mounted/instance.ts";
+import { readDescribed } from "../../server/outside/mounted/read-description.ts";
+import { mountedEnvironment, type MountedEnvironment } from "../../server/outside/mounted/mounted-environment.ts";
+import type { MountedInstance } from "../../server/outside/mounted/mounted-instance.ts";
 import { openLocal } from "../../server/outside/mounted/local-provider.ts";
 
 const { values: options } = parseArgs({
@@ -34,7 +34,7 @@ const { values: options } = parseArgs({
 
 const FILE = join(import.meta.dirname, "verifiers.py");
 const GROUP = 256;
-/** Answers that a mount of one worker verifies at once (server/outside/mounted/open.ts). */
+/** Answers that a mount of one worker verifies at once (server/outside/mounted/open-mounts.ts). */
 const ANSWERS_AT_ONCE = 128;
 /** Limits of one turn of verification alone: the duration, in microseconds, and the number of groups. */
 const TURN_US = 200_000;

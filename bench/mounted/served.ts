@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import type { Environment } from "../../envs/environment.ts";
-import { openMounts } from "../../server/outside/mounted/open.ts";
+import { openMounts } from "../../server/outside/mounted/open-mounts.ts";
 
 const { values } = parseArgs({
   options: {

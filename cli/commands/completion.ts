@@ -21,7 +21,7 @@ export function addCompletion(program: Command, whole: () => Promise<Command>): 
     .action(async (shell: Shell) => {
       const [{ environments }, { suiteDefinitions }] = await Promise.all([
         import("../../envs/registry.ts"),
-        import("../../server/evaluation/suites.ts"),
+        import("../../server/evaluation/shipped-suites.ts"),
       ]);
       const [environment, suite] = [environments, suiteDefinitions].map((all) => [...new Set(all.map(({ id }) => id))]);
       print(completionScript(shell, await whole(), { environment: environment ?? [], suite: suite ?? [] }));

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import { drawCompletion, drawTask, type Told } from "../../pictures/draw.ts";
+import { drawCompletion, drawTask, type OutsideVerdict } from "../../pictures/draw.ts";
 import { isDrawn, noPicture } from "../../pictures/drawings.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
 import { completionIn } from "../files.ts";
@@ -121,23 +121,23 @@ async function drawn(
     const given = whole === undefined ? (text === undefined ? undefined : { answer: text }) : { completion: whole };
     return local.client.drawTask({ taskId }, given);
   }
-  const told = await toldOf(local, taskId, task, whole ?? (text && wrapAnswer(text, format, "", thinking)));
+  const verdict = await askVerdict(local, taskId, task, whole ?? (text && wrapAnswer(text, format, "", thinking)));
   const svg =
     whole === undefined
-      ? drawTask(environment, instance, text, { told })
-      : drawCompletion(environment, instance, format, whole, thinking, { told });
+      ? drawTask(environment, instance, text, { verdict })
+      : drawCompletion(environment, instance, format, whole, thinking, { verdict });
   return svg ?? "";
 }
 
 /**
  * Asks the resource that judges the answer, if the environment has one. The picture is drawn even if there is no reply.
  */
-async function toldOf(
+async function askVerdict(
   { client }: Local,
   taskId: string,
   { environment }: AnyScoreTask,
   completion: string | undefined,
-): Promise<Told | undefined> {
+): Promise<OutsideVerdict | undefined> {
   if (environment.resource === undefined || completion === undefined) return undefined;
   const outcome = await client.step({ taskId, groupId: "" }, completion);
   if (outcome.kind === "unscored") return { solved: false, words: `not verified: ${outcome.detail}` };

@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { changeBetween } from "../../server/outside/mounted/described.ts";
+import { changeBetween } from "../../server/outside/mounted/read-description.ts";
 import { openLocal } from "../../server/outside/mounted/local-provider.ts";
 import type { Provider } from "../../server/outside/mounted/provider.ts";
 import { readAllowed } from "../../server/outside/mounted/settings.ts";

@@ -8,8 +8,8 @@ import {
   verify,
   worth,
 } from "../../server/outside/mounted/call-rules.ts";
-import { type Examined, timed } from "../../server/outside/mounted/examine.ts";
-import { isRight } from "../../server/outside/mounted/findings.ts";
+import { type Examined, timed } from "../../server/outside/mounted/examine-level.ts";
+import { isRight } from "../../server/outside/mounted/read-facts.ts";
 import { NOTHING, type Verified } from "../../server/outside/mounted/provider.ts";
 import { firstOf, type Rule, rule } from "../../server/outside/mounted/rules.ts";
 

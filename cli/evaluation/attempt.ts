@@ -1,6 +1,6 @@
 /** A `fetch` for the OpenAI client that makes one attempt at a completion, and reads the whole reply. */
 import { text } from "node:stream/consumers";
-import { onOneLine } from "../../envs/lib/words.ts";
+import { onOneLine } from "../../envs/lib/escape.ts";
 import { addressOf, headersOf, send } from "../../server/runtime/http-request.ts";
 
 /** Maximum length, in characters, of a quotation from a reply. */

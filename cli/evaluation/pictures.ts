@@ -17,8 +17,10 @@ export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): 
     if (opened.kind === "none") return [];
     const { environment, instance, format, thinking } = opened.scoring;
     const { outcome } = sample;
-    const told = { solved: false, words, ...(outcome?.kind === "scored" && { info: outcome.info }) };
-    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking, { told }) }];
+    const verdict = { solved: false, words, ...(outcome?.kind === "scored" && { info: outcome.info }) };
+    return [
+      { part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking, { verdict }) },
+    ];
   });
   if (pictures.length === 0 && specimens.length > 0) return undefined;
   return pictures.flatMap(({ svg, ...picture }) => (svg === undefined ? [] : [{ ...picture, svg }]));

@@ -1,6 +1,6 @@
 /** Reads the model's text from a chat endpoint's reply. Pure. */
 import type { FinishReasonName } from "../../clients/ts/src/public.ts";
-import { withThoughts } from "../../envs/lib/thoughts.ts";
+import { withThoughts } from "../../envs/lib/join-thoughts.ts";
 import { oneLine } from "./attempt.ts";
 
 /** A model's text. */

@@ -2,7 +2,7 @@
 import type { PortContext } from "../environment.ts";
 import { type Failed, type Facts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
-import { escaped } from "../lib/words.ts";
+import { escaped } from "../lib/escape.ts";
 import type { SandboxCase, SandboxResult } from "../ports.ts";
 import { expectationWords, meets } from "./expect.ts";
 import { type CallTest, type CodeInstance, type CodeTest, LIMITS } from "./instance.ts";

@@ -1,6 +1,6 @@
 /** Builds and queries undirected graphs without loops. */
 import { bitMatrix, type BitMatrix, canonicalBits, countOnes, hasBit, onesOf, rowsText, setBit } from "./bit-matrix.ts";
-import { refine } from "./refinement.ts";
+import { refine } from "./structure-hash.ts";
 import { type Rng, sample } from "./rng.ts";
 
 /** Graph whose vertices are numbered from 0 to vertices − 1. */

@@ -5,7 +5,7 @@
  */
 import { malformed, type Parsed } from "../facts.ts";
 import type { Verdict } from "../ports.ts";
-import { onOneLine } from "./words.ts";
+import { onOneLine } from "./escape.ts";
 
 /** Maximum length of a stored reason, in UTF-16 units. */
 export const REASON_MAX = 300;

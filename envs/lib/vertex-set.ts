@@ -16,8 +16,8 @@ import {
   graphMetadata,
 } from "./graph.ts";
 import { greedyClique } from "./greedy-clique.ts";
-import { inlineGraph } from "./inline.ts";
-import { formatIntList as format, type IndexList, indexProblem, parseIntList as parse } from "./lists.ts";
+import { inlineGraph } from "./encode-bits.ts";
+import { formatIntList as format, type IndexList, indexProblem, parseIntList as parse } from "./parse-lists.ts";
 import { CLIQUE_NODES_MAX, maxClique } from "./max-clique.ts";
 import { taskPrompt } from "./task-prompt.ts";
 

@@ -2,7 +2,7 @@
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { SyncEnvironment } from "../environment.ts";
-import { formatIntList } from "../lib/lists.ts";
+import { formatIntList } from "../lib/parse-lists.ts";
 import { generator, isSmall, type SequenceInstance } from "./generate.ts";
 import { type Digits, type Rule, rules } from "./rules.ts";
 import { parse, verify } from "./verify.ts";

@@ -1,6 +1,6 @@
 /** Parses a sequence of digits and compares it with the result of the rule. */
 import type { Facts, Parsed } from "../facts.ts";
-import { parseIntList } from "../lib/lists.ts";
+import { parseIntList } from "../lib/parse-lists.ts";
 import type { SequenceInstance } from "./generate.ts";
 import type { Digits } from "./rules.ts";
 

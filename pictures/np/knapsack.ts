@@ -2,7 +2,7 @@
  * Draws weights against the capacity, so that a person sees how far they exceed it, and which items are more valuable.
  */
 import type { Picture, Shape } from "../../envs/picture.ts";
-import { type IndexList as Choice, sumAt } from "../../envs/lib/lists.ts";
+import { type IndexList as Choice, sumAt } from "../../envs/lib/parse-lists.ts";
 import { labelShapes, piecesOf, stacks, sumOfPieces } from "../lib/frame.ts";
 import { isWithin, legendOf, noteOf, notesOf, tally, type Tally } from "../lib/picture.ts";
 import { path, rect, segment, text } from "../lib/svg.ts";

@@ -1,7 +1,7 @@
 /** Draws subsets against elements, so that a person sees which elements the chosen subsets leave out. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { hasBit, onesOf } from "../../envs/lib/bit-matrix.ts";
-import type { IndexList as Cover } from "../../envs/lib/lists.ts";
+import type { IndexList as Cover } from "../../envs/lib/parse-lists.ts";
 import { legendOf, noteOf, notesOf, tally, timesText } from "../lib/picture.ts";
 import { path, rect, shape, square, text } from "../lib/svg.ts";
 import type { SetCoverInstance } from "../../envs/np/set-cover/generate.ts";

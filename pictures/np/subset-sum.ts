@@ -3,7 +3,7 @@
  * are used.
  */
 import type { Picture, Shape } from "../../envs/picture.ts";
-import type { IndexList as Subset } from "../../envs/lib/lists.ts";
+import type { IndexList as Subset } from "../../envs/lib/parse-lists.ts";
 import { labelShapes, piecesOf, STACK, stacks, sumOfPieces } from "../lib/frame.ts";
 import { legendOf, noteOf, notesOf, tally } from "../lib/picture.ts";
 import { hatching, path, rect, segment, text } from "../lib/svg.ts";

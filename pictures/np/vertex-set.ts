@@ -1,6 +1,6 @@
 /** Draws the vertices that an answer chooses over the graph, so that a person sees conflicts and missing vertices. */
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
-import type { IndexList } from "../../envs/lib/lists.ts";
+import type { IndexList } from "../../envs/lib/parse-lists.ts";
 import type { Picture } from "../../envs/picture.ts";
 import { CHOSEN_VERTEX, edgeShapes, type Pair, PLAIN_VERTEX, vertexShapes } from "../lib/graph.ts";
 import { boxFor, graphPoints } from "../lib/layout.ts";

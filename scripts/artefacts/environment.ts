@@ -5,8 +5,8 @@
 export * from "../../envs/define.ts";
 export * from "../../envs/parameters.ts";
 export * from "../../envs/answers/wording.ts";
-export * from "../../envs/lib/inline.ts";
-export * from "../../envs/lib/lists.ts";
+export * from "../../envs/lib/encode-bits.ts";
+export * from "../../envs/lib/parse-lists.ts";
 export * from "../../envs/lib/task-prompt.ts";
 export { keyOf, type Rng, rngFor, sample } from "../../envs/lib/rng.ts";
 export { unavailable } from "../../envs/facts.ts";

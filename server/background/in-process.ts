@@ -3,11 +3,11 @@
  * is loaded.
  */
 import type { Registry } from "../../envs/registry.ts";
-import type { Aside } from "./threads.ts";
+import type { Background } from "./background-threads.ts";
 
-export function asideInProcess(registry: Registry): Aside {
+export function backgroundInProcess(registry: Registry): Background {
   return {
-    run: async (job) => ({ kind: "done", value: (await import("./jobs.ts")).runJob(registry, job) }),
+    run: async (job) => ({ kind: "done", value: (await import("./background-jobs.ts")).runJob(registry, job) }),
     load: () => [],
     close: async () => undefined,
   };

@@ -3,8 +3,8 @@
  * steps.
  */
 import type { RunConfig } from "../curriculum/types.ts";
-import { drive } from "../simulation/drive.ts";
-import { lifeCounter, pointCounter } from "../simulation/life.ts";
+import { drive } from "../simulation/drive-run.ts";
+import { lifeCounter, pointCounter } from "../simulation/simulated-outcome.ts";
 import { equalShares, simulatedRun } from "../simulation/simulated-run.ts";
 import type { Place } from "../simulation/student.ts";
 import { students } from "../simulation/students.ts";

@@ -1,14 +1,14 @@
 /** The worker thread that draws, solves and simulates for people. */
 import { workerData } from "piscina";
 import { loadEnvironments } from "../tasks/making/load-environments.ts";
-import type { AsideData } from "./threads.ts";
-import { type AsideJob, runJob } from "./jobs.ts";
+import type { BackgroundData } from "./background-threads.ts";
+import { type BackgroundJob, runJob } from "./background-jobs.ts";
 
-const loaded = await loadEnvironments((workerData as AsideData).environmentFiles);
+const loaded = await loadEnvironments((workerData as BackgroundData).environmentFiles);
 // The main thread has loaded the same files, so a file that fails only here was changed meanwhile.
 if (loaded.kind === "invalid") throw new Error(loaded.message);
 const { registry } = loaded;
 
-export default function run(job: AsideJob): unknown {
+export default function run(job: BackgroundJob): unknown {
   return runJob(registry, job);
 }

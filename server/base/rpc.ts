@@ -8,7 +8,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { clipUtf8 } from "../../envs/lib/text.ts";
-import { escaped } from "../../envs/lib/words.ts";
+import { escaped } from "../../envs/lib/escape.ts";
 import type { Logger } from "pino";
 
 /**

@@ -6,9 +6,9 @@ import type { BatchDrawn, Created, ReportedGroup, RowsSeen, RunEvent } from "./e
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
-import { reportedOutcome } from "./signals.ts";
+import { reportedOutcome } from "./advantages.ts";
 import type { Batch, GroupResults } from "./batches.ts";
-import { nothingMalformed, withMalformed } from "./malformed.ts";
+import { nothingMalformed, withMalformed } from "./malformed-samples.ts";
 import { type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./policy-updates.ts";
 import { type ArmCounters, type RunState, tasksKept } from "./state.ts";
 import { afterFold, freshTable, withRated } from "./row-arms.ts";
@@ -27,7 +27,7 @@ import {
   withResults,
 } from "./group-changes.ts";
 import { imported } from "./importing.ts";
-import { freshCounters, placeOf, policyUpdated, reshaped } from "./reshaping.ts";
+import { freshCounters, placeOf, policyUpdated, reshaped } from "./apply-shape.ts";
 
 type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
 

@@ -1,7 +1,7 @@
 /** Update batches: their tasks, and the results of their groups' samples. Batches are never changed in place. */
 import { isDeepStrictEqual } from "node:util";
 import type { RecordedNumbers } from "./by-arm.ts";
-import type { GroupOutcome } from "./signals.ts";
+import type { GroupOutcome } from "./advantages.ts";
 import type { DynamicSampling, InstanceKey, RunConfig } from "./types.ts";
 
 /** Result of scoring one sample. */
@@ -18,7 +18,7 @@ export type SampleResult =
       readonly policyVersion?: number;
       /**
        * Violation of a malformed answer: first the scorer's text, then the form in which a run records it
-       * (malformed.ts). Unset: the answer was read.
+       * (malformed-samples.ts). Unset: the answer was read.
        */
       readonly malformed?: string | number;
       /** Scan from which contrast pairs are made. Unset: the scheme does not scan, or nothing is known. */

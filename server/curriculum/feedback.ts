@@ -5,7 +5,7 @@
 import { REWARD_MAX } from "./check-config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
-import { type MalformedRecord, recordedKind } from "./malformed.ts";
+import { type MalformedRecord, recordedKind } from "./malformed-samples.ts";
 import { readsOf } from "./policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";

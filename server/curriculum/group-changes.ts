@@ -3,7 +3,7 @@
  * reopen.
  */
 import type { HandedOut } from "./events.ts";
-import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange, type RewardSums } from "./signals.ts";
+import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange, type RewardSums } from "./advantages.ts";
 import {
   type Batch,
   batchEnd,

@@ -1,5 +1,5 @@
 /** Groups of a run for its trainer: their samples and advantages, and which groups can be reopened. */
-import { advantagesOf, type RewardRange } from "./signals.ts";
+import { advantagesOf, type RewardRange } from "./advantages.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
 import { type Batch, type ClosedGroup, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";

@@ -4,7 +4,7 @@ import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
 import { whyClosed } from "./groups.ts";
-import type { RewardSums } from "./signals.ts";
+import type { RewardSums } from "./advantages.ts";
 import { type Batch, type Group, usefulGroups } from "./batches.ts";
 import type { EvaluationRound, RunState } from "./state.ts";
 import type { Policy, RunConfig } from "./types.ts";

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
 import type { Imported } from "./events.ts";
 import type { Group } from "./batches.ts";
-import { freshCounters, placeOf, reshaped } from "./reshaping.ts";
+import { freshCounters, placeOf, reshaped } from "./apply-shape.ts";
 import { freshTable } from "./row-arms.ts";
 import { incarnationOf, progressOf, type Range, type RunState } from "./state.ts";
 import type { Arm, InstanceKey, Refusal } from "./types.ts";

@@ -3,7 +3,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
-import type { NewShape } from "./shape.ts";
+import type { NewShape } from "./decide-shape.ts";
 import { isDrawn, type RunState } from "./state.ts";
 import type { Policy } from "./types.ts";
 

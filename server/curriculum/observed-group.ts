@@ -1,6 +1,7 @@
 /** Makes the view of a closed group that a policy receives. */
 import type { ObservedGroup, PolicyDefinition } from "./policies/policy.ts";
-import { type GroupOutcome, signalNamed } from "./signals.ts";
+import type { GroupOutcome } from "./advantages.ts";
+import { signalNamed } from "./signals.ts";
 import type { Arm } from "./types.ts";
 
 type SignalOf = (outcome: GroupOutcome, arm: Pick<Arm, "id" | "rewardRange">) => number | undefined;

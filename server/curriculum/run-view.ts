@@ -2,11 +2,11 @@
 import { rngFor } from "../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
-import { malformedShare, type MalformedShare } from "./malformed.ts";
+import { malformedShare, type MalformedShare } from "./malformed-samples.ts";
 import type { View } from "./policies/policy.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { masksOf, placesIn, type RowList } from "./row-lists.ts";
-import type { RewardSums } from "./signals.ts";
+import type { RewardSums } from "./advantages.ts";
 import {
   type ArmCounters,
   type EvaluationPage,

@@ -37,7 +37,7 @@ import {
   taskMessage,
 } from "./event-codec.ts";
 import { freshTable } from "./row-arms.ts";
-import { nothingMalformed } from "./malformed.ts";
+import { nothingMalformed } from "./malformed-samples.ts";
 import { leftOutOf, listOf, placesIn, placesOfRanges, type RowList } from "./row-lists.ts";
 import { isBlank, rowsOfPage, type RowTable, withListed, withPages } from "./row-table.ts";
 import { type ArmCounters, type EvaluationRound, type RunState, toRanges } from "./state.ts";

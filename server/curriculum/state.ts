@@ -10,11 +10,11 @@ import {
   type TaskSamples,
 } from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
-import type { MalformedRecord } from "./malformed.ts";
+import type { MalformedRecord } from "./malformed-samples.ts";
 import type { Progress } from "./policies/policy.ts";
 import type { RowList } from "./row-lists.ts";
 import type { RowTable } from "./row-table.ts";
-import type { RewardSums } from "./signals.ts";
+import type { RewardSums } from "./advantages.ts";
 import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 

@@ -7,7 +7,7 @@
  * Values never change. Generations share one growing log, and each value knows how much of the log it includes. Adding
  * to a value that is not the newest of its log copies it first.
  */
-import type { RewardSums } from "./signals.ts";
+import type { RewardSums } from "./advantages.ts";
 import type { TaskFilter } from "./types.ts";
 
 const GENERATION_MAX = 2 ** 17;

@@ -22,7 +22,7 @@ import type {
   SampleQuery,
 } from "./evaluation.ts";
 import { factsOf } from "./report.ts";
-import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
+import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
 // Tasks with missing completions.

@@ -9,7 +9,7 @@ import type { SampleResult, Scorer } from "../tasks/scoring/scorer.ts";
 import type { SampleFilter } from "../samples/sample-filter.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
-import type { Suite, SuiteDefinition, SuiteSources } from "./suite.ts";
+import type { Suite, SuiteDefinition, SuiteSources } from "./open-suite.ts";
 import type { SuiteTasks } from "./suite-tasks.ts";
 
 /** Choices that fix an evaluation, in plain JSON. */

@@ -28,7 +28,7 @@ import {
   submit,
   type Submitted,
 } from "./evaluation-samples.ts";
-import { openSuite, type Suite } from "./suite.ts";
+import { openSuite, type Suite } from "./open-suite.ts";
 import { createSuiteTasks } from "./suite-tasks.ts";
 
 export interface EvaluationReport {

@@ -1,10 +1,10 @@
 /** Makes a report from the samples so far. All but `makeReport` is pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
-import { formatWarning, violationKind } from "../curriculum/malformed.ts";
+import { formatWarning, violationKind } from "../curriculum/malformed-samples.ts";
 import type { NoReward } from "../tasks/scoring/scorer.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
-import { partOf, type Suite } from "./suite.ts";
+import { partOf, type Suite } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
 // Computes the figures of one task from its samples, and their means over tasks.

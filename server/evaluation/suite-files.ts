@@ -21,8 +21,8 @@ import type { Split } from "../../envs/environment.ts";
 import { repeatedKey } from "../../envs/lib/exact-json.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { readTextFile } from "../runtime/files.ts";
-import { openSuite, type SuiteDefinition, type SuitePart, type SuiteSources } from "./suite.ts";
-import { suiteDefinitions } from "./suites.ts";
+import { openSuite, type SuiteDefinition, type SuitePart, type SuiteSources } from "./open-suite.ts";
+import { suiteDefinitions } from "./shipped-suites.ts";
 
 export type SuiteFileResult =
   | { readonly kind: "ok"; readonly definition: SuiteDefinition }

@@ -6,7 +6,7 @@ import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts"
 import { type Maker, refusalOf, suiteCaller } from "../tasks/making/make.ts";
 import { decodeKey, encodeKey } from "../tasks/making/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
-import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./suite.ts";
+import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./open-suite.ts";
 
 /** A task of a suite. */
 export interface SuiteTask {

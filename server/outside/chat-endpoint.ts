@@ -1,6 +1,6 @@
 /** Asks a model behind an OpenAI-compatible chat endpoint one question. The teacher and the judge use it. */
 import type OpenAI from "openai";
-import { onOneLine } from "../../envs/lib/words.ts";
+import { onOneLine } from "../../envs/lib/escape.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import { keyCutter, secretCutter } from "../runtime/secrets.ts";
 import { addressOf, headersOf, send } from "../runtime/http-request.ts";

@@ -5,9 +5,9 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Meeting, ReplicaStore, StoredReplica } from "../stores/replica-store.ts";
-import { storeClock } from "./clock.ts";
+import { storeClock } from "./store-clock.ts";
 import { differences, type Identity, nameOf } from "./identity.ts";
-import { keyTrouble } from "./keys.ts";
+import { keyTrouble } from "./compare-keys.ts";
 
 /** Interval at which each server writes its row, in milliseconds. */
 const BEAT_MS = 2_000;
@@ -17,7 +17,7 @@ const ALIVE_MS = 10_000;
 const FORGET_MS = 60_000;
 
 /** The body of a row. */
-interface Told {
+interface ReplicaReport {
   readonly identity: Identity;
   /** Reasons why resources cannot be used, by resource. */
   readonly down: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ interface Told {
   readonly isReplaced: boolean;
 }
 
-interface Other extends Told, Omit<StoredReplica, "body"> {}
+interface Other extends ReplicaReport, Omit<StoredReplica, "body"> {}
 
 export interface FleetOptions {
   readonly store: ReplicaStore;
@@ -91,7 +91,7 @@ function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[]
   // If the store's clock was set back, running servers have written their rows again since, so a row far in the future
   // is dead.
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
-  return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as Told), ...row }));
+  return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as ReplicaReport), ...row }));
 }
 
 /** Why this server may not serve beside the servers that came before it, and which one is in conflict. */
@@ -122,7 +122,7 @@ function refusal(identity: Identity, earlier: readonly Other[], drainOthers: boo
 }
 
 /** Returns the resources that no serving server can use, with the reasons. */
-function downEverywhere(all: readonly Pick<Told, "down" | "isReplaced">[]): ReadonlyMap<string, string> {
+function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">[]): ReadonlyMap<string, string> {
   const serving = all.filter(({ isReplaced }) => !isReplaced);
   const [first] = serving;
   const names = Object.entries(first?.down ?? {});
@@ -133,7 +133,7 @@ function downEverywhere(all: readonly Pick<Told, "down" | "isReplaced">[]): Read
  * Returns a resource that is down here but not on a server that has all other resources of this one: calls are better
  * sent there. At least one server always finds no better one.
  */
-function lackOf(down: ReadonlyMap<string, string>, others: readonly Told[]): string | undefined {
+function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaReport[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);
   const better = serving.find((other) => {
     const theirs = Object.keys(other.down);
@@ -159,10 +159,10 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
   let [lacks, keys]: (string | undefined)[] = [];
   let replaces: readonly string[] = [];
   let isReplaced = false;
-  const told = (): Told => ({ identity: identity(), down: Object.fromEntries(down), replaces, isReplaced });
+  const report = (): ReplicaReport => ({ identity: identity(), down: Object.fromEntries(down), replaces, isReplaced });
   return {
     down,
-    told,
+    report,
     replacesAny: () => replaces.length > 0,
     look: ({ others, earlier, sinceMs }: Met, { onDown, onLack, onKeys, onReplaced }: FleetListener): void => {
       const own = identity();
@@ -179,7 +179,7 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
       const lack = lackOf(down, others);
       if (lack !== lacks) onLack(lack);
       lacks = lack;
-      const now = downEverywhere([told(), ...others]);
+      const now = downEverywhere([report(), ...others]);
       const before = masked;
       masked = now;
       for (const resource of new Set([...before.keys(), ...now.keys()]))
@@ -249,7 +249,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   let lastMs = -Infinity;
   const meet = async (): Promise<Met> => {
     const sentAtMs = clock.now();
-    const meeting = await store.meet(id, JSON.stringify(own.told()), FORGET_MS);
+    const meeting = await store.meet(id, JSON.stringify(own.report()), FORGET_MS);
     const isSetBack = meeting.nowMs < lastMs;
     lastMs = meeting.nowMs;
     time.heard(meeting.nowMs, sentAtMs, clock.now());

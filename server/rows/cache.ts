@@ -21,7 +21,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PoolColumns } from "../../envs/pool-columns.ts";
 import type { FinishedPool, PoolSummary } from "../../envs/pool-finish.ts";
-import { readerFiles } from "../outside/sandbox/reader.ts";
+import { readerFiles } from "../outside/sandbox/read-python-tests.ts";
 import { built } from "../runtime/version.ts";
 
 /** Increase this when the meaning of a column changes. */

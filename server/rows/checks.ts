@@ -10,7 +10,7 @@ import { type Failed, reasonWords } from "../../envs/facts.ts";
 import { type Pool, poolOf, rowOf } from "../../envs/pool.ts";
 import { type FinishedPool, removeRows } from "../../envs/pool-finish.ts";
 import type { Ports } from "../../envs/ports.ts";
-import type { OpenedPorts } from "../outside/open.ts";
+import type { OpenedPorts } from "../outside/open-ports.ts";
 import { type KeptChecks, readChecks, writeChecks } from "./cache.ts";
 
 /** Opens the resources when the first row has to be checked: a sandbox takes seconds to start. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Failed } from "../../envs/facts.ts";
 import type { Sandbox } from "../../envs/ports.ts";
-import { readTexts } from "../outside/sandbox/reader.ts";
+import { readTexts } from "../outside/sandbox/read-python-tests.ts";
 import type { OpenPorts } from "./checks.ts";
 
 /**

@@ -2,7 +2,7 @@
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { Aside, LaneLoad } from "../background/threads.ts";
+import type { Background, QueueLoad } from "../background/background-threads.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -12,7 +12,7 @@ import type { Maker } from "../tasks/making/make.ts";
 import type { RunRanks } from "../tasks/making/run-ranks.ts";
 import type { Scorer } from "../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import type { MissingPorts } from "../outside/open.ts";
+import type { MissingPorts } from "../outside/open-ports.ts";
 import type { Teacher } from "../outside/teacher/teacher.ts";
 import type { GroupLimits } from "./request-checks.ts";
 import type { NoRewards } from "../tasks/scoring/no-rewards.ts";
@@ -54,7 +54,7 @@ export interface ServerFacts {
 }
 
 /** State and load of a resource. */
-export interface PortLoad extends Omit<LaneLoad, "waitingMax"> {
+export interface PortLoad extends Omit<QueueLoad, "waitingMax"> {
   /** Reason why it is not asked now. Undefined: it is asked. */
   readonly down: string | undefined;
 }
@@ -62,7 +62,7 @@ export interface PortLoad extends Omit<LaneLoad, "waitingMax"> {
 /** Current state of a process. See ServerInfo in the contract. */
 export interface ServerStatus {
   readonly startedAtMs: number;
-  readonly queues: () => readonly LaneLoad[];
+  readonly queues: () => readonly QueueLoad[];
   readonly ports: () => readonly PortLoad[];
   /** Time since each replica was last seen. Empty: the store belongs to this process alone. */
   readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
@@ -86,7 +86,7 @@ export interface ServiceDeps {
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
   /** Threads for pictures, solutions and simulations. */
-  readonly aside: Aside;
+  readonly background: Background;
   /** Completions that runs keep. */
   readonly samples: Samples;
   readonly evaluations: Evaluations;

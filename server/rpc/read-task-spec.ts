@@ -17,11 +17,11 @@ import {
 } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { teacher as teacherKind } from "../outside/teacher/kind.ts";
-import { takesTeachers } from "../outside/teacher/examine.ts";
+import { takesTeachers } from "../outside/teacher/check-proposal.ts";
 import { answerFormats, sources, splits, thinkings } from "./enums.ts";
 import type { Source as SourceName } from "../curriculum/types.ts";
 import { RpcError } from "../base/rpc.ts";
-import { checkBytes, createReadings, invalid, required } from "./request-checks.ts";
+import { checkBytes, createProblemCollector, invalid, required } from "./request-checks.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 export const NAME_BYTES_MAX = 64;
@@ -46,7 +46,7 @@ export function readSpec(
 ): TaskSpec {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
-  const { each, add, problem } = createReadings();
+  const { each, add, problem } = createProblemCollector();
   const lacks = (part: string, why: string | undefined): void => {
     const at = `${field}.${part}`;
     if (why !== undefined) add([new RpcError("FAILED_PRECONDITION", `${at}: ${why}`, { field: at })]);

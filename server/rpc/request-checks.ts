@@ -29,7 +29,7 @@ export function throwAll([first, ...others]: readonly RpcError[]): void {
  * Returns a collector that reads the parts of a request one by one, so that all problems are found and not only the
  * first.
  */
-export function createReadings() {
+export function createProblemCollector() {
   const errors: RpcError[] = [];
   return {
     /** Returns the value of a reader, or `standIn` if the reader refuses the part. */

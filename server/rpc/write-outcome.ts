@@ -1,11 +1,11 @@
 /** Writes outcomes as messages. Every score passes here, so messages are built as plain literals. */
 import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
-import { escaped } from "../../envs/lib/words.ts";
+import { escaped } from "../../envs/lib/escape.ts";
 import type { RewardComponent } from "../../envs/reward/scheme.ts";
 import type { Score, ScoredSpan } from "../../envs/score.ts";
 import type { FeedbackStatus as DomainStatus } from "../curriculum/feedback.ts";
-import type { MalformedShare } from "../curriculum/malformed.ts";
+import type { MalformedShare } from "../curriculum/malformed-samples.ts";
 import {
   type AnswerSpan as WireSpan,
   type ContrastPair as WirePair,

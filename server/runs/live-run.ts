@@ -1,6 +1,6 @@
 /** A run in memory: its state, one queue for its changes, and its journal, to which each change is written first. */
 import type { Store, StoredRecord, StoredRun, Turn } from "../stores/store.ts";
-import { formatWarning, malformedShare } from "../curriculum/malformed.ts";
+import { formatWarning, malformedShare } from "../curriculum/malformed-samples.ts";
 import { isDone, type RunState } from "../curriculum/state.ts";
 import type { InstanceKey, Refusal } from "../curriculum/types.ts";
 import { createFollowers, type Follower } from "./followers.ts";

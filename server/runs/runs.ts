@@ -21,7 +21,7 @@ import type { RowList } from "../curriculum/row-lists.ts";
 import { type RowReport, rowReport } from "../curriculum/row-report.ts";
 import { rowTable } from "../curriculum/row-table.ts";
 import { decideReopen } from "../curriculum/groups.ts";
-import { decideShape, type NewShape } from "../curriculum/shape.ts";
+import { decideShape, type NewShape } from "../curriculum/decide-shape.ts";
 import { usefulGroups } from "../curriculum/batches.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { definitionOf } from "../curriculum/policies/registry.ts";

@@ -5,13 +5,13 @@ import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
 import { defaultDataDir } from "./data-dir.ts";
 import { readOptionFile } from "./files.ts";
-import { describePorts, readPorts } from "../outside/kinds.ts";
+import { describePorts, readPorts } from "../outside/port-kinds.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { withoutPassword } from "./secrets.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { isToken, TOKEN_WORDS } from "./token.ts";
 import { ConfigProblem, type OptionSpec } from "./option-values.ts";
-import { asTexts, unknownVariables, valueOf, type Variables, withoutToken } from "./given-options.ts";
+import { asTexts, unknownVariables, valueOf, type Variables, withoutToken } from "./read-options.ts";
 
 /** Limits on what a client may send or hold; see configOptions for their units and defaults. */
 export type Limits = Pick<

@@ -5,7 +5,7 @@
 import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
 import { addAbortSignal } from "node:stream";
-import { noteRequest } from "./waiting-requests.ts";
+import { noteRequest } from "./model-requests.ts";
 
 /**
  * Sends a request; resolves when the reply begins. An aborted request rejects as `fetch` does, and so does reading the

@@ -3,7 +3,7 @@ import { type Logger, type LoggerOptions, pino } from "pino";
 import pretty from "pino-pretty";
 import sonicBoom from "sonic-boom";
 import type { Config } from "./config.ts";
-import { escapedInJson } from "../../envs/lib/words.ts";
+import { escapedInJson } from "../../envs/lib/escape.ts";
 import { secretCutter } from "./secrets.ts";
 
 export interface Log {

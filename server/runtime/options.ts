@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { DATA_DIR_WORDS } from "./data-dir.ts";
-import { portOptions } from "../outside/kinds.ts";
+import { portOptions } from "../outside/port-kinds.ts";
 import {
   bytes,
   choice,

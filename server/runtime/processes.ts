@@ -8,7 +8,7 @@ import { once } from "node:events";
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import { configOptions, variableOf } from "./options.ts";
-import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./process-figures.ts";
+import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./process-metrics.ts";
 import { say } from "./terminal.ts";
 
 /**

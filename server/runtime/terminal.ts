@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
-import { escapedLines } from "../../envs/lib/words.ts";
+import { escapedLines } from "../../envs/lib/escape.ts";
 
 /** Stands for the escape character of our own styles. It is random, so that no foreign text contains it. */
 const ESCAPE = `\u{e000}${randomBytes(8).toString("hex")}`;

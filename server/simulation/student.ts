@@ -1,5 +1,5 @@
 /**
- * Interface of a simulated student. The real curriculum drives one under a policy (drive.ts). `node
+ * Interface of a simulated student. The real curriculum drives one under a policy (drive-run.ts). `node
  * bench/curriculum/run.ts --students FILE` accepts others, where FILE exports `student`, a Family. Students are pure.
  */
 

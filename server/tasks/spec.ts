@@ -18,7 +18,7 @@ export interface TaskSpec {
   readonly pool: string;
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;
-  /** Digest of the mounted sources that make the task (AskedGenerator). Unset: this process makes it. */
+  /** Digest of the mounted sources that make the task (MountedGenerator). Unset: this process makes it. */
   readonly digest?: string;
   readonly rewardScheme: string;
   readonly rewardParameters: Readonly<Record<string, number>>;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { suiteDefinitions } from "../../server/evaluation/suites.ts";
+import { suiteDefinitions } from "../../server/evaluation/shipped-suites.ts";
 import { type ChatServer, middlingAnswer, startChatServer } from "../support/chat-server.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 

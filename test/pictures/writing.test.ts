@@ -16,8 +16,8 @@ const instance: Conversation = {
 test("the texts stand side by side, under what the judge said", () => {
   const info = { outcome: "loss", verdict_as_a: "loss", reason_as_a: "it is flat" };
   const completion = wrapAnswer("Wet & wet.", "think_answer");
-  const told = { solved: false, words: "the judge prefers the reference", info };
-  const svg = drawCompletion(writing, instance, "think_answer", completion, "required", { told }) ?? "";
+  const verdict = { solved: false, words: "the judge prefers the reference", info };
+  const svg = drawCompletion(writing, instance, "think_answer", completion, "required", { verdict }) ?? "";
   expectWellFormed(svg);
   for (const words of [
     "You are a poet.",

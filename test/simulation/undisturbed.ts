@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { apply } from "../../server/curriculum/apply.ts";
-import { placeOf } from "../../server/curriculum/reshaping.ts";
+import { placeOf } from "../../server/curriculum/apply-shape.ts";
 import { eventFrom, readEvent } from "../../server/curriculum/event-codec.ts";
 import type { RunEvent } from "../../server/curriculum/events.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";

@@ -3,7 +3,7 @@ import type { CodeInstance } from "../../envs/code/instance.ts";
 import { python, readRow } from "../../envs/code/rows.ts";
 import type { RowRead } from "../../envs/environment.ts";
 import type { Sandbox } from "../../envs/ports.ts";
-import { readTexts } from "../../server/outside/sandbox/reader.ts";
+import { readTexts } from "../../server/outside/sandbox/read-python-tests.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
 /** Reads a row, whatever it holds. */

@@ -1,5 +1,5 @@
 /** Kinds that differ in their first abilities, and in the effect of practising one arm on others. */
-import { between } from "../../../server/simulation/law.ts";
+import { between } from "../../../server/simulation/student-law.ts";
 import { type Described, hopeless, armsWhere, transferring } from "./kind.ts";
 
 export const halfSolved: Described = {

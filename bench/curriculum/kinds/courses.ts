@@ -1,6 +1,6 @@
 /** Kinds that differ in their pace, and in events during the run. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { between } from "../../../server/simulation/law.ts";
+import { between } from "../../../server/simulation/student-law.ts";
 import { armsWhere, at, coins, type Described, hopeless, paced, transferring } from "./kind.ts";
 
 const middle = ({ level }: { readonly level: number }): boolean => level === 1;

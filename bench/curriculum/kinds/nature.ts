@@ -1,5 +1,5 @@
 /**
- * The law that the bench's students share: the law of server/simulation/law.ts, with four effects that real runs have.
+ * The law that the bench's students share: the law of server/simulation/student-law.ts, with four effects that real runs have.
  *
  * - A completion is right with chance floor + (cap − floor) · p: answers are guessed, labels wrong, verifiers fail. Only
  *   the student's own share of the variance of its rewards teaches: (cap − floor)² p (1 − p) over the whole.
@@ -9,7 +9,7 @@
  *   counts as solved from .95 on. A group is worth 4 times the variance of its qualities.
  */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import { type Law, logistic, offsetOf, offsets } from "../../../server/simulation/law.ts";
+import { type Law, logistic, offsetOf, offsets } from "../../../server/simulation/student-law.ts";
 import type { Practice, Student } from "../../../server/simulation/student.ts";
 
 export interface Nature extends Law {

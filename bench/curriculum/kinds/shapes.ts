@@ -1,5 +1,5 @@
 /** Kinds that differ in the run: the number of arms, the size of batches and groups, and the delay of feedback. */
-import { between } from "../../../server/simulation/law.ts";
+import { between } from "../../../server/simulation/student-law.ts";
 import { armsWhere, besides, coins, type Described, hopeless, laddersOf, paced, transferring } from "./kind.ts";
 
 export const thirtyArms: Described = {

@@ -3,7 +3,7 @@
  * only.
  */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { studentOf, type Abilities } from "../../../server/simulation/law.ts";
+import { studentOf, type Abilities } from "../../../server/simulation/student-law.ts";
 import type { Family } from "../../../server/simulation/student.ts";
 import { ladder } from "../../../server/simulation/students/base.ts";
 

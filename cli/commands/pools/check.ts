@@ -40,7 +40,7 @@ async function check(given: string, flags: Flags): Promise<void> {
     await Promise.all([
       import("../../../server/base/system-clock.ts"),
       import("../../../server/tasks/making/load-environments.ts"),
-      import("../../../server/outside/open.ts"),
+      import("../../../server/outside/open-ports.ts"),
       import("../../../server/rows/reader.ts"),
       import("../../../server/rows/report.ts"),
     ]);

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
-import { portKinds } from "../../../server/outside/kinds.ts";
+import { portKinds } from "../../../server/outside/port-kinds.ts";
 import { readPoolPath } from "../../../server/rows/selection.ts";
 import { contradictionLine, remarkLines } from "../../../server/rows/report.ts";
 import {

@@ -1,7 +1,7 @@
 /** `gradus run samples` and `gradus run delete-samples`: show and delete completions that a run keeps. */
 import { type Command, Option } from "commander";
 import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
-import { escaped } from "../../../envs/lib/words.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, jsonText, number, print, printed, printJson } from "../../print.ts";
 import { anyNumber, wholeNumber } from "../../task-options.ts";

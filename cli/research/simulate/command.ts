@@ -86,9 +86,9 @@ async function simulate(path: string, asked: Flags): Promise<void> {
 }
 
 async function comparedOf(file: RunFile, { student, seeds, updates, target, difficulty, ...flags }: Flags) {
-  const [{ familyOf }, { placesOf }, { difficultiesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
+  const [{ familyOf }, { simulatedPlaces }, { difficultiesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
     import("./families.ts"),
-    import("../../../server/rpc/curriculum/simulated-arms.ts"),
+    import("../../../server/rpc/curriculum/simulated-places.ts"),
     import("./difficulties.ts"),
     import("./compare.ts"),
     import("../../runs/chart.ts"),
@@ -110,7 +110,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
         {
           config,
           family: found.family,
-          places: placesOf(
+          places: simulatedPlaces(
             config,
             local.deps.registry,
             difficultiesOf(

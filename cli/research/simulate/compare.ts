@@ -1,8 +1,8 @@
 /** Compares a run's configuration with equal shares, on the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunConfig } from "../../../server/curriculum/types.ts";
-import { drive, type Step } from "../../../server/simulation/drive.ts";
-import { type Life, lifeCounter, pointCounter, type Point } from "../../../server/simulation/life.ts";
+import { drive, type Step } from "../../../server/simulation/drive-run.ts";
+import { type Life, lifeCounter, pointCounter, type Point } from "../../../server/simulation/simulated-outcome.ts";
 import { equalShares, simulatedRun } from "../../../server/simulation/simulated-run.ts";
 import { bootstrap, mean, median } from "../../../server/simulation/statistics.ts";
 import type { Family, Place } from "../../../server/simulation/student.ts";

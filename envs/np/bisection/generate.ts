@@ -3,7 +3,7 @@
  * leaves open.
  */
 import { defineGenerator } from "../../define.ts";
-import { refine } from "../../lib/refinement.ts";
+import { refine } from "../../lib/structure-hash.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
 import { COMMUNITIES, makeEdges } from "./reference.ts";

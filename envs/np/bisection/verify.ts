@@ -8,7 +8,7 @@ import {
   takeComma,
   takeList,
   takeOpening,
-} from "../../lib/lists.ts";
+} from "../../lib/parse-lists.ts";
 import { skipGap } from "../../lib/text.ts";
 import { type BisectionInstance, cutWeight } from "./generate.ts";
 

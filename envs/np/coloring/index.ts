@@ -2,8 +2,8 @@
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
-import { inlineGraph } from "../../lib/inline.ts";
-import { formatIntList as format } from "../../lib/lists.ts";
+import { inlineGraph } from "../../lib/encode-bits.ts";
+import { formatIntList as format } from "../../lib/parse-lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";

@@ -1,7 +1,7 @@
 /** Parses and verifies a colouring. Returns facts only. */
 import type { Facts, Parsed } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
-import { type Cursor, parseList, takeNumber } from "../../lib/lists.ts";
+import { type Cursor, parseList, takeNumber } from "../../lib/parse-lists.ts";
 
 /** Label of each vertex, in the order of the vertices. Labels are names: only their equality matters. */
 export type Coloring = readonly number[];

@@ -5,8 +5,8 @@
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
-import { inlineGraph } from "../../lib/inline.ts";
-import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
+import { inlineGraph } from "../../lib/encode-bits.ts";
+import { formatCycleList as format, parseCycleList as parse } from "../../lib/parse-lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";

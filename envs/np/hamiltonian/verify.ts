@@ -1,7 +1,7 @@
 /** Verifies a cycle. Returns facts only. */
 import { type Facts, infeasible } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
-import { type CycleList, indexProblem } from "../../lib/lists.ts";
+import { type CycleList, indexProblem } from "../../lib/parse-lists.ts";
 
 /** Vertices in the order of the visit, without the return to the first. */
 export type Cycle = CycleList;

@@ -4,9 +4,9 @@
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
-import { sumAt } from "../../lib/lists.ts";
-import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
-import { colourOf, refine } from "../../lib/refinement.ts";
+import { sumAt } from "../../lib/parse-lists.ts";
+import { decodeNumbers, encodeNumbers } from "../../lib/encode-bits.ts";
+import { colourOf, refine } from "../../lib/structure-hash.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 import { makeItems, sizesProblem } from "./reference.ts";

@@ -1,7 +1,7 @@
 /** Solves knapsack exactly: a greedy choice, and dynamic programming for a better one. */
 import type { Solution } from "../../environment.ts";
-import { solveCore } from "../../lib/core-dp.ts";
-import { type IndexList as Choice, sumAt } from "../../lib/lists.ts";
+import { solveCore } from "../../lib/knapsack-core.ts";
+import { type IndexList as Choice, sumAt } from "../../lib/parse-lists.ts";
 import type { KnapsackInstance } from "./generate.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Verifies a choice of items. Returns facts only. */
 import type { Facts } from "../../facts.ts";
-import { type IndexList as Choice, indexProblem, sumAt } from "../../lib/lists.ts";
+import { type IndexList as Choice, indexProblem, sumAt } from "../../lib/parse-lists.ts";
 import type { KnapsackInstance } from "./generate.ts";
 
 /**

@@ -4,9 +4,9 @@
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
-import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
-import type { Cursor } from "../../lib/lists.ts";
-import { colourOf, refine } from "../../lib/refinement.ts";
+import { decodeNumbers, encodeNumbers } from "../../lib/encode-bits.ts";
+import type { Cursor } from "../../lib/parse-lists.ts";
+import { colourOf, refine } from "../../lib/structure-hash.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { narrow } from "../../lib/text.ts";
 import {

@@ -8,7 +8,7 @@ import {
   takeNumber,
   takeOpening,
   takeQuoted,
-} from "../../lib/lists.ts";
+} from "../../lib/parse-lists.ts";
 import { skipGap } from "../../lib/text.ts";
 import { attendance, clockTime, type Meeting, type MeetingsInstance, type Placement, takeTime } from "./generate.ts";
 

@@ -2,8 +2,8 @@
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit-matrix.ts";
-import { inlineBits } from "../../lib/inline.ts";
-import { refine } from "../../lib/refinement.ts";
+import { inlineBits } from "../../lib/encode-bits.ts";
+import { refine } from "../../lib/structure-hash.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
 

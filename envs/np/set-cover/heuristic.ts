@@ -5,7 +5,7 @@
  */
 import { type BitMatrix, onesOf } from "../../lib/bit-matrix.ts";
 import { pairs } from "../../lib/graph.ts";
-import type { IndexList as Cover } from "../../lib/lists.ts";
+import type { IndexList as Cover } from "../../lib/parse-lists.ts";
 import type { SetCoverInstance } from "./generate.ts";
 
 type Lists = readonly ReadonlySet<number>[];

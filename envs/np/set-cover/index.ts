@@ -4,7 +4,7 @@
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
-import { formatIntList as format, type IndexList as Cover, parseIntList as parse } from "../../lib/lists.ts";
+import { formatIntList as format, type IndexList as Cover, parseIntList as parse } from "../../lib/parse-lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type SetCoverInstance } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";

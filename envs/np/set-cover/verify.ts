@@ -1,7 +1,7 @@
 /** Verifies a cover. Returns facts only. */
 import type { Facts } from "../../facts.ts";
 import { hasBit } from "../../lib/bit-matrix.ts";
-import { type IndexList as Cover, indexProblem } from "../../lib/lists.ts";
+import { type IndexList as Cover, indexProblem } from "../../lib/parse-lists.ts";
 import type { SetCoverInstance } from "./generate.ts";
 
 /**

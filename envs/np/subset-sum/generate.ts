@@ -4,8 +4,8 @@
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
-import { sumAt } from "../../lib/lists.ts";
-import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
+import { sumAt } from "../../lib/parse-lists.ts";
+import { decodeNumbers, encodeNumbers } from "../../lib/encode-bits.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
 import { makeNumbers } from "./reference.ts";

@@ -4,7 +4,7 @@
  */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { formatIntList as format, type IndexList as Subset, parseIntList as parse } from "../../lib/lists.ts";
+import { formatIntList as format, type IndexList as Subset, parseIntList as parse } from "../../lib/parse-lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type SubsetSumInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";

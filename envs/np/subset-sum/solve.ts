@@ -1,7 +1,7 @@
 /** Solves subset sum exactly: dynamic programming finds the largest count of numbers for each sum. */
 import type { Solution } from "../../environment.ts";
-import { solveCore } from "../../lib/core-dp.ts";
-import type { IndexList as Subset } from "../../lib/lists.ts";
+import { solveCore } from "../../lib/knapsack-core.ts";
+import type { IndexList as Subset } from "../../lib/parse-lists.ts";
 import type { SubsetSumInstance } from "./generate.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Verifies a subset. Returns facts only. */
 import type { Facts } from "../../facts.ts";
-import { type IndexList as Subset, indexProblem, sumAt } from "../../lib/lists.ts";
+import { type IndexList as Subset, indexProblem, sumAt } from "../../lib/parse-lists.ts";
 import type { SubsetSumInstance } from "./generate.ts";
 
 /**

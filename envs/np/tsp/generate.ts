@@ -4,7 +4,7 @@
  */
 import { defineGenerator } from "../../define.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
-import { refine } from "../../lib/refinement.ts";
+import { refine } from "../../lib/structure-hash.ts";
 
 /** Task: cities 0 to cities − 1 and symmetric distances between them. */
 export interface TspInstance {

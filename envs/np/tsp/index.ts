@@ -4,7 +4,7 @@
  */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
+import { formatCycleList as format, parseCycleList as parse } from "../../lib/parse-lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";

@@ -1,6 +1,6 @@
 /** Verifies a tour. Returns facts only. */
 import { type Facts, infeasible } from "../../facts.ts";
-import type { CycleList } from "../../lib/lists.ts";
+import type { CycleList } from "../../lib/parse-lists.ts";
 import { tourLength, type TspInstance } from "./generate.ts";
 
 /** Cities in the order of the visit, without the return to the first. */

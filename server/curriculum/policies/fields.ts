@@ -3,7 +3,7 @@
  * value. Names are the contract's, as newest_share or newestShare; null means unset.
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
-import { escaped } from "../../../envs/lib/words.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
 import { isList, type Json } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed, Findings } from "../../../envs/facts.ts";
-import { escaped } from "../../../envs/lib/words.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
 import type { Ports } from "../../../envs/ports.ts";
 import type { Party } from "../../base/fair-turns.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -16,7 +16,7 @@ import { type Answered, askForVerdict } from "./ask.ts";
 import { createCanaries } from "./canaries.ts";
 import { CANARIES } from "./canary-texts.ts";
 import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Standing } from "./counts.ts";
-import type { OpenedPort, PortOpening } from "../kind.ts";
+import type { OpenedPort, PortOpening } from "../port-kind.ts";
 
 /**
  * Maximum output tokens: a few sentences of reasons before the verdict, and room for judges that
@@ -55,7 +55,7 @@ export interface OpenedJudge extends Required<Judge> {
 }
 
 /** A prompt whose request is open. */
-interface Asking {
+interface OpenQuestion {
   readonly answer: Promise<Answered>;
   readonly leave: AbortController;
   waiting: number;
@@ -85,7 +85,7 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
   const counter = createCounter(prices);
   const ask = given ?? createEndpoint({ outputTokensMax: OUTPUT_TOKENS_MAX, ...options });
   const closed = new AbortController();
-  const asking = new Map<string, Asking>();
+  const asking = new Map<string, OpenQuestion>();
   const known = new LRUCache<string, Verdict>({
     maxSize: CACHE_BYTES_MAX,
     sizeCalculation: ({ reason }) => ENTRY_BYTES + 2 * reason.length,
@@ -102,7 +102,7 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
     onTrust,
   });
 
-  const begin = (key: string, prompt: readonly ChatMessage[], deadlineMs: number): Asking => {
+  const begin = (key: string, prompt: readonly ChatMessage[], deadlineMs: number): OpenQuestion => {
     const leave = new AbortController();
     const answer = askAnew(prompt, { signal: leave.signal, deadlineMs }).then((answered) => {
       if (asking.get(key)?.leave === leave) asking.delete(key);

@@ -7,7 +7,7 @@ import {
   optionTable,
   type ValuesOf,
 } from "../../runtime/option-values.ts";
-import { type PortKind, readEndpoint } from "../kind.ts";
+import { type PortKind, readEndpoint } from "../port-kind.ts";
 import type { JudgeConfig } from "./judge.ts";
 
 const options = optionTable({

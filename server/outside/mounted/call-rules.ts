@@ -3,12 +3,12 @@
  * Rules on single messages are in message-rules.ts.
  */
 import { isDeepStrictEqual } from "node:util";
-import { onOneLine } from "../../../envs/lib/words.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.js";
-import type { Described, DescribedLevel } from "./described.ts";
-import { problemOfSvg } from "./drawings.ts";
-import { isRight } from "./findings.ts";
+import type { Described, DescribedLevel } from "./read-description.ts";
+import { problemOfSvg } from "./check-pictures.ts";
+import { isRight } from "./read-facts.ts";
 import { isBetter, ON_FACTS, ON_INSTANCE, type Terms } from "./message-rules.ts";
 import { type AskedEnvironment, type Drawn, type Failure, type Generated, NOTHING } from "./provider.ts";
 import type { Provider, Verified } from "./provider.ts";
@@ -46,7 +46,7 @@ const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${on
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 /** How to ask the provider. */
-interface Asking {
+interface CallOptions {
   /** Ask a process that has done nothing before, if there is one. */
   readonly fresh?: boolean;
   /** Values that replace those of the level. */
@@ -56,7 +56,7 @@ interface Asking {
 export async function generate(
   { provider, described: { asked }, level, signal }: Subject,
   seeds: readonly bigint[],
-  { fresh = false, other: { level: name = level.name, ...other } = {} }: Asking = {},
+  { fresh = false, other: { level: name = level.name, ...other } = {} }: CallOptions = {},
 ): Promise<readonly Generated[]> {
   const { parametersJson } = level;
   const asking = { level: name, parametersJson, seeds };
@@ -69,7 +69,7 @@ export function verify(
   { provider, described: { asked }, signal }: Subject,
   { instance: { instance } }: Made,
   answers: readonly string[],
-  { fresh = false, other = {} }: Asking = {},
+  { fresh = false, other = {} }: CallOptions = {},
 ): Promise<readonly Verified[]> {
   const asking = { ...asked, ...other };
   return Promise.all(answers.map((answer) => provider.verify(asking, { instance, answer }, { signal, fresh })));

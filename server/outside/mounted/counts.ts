@@ -1,6 +1,6 @@
 /** Counts the calls to mounted environments and their outcomes, for the metrics. */
 import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
-import type { Trials } from "./trials.ts";
+import type { Trials } from "./examine-levels.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
 /**

@@ -11,7 +11,7 @@ import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../../proto/gen/gradus/v1/provider_pb.js";
-import { listenAt, restIfSlow } from "./connections.ts";
+import { listenAt, restIfSlow } from "./worker-connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
 import { ITEM_LIMITS, kindOfFailure } from "./provider.ts";
 import type { FailureKind } from "./rules.ts";

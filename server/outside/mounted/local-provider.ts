@@ -6,11 +6,11 @@
 import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { FrameContent } from "./frames.ts";
 import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
-import { changeBetween } from "./described.ts";
-import { drawItem, generateItem, verifyItem } from "./items.ts";
+import { changeBetween } from "./read-description.ts";
+import { drawItem, generateItem, verifyItem } from "./item-frames.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
-import { createQueue, type Item } from "./queue.ts";
-import { createWanted, UNWANTED } from "./waiting-items.ts";
+import { createQueue, type Item } from "./item-queue.ts";
+import { createWanted, UNWANTED } from "./abort-items.ts";
 
 export interface LocalOptions extends HostOptions {
   /** Called when a host or a worker ended unexpectedly or could not be restarted. */

@@ -4,7 +4,7 @@
  * calls are in call-rules.ts.
  */
 import type { ComponentInfo, Goal } from "../../../envs/environment.ts";
-import { onOneLine } from "../../../envs/lib/words.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
 import { Goal as WireGoal } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type * as wire from "../../../proto/gen/gradus/v1/provider_pb.js";

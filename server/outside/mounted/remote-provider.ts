@@ -19,8 +19,8 @@ import {
   type GenerateResponse,
   type VerifyResponse,
 } from "../../../proto/gen/gradus/v1/provider_pb.js";
-import { changeBetween } from "./described.ts";
-import { drawnOf, generatedOf, verifiedOf } from "./items.ts";
+import { changeBetween } from "./read-description.ts";
+import { drawnOf, generatedOf, verifiedOf } from "./item-frames.ts";
 import {
   type AskedEnvironment,
   type AskOptions,

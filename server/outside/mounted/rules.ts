@@ -3,7 +3,7 @@
  * message-rules.ts and call-rules.ts.
  */
 import { inspect } from "node:util";
-import { onOneLine } from "../../../envs/lib/words.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
 
 /** A rule in words. Its name is the subject of the sentence. */
 export interface RuleWords {

@@ -1,7 +1,7 @@
 /** The sandbox's options and error texts. The sandbox runs programs that models write. */
 import { availableParallelism } from "node:os";
 import { ConfigProblem, integer, isWebAddress, optionTable, text, type ValuesOf } from "../../runtime/option-values.ts";
-import type { PortKind } from "../kind.ts";
+import type { PortKind } from "../port-kind.ts";
 import { interpreterOf } from "../mounted/settings.ts";
 import { noSandbox, type SandboxSettings } from "./settings.ts";
 

@@ -1,9 +1,9 @@
 /** Opens the sandbox that the operator chose, or says why there is none and what to do. */
 import type { Sandbox } from "../../../envs/ports.ts";
-import type { OpenedPort } from "../kind.ts";
+import type { OpenedPort } from "../port-kind.ts";
 import { counted, type CountedSandbox, sandboxMetrics } from "./counts.ts";
 import { openEmbedded } from "./embedded.ts";
-import { probeRoom } from "./probe.ts";
+import { probeRoom } from "./probe-isolation.ts";
 import { findPython } from "./python.ts";
 import { createRemote, type RemoteOptions } from "./remote.ts";
 import { noSandbox, type SandboxSettings } from "./settings.ts";

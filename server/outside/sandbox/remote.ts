@@ -16,8 +16,8 @@ import {
   type SandboxReply,
   type SandboxResult,
 } from "../../../envs/ports.ts";
-import { type Posted, postJson, type PostOptions } from "./post.ts";
-import { resultOfReply } from "./results.ts";
+import { type Posted, postJson, type PostOptions } from "./post-json.ts";
+import { resultOfReply } from "./read-results.ts";
 import { PARTS_MAX, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 export interface RemoteOptions {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SandboxJob, SandboxResult } from "../../../envs/ports.ts";
 import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } from "./frames.ts";
-import { resultOfFrame } from "./results.ts";
+import { resultOfFrame } from "./read-results.ts";
 import { PARTS_MAX } from "../../../envs/lib/python-values.ts";
 
 /** The kernel's means of isolation, as the zygote found them. */

@@ -1,6 +1,6 @@
 /** Counts a teacher's requests, proposals and tokens, by environment and level. */
 import { byName, counter, countUp, type Sample, type SampledMetric } from "../../runtime/sampled-metrics.ts";
-import type { Rejection } from "./examine.ts";
+import type { Rejection } from "./check-proposal.ts";
 
 /** Outcome of a request: a reply with tasks, without tasks, without a readable list, or a failure. */
 export type RequestOutcome = "useful" | "useless" | "unreadable" | "timeout" | "status" | "connection";

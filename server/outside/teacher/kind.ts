@@ -1,7 +1,7 @@
 /** The teacher's options and error texts. The teacher is a model that proposes tasks. */
 import { integer, optionalText, optionTable, type ValuesOf } from "../../runtime/option-values.ts";
 import type { EndpointOptions } from "../chat-endpoint.ts";
-import { type PortKind, readEndpoint } from "../kind.ts";
+import { type PortKind, readEndpoint } from "../port-kind.ts";
 
 const options = optionTable({
   teacherUrl: optionalText({

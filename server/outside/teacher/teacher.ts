@@ -17,8 +17,8 @@ import type { Resources } from "../gate/resources.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
 import { type Counter, createCounters, type RequestOutcome, type TeacherCounts, teacherMetrics } from "./counts.ts";
-import { examine } from "./examine.ts";
-import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./shelf.ts";
+import { examine } from "./check-proposal.ts";
+import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./accepted-tasks.ts";
 
 /** Tasks asked for in one request: they share its price, and the reply arrives within a minute. */
 const TASKS_PER_REQUEST = 16;
@@ -71,7 +71,7 @@ interface Scope {
 }
 
 /** Context of one request. */
-interface Asking {
+interface TeacherQuestion {
   /** The party whose share of the teacher the request uses. */
   readonly party: Party;
   readonly environment: Environment;
@@ -89,7 +89,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   const scopes = new LRUCache<string, Scope>({ max: SCOPES_MAX });
   const resourceOf = resourcesOf(endpoint.timeoutMs);
 
-  const askOnce = async (asking: Asking): Promise<Failure | undefined> => {
+  const askOnce = async (asking: TeacherQuestion): Promise<Failure | undefined> => {
     const { environment, level } = asking.spec;
     const counter = counters.of(environment, level);
     const outcome = await resources.run(resourceOf(asking.spec), {
@@ -112,13 +112,13 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
    * Sends as many requests as the missing tasks need, up to CONCURRENCY. Resolves to undefined if
    * one gave tasks.
    */
-  const askFor = async (asking: Asking, missing: number): Promise<Failure | undefined> => {
+  const askFor = async (asking: TeacherQuestion, missing: number): Promise<Failure | undefined> => {
     const requests = Math.min(CONCURRENCY, Math.ceil(missing / TASKS_PER_REQUEST));
     const failures = await Promise.all(Array.from({ length: requests }, () => askOnce(asking)));
     return failures.includes(undefined) ? undefined : failures[0];
   };
 
-  const askingOf = (spec: TaskSpec, scope: string): Asking => {
+  const questionOf = (spec: TaskSpec, scope: string): TeacherQuestion => {
     const found = registry.find(spec.environment, spec.version);
     if (found.kind !== "found") throw new Error(found.message);
     const { known, shelves } = scopes.get(scope) ?? { known: new Set<string>(), shelves: new Map<string, Shelf>() };
@@ -136,7 +136,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
     metrics: teacherMetrics(counters.all),
     close: () => closed.abort(),
     async take(spec, { scope, places, signal }) {
-      const asking = askingOf(spec, scope);
+      const asking = questionOf(spec, scope);
       const { shelf } = asking;
       let failure: Failure | undefined;
       for (;;) {
@@ -175,7 +175,7 @@ function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
  */
 async function request(
   ask: AskModel,
-  { environment, spec, known, shelf, seed }: Asking,
+  { environment, spec, known, shelf, seed }: TeacherQuestion,
   counter: Counter,
   signal: AbortSignal,
 ): Promise<{ readonly result: RequestOutcome; readonly found: Facts | Failed }> {

@@ -30,7 +30,7 @@ function isOf(pattern: string, text: string): boolean {
 }
 
 /** Returns whether an id matches a pattern in which "*" stands for anything except "/". */
-export function isOfParts(pattern: string, id: string): boolean {
+export function matchesPattern(pattern: string, id: string): boolean {
   const [parts, names] = [pattern.split("/"), id.split("/")];
   return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
 }
@@ -41,7 +41,7 @@ const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? 
 function matching(registry: Registry, pattern: string): readonly Environment[] {
   // Throws while something is being mounted that the pattern may match.
   if (registry.mounting?.().length) registry.find(pattern);
-  const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => isOfParts(pattern, id)));
+  const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => matchesPattern(pattern, id)));
   return [...ids].flatMap((id) => {
     const found = registry.find(id);
     return found.kind === "found" ? [found.environment] : [];
@@ -84,7 +84,7 @@ const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
  * they were not tried yet. A level that fails its checks is left out of the family and does not fail the run. For an
  * existing run (`run`: its arms) the arms of its creation count, whatever later tries show.
  */
-export async function servedOf(
+export async function findServedArms(
   arms: readonly Arm[],
   registry: Registry,
   run?: readonly { readonly id: string }[],

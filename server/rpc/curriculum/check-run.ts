@@ -3,24 +3,24 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import type { Simulated } from "../../background/simulate.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
-import type { Life } from "../../simulation/life.ts";
+import type { Life } from "../../simulation/simulated-outcome.ts";
 import { students } from "../../simulation/students.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import type { Requester } from "../../tasks/making/outside-tasks.ts";
+import type { Requester } from "../../tasks/making/mounted-tasks.ts";
 import { runFields } from "../../run-files/contract.ts";
-import { fieldIn, lineIn, type RunText } from "../../run-files/read.ts";
+import { fieldIn, lineIn, type RunText } from "../../run-files/read-run-file.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { servedOf } from "./arm-families.ts";
+import { findServedArms } from "./arm-families.ts";
 import { checkArms } from "./try-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
 import { countRanks } from "./rank-ranges.ts";
 import { checkBytes, checkRange, invalid, required } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { placesOf } from "./simulated-arms.ts";
-import { invalidAt } from "../refusals.ts";
+import { simulatedPlaces } from "./simulated-places.ts";
+import { invalidAt } from "../to-rpc-error.ts";
 import { keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
-import { askingOf, doneOr } from "../environment/inspect-handlers.ts";
+import { requesterOf, valueOrThrow } from "../environment/inspect-handlers.ts";
 import { checkConfig, checkParts } from "../../curriculum/check-config.ts";
 
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
@@ -46,7 +46,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
       if (source.case === "config")
         return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
       const job = { kind: "read", text: checkBytes(source.value, FILE_BYTES_MAX, "file") } as const;
-      const read = doneOr(await deps.aside.run<"read">(job, askingOf(context)));
+      const read = valueOrThrow(await deps.background.run<"read">(job, requesterOf(context)));
       if (read.kind === "invalid")
         return create(wire.CheckRunResponseSchema, { problems: read.problems.map((problem) => ({ ...problem })) });
       const config = fromJson(wire.RunConfigSchema, read.text.config);
@@ -58,13 +58,13 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
       const job = {
         kind: "simulate",
         config: withoutSpecs(config),
-        places: placesOf(config, deps.registry),
+        places: simulatedPlaces(config, deps.registry),
         student: studentOf(request.student),
         seed: String(request.seed),
         updates,
         pointsMax: Math.min(updates, checkRange(request.points || POINTS_DEFAULT, 1, POINTS_MAX, "points")),
       } as const;
-      return simulatedToWire(config, doneOr(await deps.aside.run<"simulate">(job, askingOf(context))));
+      return simulatedToWire(config, valueOrThrow(await deps.background.run<"simulate">(job, requesterOf(context))));
     },
   };
 }
@@ -78,7 +78,7 @@ export async function readConfig(
   asked: wire.RunConfig,
   there?: RunConfig<TaskSpec>,
 ): Promise<RunConfig<TaskSpec>> {
-  const isServed = await servedOf(asked.arms, deps.registry, there?.arms);
+  const isServed = await findServedArms(asked.arms, deps.registry, there?.arms);
   const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
   return { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
 }
@@ -115,7 +115,7 @@ interface Found {
 async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<Found> {
   try {
     const config = await readNewConfig(deps, wireConfig);
-    await checkTasks(deps, config, wireConfig.trainOnEvaluated, askingOf(context));
+    await checkTasks(deps, config, wireConfig.trainOnEvaluated, requesterOf(context));
     return { problems: [], warnings: await rowWarnings(deps, config), created: config };
   } catch (error) {
     if (!(error instanceof RpcError) || !REFUSALS.includes(error.code)) throw error;

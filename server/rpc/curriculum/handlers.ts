@@ -13,7 +13,7 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import { inStretches } from "../../base/stretches.ts";
 import { feedbackToWire } from "../write-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
-import { servedOf } from "./arm-families.ts";
+import { findServedArms } from "./arm-families.ts";
 import { checkingHandlers, checkTasks, readConfig } from "./check-run.ts";
 import { checkArms } from "./try-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
@@ -35,11 +35,11 @@ import {
 import type { ServiceDeps } from "../deps.ts";
 import { historiesOf } from "./history.ts";
 import { keptSampleHandlers } from "./samples.ts";
-import { okOrThrow } from "../refusals.ts";
+import { okOrThrow } from "../to-rpc-error.ts";
 import { evaluationToWire, issuedToWire } from "./write-tasks.ts";
 import { readGroupId, readRunId } from "../run-ids.ts";
 import { addedArms, runConfigToWire } from "./run-config.ts";
-import { askingOf } from "../environment/inspect-handlers.ts";
+import { requesterOf } from "../environment/inspect-handlers.ts";
 import { checkSameTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
@@ -82,7 +82,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const there = existing.kind === "ok" ? existing.value.config : undefined;
       const config = await readConfig(deps, asked, there);
       if (existing.kind === "not_found") {
-        await checkTasks(deps, config, asked.trainOnEvaluated, askingOf(context));
+        await checkTasks(deps, config, asked.trainOnEvaluated, requesterOf(context));
         for (const warning of await rowWarnings(deps, config))
           context.log.warn({ runId, warning }, "warning about the rows of a new run");
       }
@@ -229,9 +229,9 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
       const { configNow: config, state } = okOrThrow(await runs.get(runId));
-      const isServed = await servedOf(request.addArms, deps.registry);
+      const isServed = await findServedArms(request.addArms, deps.registry);
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });
-      await checkArms(deps, { arms: addArms, seed: config.seed }, askingOf(context), "add_arms");
+      await checkArms(deps, { arms: addArms, seed: config.seed }, requesterOf(context), "add_arms");
       const { removeArms } = request;
       const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
       const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));

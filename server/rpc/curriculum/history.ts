@@ -6,8 +6,8 @@ import type { HistoryPart } from "../../runs/history.ts";
 import type { Runs } from "../../runs/runs.ts";
 import { GetHistoryResponseSchema, type HistoryRecord } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "../request-checks.ts";
-import { joining, type Merging, mergingOf } from "./history-merging.ts";
-import { okOrThrow } from "../refusals.ts";
+import { joining, type Merging, mergingOf } from "./merge-history.ts";
+import { okOrThrow } from "../to-rpc-error.ts";
 import { recordToWire } from "./write.ts";
 
 export interface HistoryQuery {

@@ -7,7 +7,7 @@ import { isInvalid, type Policy } from "../../curriculum/types.ts";
 import { ownKinds, readPolicy, writePolicy } from "../../curriculum/policies/registry.ts";
 import { type Policy as Message, PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { invalid, required } from "../request-checks.ts";
-import { withoutPatterns } from "./weight-patterns.ts";
+import { expandWeightPatterns } from "./weight-patterns.ts";
 
 /** NamedPolicy in JSON. */
 interface Named {
@@ -27,7 +27,7 @@ export function policyFromWire(message: Message | undefined, prefix = "", armIds
   const { name = "", parameters = {} } =
     field === "named"
       ? (own as Named)
-      : { name: field, parameters: withoutPatterns(own as JsonObject, armIds, `${prefix}policy.${field}`) };
+      : { name: field, parameters: expandWeightPatterns(own as JsonObject, armIds, `${prefix}policy.${field}`) };
   const policy = readPolicy({ name, parameters, constraints, filter });
   if (isInvalid(policy)) throw invalid(prefix + policy.field, policy.message);
   return policy;

@@ -15,7 +15,7 @@ import { poolDigest } from "../../rows/digest.ts";
 import { RpcError, type ServiceHandlers } from "../../base/rpc.ts";
 import { checkCount, checkId, checkRange, invalid, pageToken, readPage } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { okOrThrow } from "../refusals.ts";
+import { okOrThrow } from "../to-rpc-error.ts";
 
 const ID_BYTES_MAX = 128;
 const ROWS_PER_CALL = 65_536;

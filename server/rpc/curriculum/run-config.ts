@@ -23,14 +23,14 @@ import {
   checkDuration,
   checkId,
   checkRange,
-  createReadings,
+  createProblemCollector,
   invalid,
   required,
   toCount,
 } from "../request-checks.ts";
 import { type Served, withFamilies } from "./arm-families.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { invalidAt } from "../refusals.ts";
+import { invalidAt } from "../to-rpc-error.ts";
 import { rowRuleFromWire } from "./row-handlers.ts";
 import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { checkTrainer } from "./trainer-settings.ts";
@@ -58,7 +58,7 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
   checkCount(asked.arms.length, ARMS_MAX, "config.arms", 1);
   const config = { ...asked, arms: withFamilies(asked.arms, deps, ARMS_MAX, "config.arms") };
   checkCount(config.evaluationArms.length, EVALUATION_ARMS_MAX, "config.evaluation_arms");
-  const { each, add, problem } = createReadings();
+  const { each, add, problem } = createProblemCollector();
   const timeOf = (name: "groupTimeout" | "timeToLive", field: string): number | undefined =>
     each(() => config[name] && checkDuration(config[name], 1, TIME_MAX_MS, `config.${field}`), undefined);
   each(() => checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations"), 0);

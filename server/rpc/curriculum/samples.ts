@@ -21,7 +21,7 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import type { ServiceHandlers } from "../../base/rpc.ts";
 import { checkBytes, pageToken, readPage, readPlace } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { okOrThrow } from "../refusals.ts";
+import { okOrThrow } from "../to-rpc-error.ts";
 import { GROUP_ID_BYTES_MAX, readRunId } from "../run-ids.ts";
 import { keptToWire } from "./write-tasks.ts";
 import { readFilter } from "./sample-filter.ts";

@@ -3,13 +3,13 @@
  * it.
  */
 import { type Arm, placeOf, type RunConfig } from "../../curriculum/types.ts";
-import type { Requester } from "../../tasks/making/outside-tasks.ts";
+import type { Requester } from "../../tasks/making/mounted-tasks.ts";
 import type { Maker } from "../../tasks/making/make.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
 import { RpcError } from "../../base/rpc.ts";
 import { invalid, throwAll } from "../request-checks.ts";
-import { makeError } from "../refusals.ts";
+import { makeError } from "../to-rpc-error.ts";
 
 /**
  * Number of seeds that are tried in an arm, each with the full budget of a task. In nearly all arms the first one has a

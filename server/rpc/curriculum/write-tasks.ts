@@ -10,7 +10,7 @@ import type { MadeTask } from "../../tasks/task.ts";
 import type { Kept } from "../../tasks/making/make.ts";
 import { inStretches } from "../../base/stretches.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { okOrThrow } from "../refusals.ts";
+import { okOrThrow } from "../to-rpc-error.ts";
 
 /** Writes tasks that were drawn for training, in order. */
 export function issuedToWire(

@@ -8,7 +8,7 @@ import type { ListItem } from "../../runs/listing.ts";
 import type { ListedView } from "../../runs/journal.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
 import type { HistoryEntry } from "../../curriculum/history.ts";
-import { formatWarning } from "../../curriculum/malformed.ts";
+import { formatWarning } from "../../curriculum/malformed-samples.ts";
 import { warningToWire } from "../write-outcome.ts";
 import type { EvaluationView, RunShape, StateView } from "../../curriculum/run-view.ts";
 import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
@@ -32,7 +32,7 @@ import {
   RunStateSchema,
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { closeCauses } from "../enums.ts";
-import { pairsOf } from "../../tasks/scoring/contrast.ts";
+import { pairsOf } from "../../tasks/scoring/contrast-pairs.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { runGroupId } from "../../tasks/task-id.ts";
 import { runConfigToWire } from "./run-config.ts";

@@ -41,9 +41,9 @@ import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { giveFeedback } from "../record-feedback.ts";
 import { keepGroup } from "../curriculum/samples.ts";
-import { makeError } from "../refusals.ts";
+import { makeError } from "../to-rpc-error.ts";
 import { serverInfo } from "./server-info.ts";
-import { askingOf, showingHandlers } from "./inspect-handlers.ts";
+import { requesterOf, showingHandlers } from "./inspect-handlers.ts";
 import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { groupToWire } from "../write-outcome.ts";
 import { environmentToWire } from "./write.ts";
@@ -117,13 +117,13 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
     ...showingHandlers(deps),
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
-      const [result] = await deps.maker.make(spec, [request.seed], askingOf(context));
+      const [result] = await deps.maker.make(spec, [request.seed], requesterOf(context));
       return create(ResetResponseSchema, { task: toTask(spec, result) });
     },
     async batchReset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
-      const results = await deps.maker.make(spec, request.seeds, askingOf(context));
+      const results = await deps.maker.make(spec, request.seeds, requesterOf(context));
       const toResult = (result: MakeResult, i: number) => {
         const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
         if (result.kind === "made") wire.result = { case: "task", value: toTask(spec, result) };

@@ -2,8 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AsideOutcome, Asking } from "../../background/threads.ts";
-import type { AsideTask, Solved, Text } from "../../background/jobs.ts";
+import type { BackgroundOutcome, Requester } from "../../background/background-threads.ts";
+import type { BackgroundTask, Solved, Text } from "../../background/background-jobs.ts";
 import {
   DrawTaskResponseSchema,
   type EnvironmentService,
@@ -18,13 +18,13 @@ import { asCut, type OpenTask } from "../../tasks/scoring/scorer.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
 import { checkBytes, required } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { makeError } from "../refusals.ts";
+import { makeError } from "../to-rpc-error.ts";
 import { baselineToWire, outcomeToWire } from "../write-outcome.ts";
 
 type Handlers = Pick<ServiceHandlers<typeof EnvironmentService>, "tryAnswer" | "drawTask" | "solveTask">;
 
 export function showingHandlers(deps: ServiceDeps): Handlers {
-  const { aside } = deps;
+  const { background } = deps;
   return {
     async tryAnswer(request, context) {
       const task = openedTask(deps, request.taskId);
@@ -37,8 +37,8 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       const task = openedTask(deps, taskId);
       if (task.scoring.environment.asked !== undefined)
         return create(DrawTaskResponseSchema, { svg: await askedDrawing(deps, task, textOf(deps, text), context) });
-      const job = { kind: "draw", task: asideTask(task), text: textOf(deps, text) } as const;
-      const svg = doneOr(await aside.run<"draw">(job, askingOf(context)));
+      const job = { kind: "draw", task: backgroundTask(task), text: textOf(deps, text) } as const;
+      const svg = valueOrThrow(await background.run<"draw">(job, requesterOf(context)));
       if (svg === undefined) throw new RpcError("FAILED_PRECONDITION", `${task.token.environment} draws no pictures`);
       return create(DrawTaskResponseSchema, { svg });
     },
@@ -51,10 +51,10 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
           "the task is of the split bench, whose answers are kept secret: ask for one of another split",
         );
       const drawBeside = draw ? textOf(deps, beside) : undefined;
-      const job = { kind: "solve", task: asideTask(task), drawBeside } as const;
+      const job = { kind: "solve", task: backgroundTask(task), drawBeside } as const;
       const solved =
         task.scoring.environment.asked === undefined
-          ? doneOr(await aside.run<"solve">(job, askingOf(context)))
+          ? valueOrThrow(await background.run<"solve">(job, requesterOf(context)))
           : await askedSolution(deps, task, draw, context);
       if (solved === undefined)
         throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and the task has no reference answer`);
@@ -77,7 +77,10 @@ function openedTask({ scorer }: ServiceDeps, taskId: string): OpenTask {
   return task;
 }
 
-function asideTask({ token, scoring: { instance, format, thinking = "required", baseline } }: OpenTask): AsideTask {
+function backgroundTask({
+  token,
+  scoring: { instance, format, thinking = "required", baseline },
+}: OpenTask): BackgroundTask {
   const { environment, version } = token;
   return { environment, version, instance, format, thinking, baseline };
 }
@@ -90,7 +93,7 @@ async function askedSolution(
   context: CallContext,
 ): Promise<Solved | undefined> {
   const { environment, format, thinking, baseline } = task.scoring;
-  const found = await deps.maker.reference(environment, task.token.key, askingOf(context));
+  const found = await deps.maker.reference(environment, task.token.key, requesterOf(context));
   if (found.kind !== "reference") throw makeError(found);
   const { answer: text } = found;
   if (text === undefined) return undefined;
@@ -111,7 +114,7 @@ async function askedDrawing(
   const located = text.kind === "completion" ? locateAnswers(text.text, format, thinking) : undefined;
   const marked = located?.problem === undefined ? located?.answer : undefined;
   const answer = text.kind === "answer" ? text.text : marked;
-  const drawing = await maker.draw(environment, instance, answer, askingOf(context));
+  const drawing = await maker.draw(environment, instance, answer, requesterOf(context));
   if (drawing.kind === "svg") return drawing.svg;
   if (drawing.kind === "undrawn") throw new RpcError("FAILED_PRECONDITION", drawing.why);
   throw makeError(drawing);
@@ -134,12 +137,12 @@ function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text }: TryAns
   return wrapAnswer(checkBytes(written, deps.facts.completionBytesMax, "answer"), scoring.format, "", scoring.thinking);
 }
 
-export function askingOf({ caller, peer, signal }: CallContext): Asking {
+export function requesterOf({ caller, peer, signal }: CallContext): Requester {
   return { caller: callerName(caller, peer), signal };
 }
 
 /** Returns the value, or throws the reason why there is none as a gRPC status. */
-export function doneOr<Value>(outcome: AsideOutcome<Value>): Value {
+export function valueOrThrow<Value>(outcome: BackgroundOutcome<Value>): Value {
   switch (outcome.kind) {
     case "done":
       return outcome.value;

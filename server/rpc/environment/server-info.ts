@@ -7,7 +7,7 @@ import {
   type GetServerInfoResponse,
   GetServerInfoResponseSchema,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { portKinds } from "../../outside/kinds.ts";
+import { portKinds } from "../../outside/port-kinds.ts";
 import type { CallContext } from "../../base/rpc.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { noRewardReasons } from "../write-outcome.ts";

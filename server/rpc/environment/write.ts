@@ -7,7 +7,7 @@ import { sharesRows } from "../../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { Source } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { poolDigest } from "../../rows/digest.ts";
-import { takesTeachers } from "../../outside/teacher/examine.ts";
+import { takesTeachers } from "../../outside/teacher/check-proposal.ts";
 import { answerFormats, goals, splits } from "../enums.ts";
 import type { ServiceDeps } from "../deps.ts";
 

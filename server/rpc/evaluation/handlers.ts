@@ -25,7 +25,7 @@ import {
 } from "../request-checks.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { okOrThrow } from "../refusals.ts";
+import { okOrThrow } from "../to-rpc-error.ts";
 import { readFilter } from "../curriculum/sample-filter.ts";
 import { inStretches } from "../../base/stretches.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";

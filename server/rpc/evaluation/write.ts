@@ -6,7 +6,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Evaluation, EvaluationChoice, ListedEvaluation, Sample } from "../../evaluation/evaluation.ts";
 import type { EvaluationReport } from "../../evaluation/evaluations.ts";
 import type { ReportRow } from "../../evaluation/report.ts";
-import type { OpenPart, Suite } from "../../evaluation/suite.ts";
+import type { OpenPart, Suite } from "../../evaluation/open-suite.ts";
 import * as wire from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "../enums.ts";
 import { outcomeToWire } from "../write-outcome.ts";

@@ -1,6 +1,6 @@
 /** Common base of most students: a ladder of levels in each family, from mostly solved to hardly ever. */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import { between, ladderStart, ladderTransfer, type Law } from "../law.ts";
+import { between, ladderStart, ladderTransfer, type Law } from "../student-law.ts";
 import type { Place } from "../student.ts";
 
 /** Mean success over the learnable arms at which the target is reached. */

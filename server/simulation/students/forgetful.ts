@@ -1,6 +1,6 @@
 /** Student that forgets arms without practice. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { between, studentOf, type Abilities } from "../law.ts";
+import { between, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";
 

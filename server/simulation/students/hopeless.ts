@@ -1,6 +1,6 @@
 /** Student that cannot learn one of the hardest arms, whatever it practises. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { studentOf, type Abilities } from "../law.ts";
+import { studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { ladder, unlearnable } from "./base.ts";
 

@@ -1,6 +1,6 @@
 /** Student for whom the order of tasks makes no difference, because all arms are one skill. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { between, studentOf, type Abilities } from "../law.ts";
+import { between, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { TARGET } from "./base.ts";
 

@@ -1,6 +1,6 @@
 /** Student with a misleading arm: one of the easiest arms looks as if it taught most, and teaches nothing. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { between, studentOf, type Abilities } from "../law.ts";
+import { between, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { ladder, unlearnable } from "./base.ts";
 

@@ -1,6 +1,6 @@
 /** Students that learn quickly or slowly, with much or little transfer to neighbouring levels. */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { between, ladderTransfer, studentOf, type Abilities } from "../law.ts";
+import { between, ladderTransfer, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";
 

@@ -1,6 +1,6 @@
 /** Makes tasks: reads rows at once, and lets workers generate the others. Each task is made once. */
 import { LRUCache } from "lru-cache";
-import { askingOf } from "../../../envs/asked.ts";
+import { findMounted } from "../../../envs/mounted-tasks.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import { restore } from "../../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../../envs/origin.ts";
@@ -15,7 +15,7 @@ import type { TaskSpec } from "../spec.ts";
 import type { Teacher, WantedOfTeacher } from "../../outside/teacher/teacher.ts";
 import { teacher as teacherKind } from "../../outside/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../task.ts";
-import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Requester } from "./outside-tasks.ts";
+import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Requester } from "./mounted-tasks.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /**
@@ -122,8 +122,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     const known = kept.get(key);
     if (known !== undefined) return { kind: "made", task: known };
     const environment = environmentOf(spec);
-    const asking = environment.asked && askingOf(environment);
-    if (asking !== undefined && asker !== undefined) return asker.again(asking, spec, key);
+    const mounted = environment.asked && findMounted(environment);
+    if (mounted !== undefined && asker !== undefined) return asker.again(mounted, spec, key);
     const restored = restore(environment, key.origin, pools);
     if (restored.kind === "invalid") return { kind: "exhausted", message: restored.message };
     return { kind: "made", task: renderTask(environment, spec.answerFormat, key, restored.instance) };
@@ -134,8 +134,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     async make(spec, seeds, requester) {
       const { caller, signal, heuristic } = requester;
       const made = environmentOf(spec);
-      const asking = made.asked && askingOf(made);
-      if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, requester);
+      const mounted = made.asked && findMounted(made);
+      if (mounted !== undefined && asker !== undefined) return asker.make(mounted, spec, seeds, requester);
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
       if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
@@ -167,16 +167,16 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
 function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
   return {
     draw: async (environment, instance, answer, requester) => {
-      const asking = askingOf(environment);
-      if (asking === undefined || asker === undefined)
+      const mounted = findMounted(environment);
+      if (mounted === undefined || asker === undefined)
         return { kind: "undrawn", why: `${environment.id} draws no pictures on this server` };
-      return asker.draw(asking, instance, answer, requester);
+      return asker.draw(mounted, instance, answer, requester);
     },
     reference: async (environment, key, requester) => {
-      const asking = askingOf(environment);
-      if (asking === undefined || asker === undefined)
+      const mounted = findMounted(environment);
+      if (mounted === undefined || asker === undefined)
         return { kind: "exhausted", message: `${environment.id} gives no reference answers on this server` };
-      return asker.reference(asking, key, requester);
+      return asker.reference(mounted, key, requester);
     },
   };
 }

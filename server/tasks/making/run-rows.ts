@@ -12,7 +12,7 @@ import type { RowsLook, RunRows } from "../../runs/dependencies.ts";
 import type { Policy } from "../../curriculum/types.ts";
 import { poolDigest } from "../../rows/digest.ts";
 import type { TaskSpec } from "../spec.ts";
-import type { Replaced } from "./replaced.ts";
+import type { Replaced } from "./replaced-sources.ts";
 import type { RunRanks } from "./run-ranks.ts";
 
 type State = RunState<TaskSpec, TaskKey>;

@@ -4,7 +4,7 @@
  * cheap ones do not wait for them. Scheduling never changes the task of a seed.
  */
 import { type FairQueue, fairQueue } from "../../base/fair-queue.ts";
-import type { Slice } from "./jobs.ts";
+import type { Slice } from "./make-slice.ts";
 import type { MakeResult } from "../task.ts";
 import {
   type Costs,
@@ -15,7 +15,7 @@ import {
   takeIn,
   takeTurn,
   type Work,
-} from "./work.ts";
+} from "./job-progress.ts";
 
 /** A slice that a thread is running. */
 export interface Running {

@@ -1,7 +1,7 @@
 /** Entry point of a worker thread: loads the environments, then generates and solves tasks. */
 import { workerData } from "piscina";
 import { loadEnvironments } from "./load-environments.ts";
-import { type LevelCost, makeFirstTasks, runSlice, type Slice, type SliceDone } from "./jobs.ts";
+import { type LevelCost, makeFirstTasks, runSlice, type Slice, type SliceDone } from "./make-slice.ts";
 import type { WorkerData } from "./workers.ts";
 
 const loaded = await loadEnvironments((workerData as WorkerData).environmentFiles);

@@ -2,9 +2,9 @@
 import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
 import type { Config } from "../../runtime/config.ts";
-import type { LevelCost, Slice, SliceDone } from "./jobs.ts";
+import type { LevelCost, Slice, SliceDone } from "./make-slice.ts";
 import { createScheduler, type Running, type Scheduler } from "./scheduler.ts";
-import { createCosts, type SliceOutcome } from "./work.ts";
+import { createCosts, type SliceOutcome } from "./job-progress.ts";
 
 export interface WorkerOptions {
   readonly threads: number;

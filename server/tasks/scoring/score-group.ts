@@ -4,10 +4,10 @@
 import { reasonWords } from "../../../envs/facts.ts";
 import { factsOf } from "../../../envs/score.ts";
 import { hash } from "node:crypto";
-import { advantagesOf } from "../../curriculum/signals.ts";
+import { advantagesOf } from "../../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../../curriculum/feedback.ts";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
-import { type ContrastPair, contrastPairs, scanned, type ScoredCompletion } from "./contrast.ts";
+import { type ContrastPair, contrastPairs, scanned, type ScoredCompletion } from "./contrast-pairs.ts";
 import {
   asCut,
   type AsyncTask,

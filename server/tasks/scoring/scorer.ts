@@ -5,9 +5,9 @@ import { LRUCache } from "lru-cache";
 import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
-import { askedPlace, changedSources } from "../../../envs/asked.ts";
+import { mountedPlaceOf, changedSources } from "../../../envs/mounted-tasks.ts";
 import { restore, type Restored } from "../../../envs/instances.ts";
-import { escaped } from "../../../envs/lib/words.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
@@ -243,7 +243,7 @@ function restoredOf(
   pools: ReadonlyMap<string, Pool>,
 ): Restored {
   const { asked, inline } = environment;
-  const place = asked && askedPlace(key);
+  const place = asked && mountedPlaceOf(key);
   if (asked !== undefined && place !== undefined) return { kind: "ok", instance: asked.refer(place, bytes) };
   if (bytes === undefined || inline === undefined) return restore(environment, key.origin, pools);
   return { kind: "ok", instance: inline.decode(bytes) };

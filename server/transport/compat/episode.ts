@@ -15,7 +15,7 @@ import {
 import { type NoReward, NoRewardReason, OutcomeSchema } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { type Task, TaskSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Registration, RpcError, type UnaryHandler } from "../../base/rpc.ts";
-import type { Choice } from "./task-choice.ts";
+import type { Choice } from "./read-task-choice.ts";
 
 /** Handlers that an episode calls. */
 export interface Handlers {

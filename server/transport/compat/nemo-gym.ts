@@ -1,11 +1,11 @@
 /**
  * Serves NeMo Gym's two calls of a resources server on the HTTP port. Both requests hold the row that chooses the task
- * (task-choice.ts), at the top or under verifier_metadata. /verify gets the model's response too, and answers with the
+ * (read-task-choice.ts), at the top or under verifier_metadata. /verify gets the model's response too, and answers with the
  * same body plus a reward. The server keeps nothing between the two calls, because the row alone names the task.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { withThoughts } from "../../../envs/lib/thoughts.ts";
+import { withThoughts } from "../../../envs/lib/join-thoughts.ts";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call-context.ts";
@@ -14,7 +14,7 @@ import { HttpCall } from "../http/call.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { PARTS_MAX } from "../wire/codec.ts";
 import { answered, headersOf } from "./call.ts";
-import { choiceOf, invalid, isObject } from "./task-choice.ts";
+import { choiceOf, invalid, isObject } from "./read-task-choice.ts";
 import { begin, type Handlers, shown, step, type Written } from "./episode.ts";
 
 /** Returns the function that answers a request at one of NeMo Gym's paths; undefined: the path is not NeMo Gym's. */

@@ -17,9 +17,9 @@ import type { Account, OpenCall } from "../admission.ts";
 import { type JsonLimits, jsonWithin } from "../http/json.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { answered, headersOf, MessageCall } from "./call.ts";
-import { choiceOf, invalid, isObject } from "./task-choice.ts";
+import { choiceOf, invalid, isObject } from "./read-task-choice.ts";
 import { begin, type Episode, type Handlers, shown, step, type Written } from "./episode.ts";
-import { createPlaces, type Place } from "./sessions.ts";
+import { createPlaces, type Place } from "./session-places.ts";
 
 export const OPENENV_PATH = "/ws";
 

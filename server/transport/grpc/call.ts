@@ -9,7 +9,7 @@ import { type Account, nobody } from "../admission.ts";
 import { Call, type Method, recordRefused, type TransportContext } from "../call-context.ts";
 import { toStatus } from "../errors.ts";
 import { type CodeName, codes, RpcError } from "../../base/rpc.ts";
-import { decompressInTurn } from "../decompressing.ts";
+import { decompressInTurn } from "../decompress.ts";
 import type { ResetBudgets } from "../reset-budgets.ts";
 import type { Connection } from "../connection-turns.ts";
 import { Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";

@@ -5,7 +5,7 @@ import { type Method, methodOf, type TransportContext } from "../call-context.ts
 import { CannotListen } from "../cannot-listen.ts";
 import type { Registration } from "../../base/rpc.ts";
 import { implementationOf } from "./handlers.ts";
-import { addCompanions, type Companions } from "./companions.ts";
+import { addCompanions, type Companions } from "./health-and-reflection.ts";
 import { checkInternals, listenToStreams, setHttp2Options, watchConnections } from "./internals.ts";
 import { openCalls, screened } from "./call.ts";
 

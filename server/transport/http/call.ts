@@ -8,7 +8,7 @@ import type { Account } from "../admission.ts";
 import { Call, type Method } from "../call-context.ts";
 import { toConnectError } from "../errors.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
-import { decompressInTurn } from "../decompressing.ts";
+import { decompressInTurn } from "../decompress.ts";
 import type { Connection } from "../connection-turns.ts";
 import {
   ByteGatherer,

@@ -10,7 +10,7 @@ import { candidates as grid } from "../../../bench/curriculum/tuning.ts";
 import work from "../../../bench/curriculum/worker.ts";
 import { hashKey, rngFor } from "../../../envs/lib/rng.ts";
 import { configOf } from "../../../server/simulation/simulated-run.ts";
-import type { Life } from "../../../server/simulation/life.ts";
+import type { Life } from "../../../server/simulation/simulated-outcome.ts";
 import { scoreOf } from "../../../server/simulation/student.ts";
 
 const named = (name: string): Candidate => candidates.find((of) => of.name === name)!;

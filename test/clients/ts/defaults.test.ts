@@ -64,11 +64,11 @@ const choices: Readonly<Record<string, Partial<RunChoice>>> = {
   recommended: { policy: recommended() },
 };
 
-test.each(Object.entries(table.runs))("a run: %s", async (name, spelledOut) => {
+test.each(Object.entries(table.runs))("a run: %s", async (name, expandPatterns) => {
   const created = await fetch(`${server.http}/gradus.v1.CurriculumService/CreateRun`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ runId: name, config: { ...table.run, ...spelledOut } }),
+    body: JSON.stringify({ runId: name, config: { ...table.run, ...expandPatterns } }),
   });
   expect(await created.json()).toHaveProperty("run.runId", name);
   await server.client.run(name).create({ ...minimal, ...choices[name] });

@@ -8,7 +8,7 @@ import type { PortContext, RowReader } from "../../../envs/environment.ts";
 import type { Sandbox } from "../../../envs/ports.ts";
 import { loadPool, rowCounts, rowOf } from "../../../envs/pool.ts";
 import { systemClock } from "../../../server/base/system-clock.ts";
-import { type OpenedPorts, openPorts } from "../../../server/outside/open.ts";
+import { type OpenedPorts, openPorts } from "../../../server/outside/open-ports.ts";
 import { readCodeRow } from "../../support/code-rows.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 

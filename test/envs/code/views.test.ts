@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verify } from "../../../envs/code/verify.ts";
 import type { Sandbox } from "../../../envs/ports.ts";
-import { type OpenedPorts, openPorts } from "../../../server/outside/open.ts";
+import { type OpenedPorts, openPorts } from "../../../server/outside/open-ports.ts";
 import { systemClock } from "../../../server/base/system-clock.ts";
 import { readCodeRow } from "../../support/code-rows.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";

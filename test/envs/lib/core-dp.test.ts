@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CoreProblem, type CoreResult, solveCore } from "../../../envs/lib/core-dp.ts";
+import { type CoreProblem, type CoreResult, solveCore } from "../../../envs/lib/knapsack-core.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 
 interface Item {

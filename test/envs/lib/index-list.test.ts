@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatIntList, indexProblem, parseIntList } from "../../../envs/lib/lists.ts";
+import { formatIntList, indexProblem, parseIntList } from "../../../envs/lib/parse-lists.ts";
 
 test.each([[[]], [[0]], [[3, 0, 2]]])("%j is read as it was written", (list) => {
   expect(parseIntList(formatIntList(list))).toEqual({ kind: "answer", answer: list });

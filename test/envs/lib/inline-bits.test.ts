@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bitMatrix, setBit } from "../../../envs/lib/bit-matrix.ts";
 import { emptyGraph, joinRandomly } from "../../../envs/lib/graph.ts";
-import { inlineBits, inlineGraph } from "../../../envs/lib/inline.ts";
+import { inlineBits, inlineGraph } from "../../../envs/lib/encode-bits.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 
 test("graphs come back as they were", () => {

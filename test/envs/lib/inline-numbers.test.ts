@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeNumbers, encodeNumbers } from "../../../envs/lib/inline.ts";
+import { decodeNumbers, encodeNumbers } from "../../../envs/lib/encode-bits.ts";
 
 test("numbers come back as they were", () => {
   fc.assert(

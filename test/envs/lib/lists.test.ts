@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseIntList } from "../../../envs/lib/lists.ts";
+import { parseIntList } from "../../../envs/lib/parse-lists.ts";
 
 test("reads what it writes, whatever the white space", () => {
   const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);

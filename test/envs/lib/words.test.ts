@@ -1,6 +1,6 @@
 /** Words of others are shown with what a terminal obeys, and what turns a line round, written out. */
 import { expect, test } from "vitest";
-import { escaped, onOneLine } from "../../../envs/lib/words.ts";
+import { escaped, onOneLine } from "../../../envs/lib/escape.ts";
 
 test.each([
   ["colours of a terminal", "\u001b[31mred\u001b[0m", "\\u{1b}[31mred\\u{1b}[0m"],

@@ -4,7 +4,7 @@ import { hasTwins, relabel } from "./relabel.ts";
 import { type Labelling, twinsOf } from "./twins.ts";
 import type { Environment, Split } from "../../../envs/environment.ts";
 import { graphOf, pairs } from "../../../envs/lib/graph.ts";
-import { colourOf, refine } from "../../../envs/lib/refinement.ts";
+import { colourOf, refine } from "../../../envs/lib/structure-hash.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { clique } from "../../../envs/np/clique/index.ts";
 import { subsetSum } from "../../../envs/np/subset-sum/index.ts";

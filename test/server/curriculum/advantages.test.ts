@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { advantagesOf, outcomeOf, reportedOutcome, signals } from "../../../server/curriculum/signals.ts";
+import { advantagesOf, outcomeOf, reportedOutcome } from "../../../server/curriculum/advantages.ts";
+import { signals } from "../../../server/curriculum/signals.ts";
 
 const range = { min: -3, max: 3 };
 const rloo = (group: readonly number[]) => advantagesOf(group, range).rloo;

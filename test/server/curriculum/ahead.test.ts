@@ -15,7 +15,7 @@ import {
   train,
   value,
 } from "./support.ts";
-import type { NewShape } from "../../../server/curriculum/shape.ts";
+import type { NewShape } from "../../../server/curriculum/decide-shape.ts";
 
 /** Returns a source that counts the tasks that it is asked to make. */
 function counting() {

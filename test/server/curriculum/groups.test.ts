@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { GroupSelection } from "../../../server/curriculum/groups.ts";
-import { advantagesOf } from "../../../server/curriculum/signals.ts";
+import { advantagesOf } from "../../../server/curriculum/advantages.ts";
 import {
   answer,
   ask,

@@ -1,6 +1,6 @@
 /** Runs whose samples are nearly all malformed warn, and take the warning back. */
 import { describe, expect, test } from "vitest";
-import { formatWarning } from "../../../server/curriculum/malformed.ts";
+import { formatWarning } from "../../../server/curriculum/malformed-samples.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { ask, bench, type Bench, feedbackFor, runConfig, type Runs, value } from "./support.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewShape } from "../../../server/curriculum/shape.ts";
+import type { NewShape } from "../../../server/curriculum/decide-shape.ts";
 import {
   answer,
   arm,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, reportedOutcome, signals } from "../../../server/curriculum/signals.ts";
+import { outcomeOf, reportedOutcome } from "../../../server/curriculum/advantages.ts";
+import { signals } from "../../../server/curriculum/signals.ts";
 
 const unit = { min: 0, max: 1 };
 const signal = signals.ABSOLUTE_ADVANTAGE;

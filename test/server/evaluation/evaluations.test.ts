@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { createEvaluations } from "../../../server/evaluation/evaluations.ts";
-import type { SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import type { SuiteDefinition } from "../../../server/evaluation/open-suite.ts";
 import { memoryHolds } from "../../../server/stores/holds.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
@@ -14,7 +14,7 @@ import { createAsyncScorer } from "../../../server/tasks/scoring/async-scorer.ts
 import { systemClock } from "../../../server/base/system-clock.ts";
 import { createResources } from "../../../server/outside/gate/resources.ts";
 import { createScorer } from "../../../server/tasks/scoring/scorer.ts";
-import { runSlice } from "../../../server/tasks/making/jobs.ts";
+import { runSlice } from "../../../server/tasks/making/make-slice.ts";
 import type { WorkerPool } from "../../../server/tasks/making/workers.ts";
 import { registry } from "../../support/registry.ts";
 

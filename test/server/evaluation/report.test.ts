@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { reportOf, type SampleFacts, type ScoredTask } from "../../../server/evaluation/report.ts";
-import { openSuite, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import { openSuite, type SuiteDefinition } from "../../../server/evaluation/open-suite.ts";
 import { registry } from "../../support/registry.ts";
 
 const definition: SuiteDefinition = {

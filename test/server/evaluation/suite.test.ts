@@ -12,9 +12,9 @@ import {
   type SuiteDefinition,
   type SuiteSources,
   walkSeedOf,
-} from "../../../server/evaluation/suite.ts";
+} from "../../../server/evaluation/open-suite.ts";
 import { registry } from "../../support/registry.ts";
-import { suiteDefinitions } from "../../../server/evaluation/suites.ts";
+import { suiteDefinitions } from "../../../server/evaluation/shipped-suites.ts";
 
 function shipped(id: string): SuiteDefinition {
   const found = suiteDefinitions.find((suite) => suite.id === id);

@@ -14,7 +14,7 @@ import type { Question } from "../../../envs/qa/question.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
 import { systemClock } from "../../../server/base/system-clock.ts";
 import type { OpenPorts } from "../../../server/rows/checks.ts";
-import { openPorts } from "../../../server/outside/open.ts";
+import { openPorts } from "../../../server/outside/open-ports.ts";
 import { loadPools, type NamedColumn } from "../../../server/rows/pools.ts";
 
 const registry = createRegistry(environments);

@@ -6,10 +6,10 @@ import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
 import { ArmSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { readDescribed } from "../../../server/outside/mounted/described.ts";
-import { mountedEnvironment } from "../../../server/outside/mounted/environment.ts";
+import { readDescribed } from "../../../server/outside/mounted/read-description.ts";
+import { mountedEnvironment } from "../../../server/outside/mounted/mounted-environment.ts";
 import type { Provider } from "../../../server/outside/mounted/provider.ts";
-import { servedOf, withFamilies } from "../../../server/rpc/curriculum/arm-families.ts";
+import { findServedArms, withFamilies } from "../../../server/rpc/curriculum/arm-families.ts";
 import { described } from "../../support/mounted/provider.ts";
 
 const LEVELS = ["easy/1", "broken", "away", "hard"];
@@ -42,26 +42,26 @@ const family = (environment: string, level?: string) =>
     spec: { environment, ...(level !== undefined && { difficulty: { case: "level", value: level } as const }) },
   });
 
-async function spelledOut(arm: ReturnType<typeof family>, run?: readonly { readonly id: string }[]) {
+async function expandPatterns(arm: ReturnType<typeof family>, run?: readonly { readonly id: string }[]) {
   const tried: string[] = [];
   const registry = createRegistry([...environments, mounted(tried)]);
-  const isServed = await servedOf([arm], registry, run);
+  const isServed = await findServedArms([arm], registry, run);
   const arms = withFamilies([arm], { registry, isServed }, 1024, "config.arms");
   return { ids: arms.map(({ id }) => id), tried };
 }
 
 test("each level that gives tasks is an arm, and one that nobody could ask is tried by the run", async () => {
-  const { ids, tried } = await spelledOut(family("far/*"));
+  const { ids, tried } = await expandPatterns(family("far/*"));
   expect(ids).toEqual(["far/number/easy/1", "far/number/away", "far/number/hard"]);
   expect(tried.toSorted()).toEqual(LEVELS.toSorted());
 });
 
 test("a pattern with one part more than an environment's id does not match it", async () => {
-  await expect(spelledOut(family("far/number/*"))).rejects.toThrow("no environment of this server matches");
+  await expect(expandPatterns(family("far/number/*"))).rejects.toThrow("no environment of this server matches");
 });
 
 test("only levels that are wanted are tried", async () => {
-  const { ids, tried } = await spelledOut(family("far/num*", "*a*"));
+  const { ids, tried } = await expandPatterns(family("far/num*", "*a*"));
   expect([ids, tried]).toEqual([
     ["far/number/easy/1", "far/number/away", "far/number/hard"],
     ["easy/1", "away", "hard"],
@@ -70,8 +70,11 @@ test("only levels that are wanted are tried", async () => {
 
 test("a run that is created again has the arms that it had, whatever was found out since", async () => {
   const run = ["far/number/broken", "far/number/hard"].map((id) => ({ id }));
-  expect(await spelledOut(family("far/*"), run)).toEqual({ ids: ["far/number/broken", "far/number/hard"], tried: [] });
-  const { ids } = await spelledOut(family("far/*"), [{ id: "another" }]);
+  expect(await expandPatterns(family("far/*"), run)).toEqual({
+    ids: ["far/number/broken", "far/number/hard"],
+    tried: [],
+  });
+  const { ids } = await expandPatterns(family("far/*"), [{ id: "another" }]);
   expect(ids).toEqual(LEVELS.map((name) => `far/number/${name}`));
 });
 
@@ -82,6 +85,6 @@ describe("a pattern costs no more than it is long", () => {
     [family("*".repeat(4096)), "config.arms[0].spec.environment"],
     [family("far/*", "*".repeat(4096)), "config.arms[0].spec.level"],
   ])("%#", async (arm, words) => {
-    await expect(spelledOut(arm)).rejects.toThrow(words);
+    await expect(expandPatterns(arm)).rejects.toThrow(words);
   });
 });

@@ -1,8 +1,8 @@
 /** The metrics of several processes, of which some end. */
 import { expect, test } from "vitest";
 import { createMetrics } from "../../../server/runtime/metrics.ts";
-import { createOutcomeMeter } from "../../../server/runtime/outcomes.ts";
-import { createProcessesFigures } from "../../../server/runtime/process-figures.ts";
+import { createOutcomeMeter } from "../../../server/runtime/outcome-metrics.ts";
+import { createProcessesFigures } from "../../../server/runtime/process-metrics.ts";
 
 /** Returns the metrics of a process that took `calls` calls, each with this reward. */
 function figuresOf(calls: number, reward: number) {

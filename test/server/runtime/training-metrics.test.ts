@@ -1,7 +1,7 @@
 /** Tests of what /metrics says of training: outcomes of completions, and the state of runs. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
-import { createOutcomeMeter } from "../../../server/runtime/outcomes.ts";
+import { createOutcomeMeter } from "../../../server/runtime/outcome-metrics.ts";
 import { ARMS_MAX, registerRuns, type RunFigures, RUNS_MAX } from "../../../server/runtime/run-metrics.ts";
 import { openServer } from "../../support/in-process.ts";
 import { adscRun, completionsOf } from "../../support/scripted-policy.ts";

@@ -1,7 +1,7 @@
 /** Medians with runs that never arrived, and intervals. */
 import { expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { lifeCounter, pointCounter } from "../../../server/simulation/life.ts";
+import { lifeCounter, pointCounter } from "../../../server/simulation/simulated-outcome.ts";
 import { configOf, equalShares } from "../../../server/simulation/simulated-run.ts";
 import { noConstraints } from "../../../server/curriculum/types.ts";
 import { scoreOf, type Student } from "../../../server/simulation/student.ts";

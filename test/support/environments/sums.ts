@@ -3,7 +3,7 @@ import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineGenerator } from "../../../envs/define.ts";
 import type { InlineCodec, SyncDefinition } from "../../../envs/environment.ts";
 import type { Parsed } from "../../../envs/facts.ts";
-import { decodeNumbers, encodeNumbers } from "../../../envs/lib/inline.ts";
+import { decodeNumbers, encodeNumbers } from "../../../envs/lib/encode-bits.ts";
 import { defineParameters } from "../../../envs/parameters.ts";
 
 export interface Sum {

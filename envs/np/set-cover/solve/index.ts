@@ -4,7 +4,7 @@
  */
 import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, lowestBit } from "../../../lib/bit-matrix.ts";
-import type { IndexList as Cover } from "../../../lib/lists.ts";
+import type { IndexList as Cover } from "../../../lib/parse-lists.ts";
 import type { SetCoverInstance } from "../generate.ts";
 import {
   choose,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
 import type { Graph } from "../../../../envs/lib/graph.ts";
-import type { IndexList as Clique } from "../../../../envs/lib/lists.ts";
+import type { IndexList as Clique } from "../../../../envs/lib/parse-lists.ts";
 import { clique } from "../../../../envs/np/clique/index.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";

@@ -1,6 +1,6 @@
 /** The worked example of FORGE A.5.3. */
 import { describe, expect, test } from "vitest";
-import { sumAt } from "../../../../envs/lib/lists.ts";
+import { sumAt } from "../../../../envs/lib/parse-lists.ts";
 import type { KnapsackInstance } from "../../../../envs/np/knapsack/generate.ts";
 import { knapsack } from "../../../../envs/np/knapsack/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
-import type { IndexList as Choice } from "../../../../envs/lib/lists.ts";
+import type { IndexList as Choice } from "../../../../envs/lib/parse-lists.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import type { KnapsackInstance } from "../../../../envs/np/knapsack/generate.ts";
 import { knapsack } from "../../../../envs/np/knapsack/index.ts";

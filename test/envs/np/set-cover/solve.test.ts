@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
 import { bitMatrix, hasBit, setBit } from "../../../../envs/lib/bit-matrix.ts";
-import type { IndexList as Cover } from "../../../../envs/lib/lists.ts";
+import type { IndexList as Cover } from "../../../../envs/lib/parse-lists.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import type { SetCoverInstance } from "../../../../envs/np/set-cover/generate.ts";
 import { setCover } from "../../../../envs/np/set-cover/index.ts";

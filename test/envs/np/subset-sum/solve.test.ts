@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
-import { type IndexList as Subset, sumAt } from "../../../../envs/lib/lists.ts";
+import { type IndexList as Subset, sumAt } from "../../../../envs/lib/parse-lists.ts";
 import { rngFor, sample } from "../../../../envs/lib/rng.ts";
 import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/generate.ts";
 import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";

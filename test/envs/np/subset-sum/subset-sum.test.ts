@@ -1,6 +1,6 @@
 /** The worked example of FORGE A.5.2. */
 import { describe, expect, test } from "vitest";
-import { sumAt } from "../../../../envs/lib/lists.ts";
+import { sumAt } from "../../../../envs/lib/parse-lists.ts";
 import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/generate.ts";
 import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";

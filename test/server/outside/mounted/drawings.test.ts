@@ -1,6 +1,6 @@
 /** Tests of pictures from mounted environments, which the server checks before it shows them. */
 import { expect, test } from "vitest";
-import { problemOfSvg } from "../../../../server/outside/mounted/drawings.ts";
+import { problemOfSvg } from "../../../../server/outside/mounted/check-pictures.ts";
 
 const svg = (inside: string): string => `<svg xmlns="http://www.w3.org/2000/svg">${inside}</svg>`;
 

@@ -1,11 +1,11 @@
 /** Tests of instances of mounted environments: in ids, of a split, and the same instance again or none at all. */
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { askedKey, askedPlace } from "../../../../envs/asked.ts";
+import { mountedTaskKey, mountedPlaceOf } from "../../../../envs/mounted-tasks.ts";
 import { splitOf } from "../../../../envs/splits.ts";
-import { readDescribed } from "../../../../server/outside/mounted/described.ts";
-import { mountedEnvironment } from "../../../../server/outside/mounted/environment.ts";
-import { carried, uncarried, wholeOf } from "../../../../server/outside/mounted/instance.ts";
+import { readDescribed } from "../../../../server/outside/mounted/read-description.ts";
+import { mountedEnvironment } from "../../../../server/outside/mounted/mounted-environment.ts";
+import { carried, uncarried, wholeOf } from "../../../../server/outside/mounted/mounted-instance.ts";
 import type { Generated, Provider } from "../../../../server/outside/mounted/provider.ts";
 import { described, made } from "../../../support/mounted/provider.ts";
 
@@ -78,7 +78,7 @@ test("an instance that is another when it is made again is none, and its level i
   const asking = { environment: here.environment, asked: here.asked };
   const [result] = await here.asked.make(tasks, context);
   if (result?.kind !== "made") throw new Error("it makes something");
-  const place = askedPlace(askedKey(asking, { parameters: tasks.parameters, seed: 1n }, result));
+  const place = mountedPlaceOf(mountedTaskKey(asking, { parameters: tasks.parameters, seed: 1n }, result));
   if (place === undefined) throw new Error("it was asked for");
   const same = await environmentOf(String).asked.again(place);
   expect(same.kind === "made" && same.instance.whole).toEqual(result.instance.whole);

@@ -5,8 +5,8 @@
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readDescribed } from "../../../../server/outside/mounted/described.ts";
-import { judge } from "../../../../server/outside/mounted/blame.ts";
+import { readDescribed } from "../../../../server/outside/mounted/read-description.ts";
+import { verifyOrAttribute } from "../../../../server/outside/mounted/attribute-failure.ts";
 import { openLocal } from "../../../../server/outside/mounted/local-provider.ts";
 import type { AskedEnvironment, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
 import { PYTHON, useCheckout } from "../../../support/mounted/mounts.ts";
@@ -140,7 +140,7 @@ describe("another caller's answer waits for one item at most", () => {
     const described = { ...found, asked: { ...found.asked, limits: { ...found.asked.limits, verifyMs: 1 } } };
     const judging = { provider, described, resource: "echo", canary: async () => "said" };
     const options = { signal, party: hostile };
-    const hanging = [1, 2, 3].map((i) => judge(judging, Buffer.from(`${100 + i}`), "wait", options));
+    const hanging = [1, 2, 3].map((i) => verifyOrAttribute(judging, Buffer.from(`${100 + i}`), "wait", options));
     await new Promise((resolve) => setImmediate(resolve));
     for (let i = 0; i < 3; i++) {
       const before = ends.length;
@@ -169,7 +169,7 @@ test("who leaves is waited for no longer: neither what is begun nor what follows
   if (described === undefined) throw new Error("it serves an environment");
   const judging = { provider, described, resource: "echo", canary: () => Promise.reject(new Error("it asks on")) };
   rmSync(join(folder.path, "go"), { force: true });
-  const judged = judge(judging, Buffer.from("7"), "wait", { signal: leaving.signal });
+  const judged = verifyOrAttribute(judging, Buffer.from("7"), "wait", { signal: leaving.signal });
   // The answer has reached the worker.
   await new Promise((resolve) => setImmediate(resolve));
   leaving.abort();

@@ -1,6 +1,6 @@
 /** Tests of items that wait for a worker: callers take turns, whatever came before and whatever was put back. */
 import { expect, test } from "vitest";
-import { createQueue, type Item } from "../../../../server/outside/mounted/queue.ts";
+import { createQueue, type Item } from "../../../../server/outside/mounted/item-queue.ts";
 
 const { signal } = new AbortController();
 const TURN_MS = 1000;

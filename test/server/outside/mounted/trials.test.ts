@@ -1,10 +1,10 @@
 /** Levels that are tried before their first task is given, at mounting and after it. */
 import { expect, test } from "vitest";
-import { type Described, readDescribed } from "../../../../server/outside/mounted/described.ts";
-import { mountedEnvironment } from "../../../../server/outside/mounted/environment.ts";
+import { type Described, readDescribed } from "../../../../server/outside/mounted/read-description.ts";
+import { mountedEnvironment } from "../../../../server/outside/mounted/mounted-environment.ts";
 import type { AskedEnvironment, Generated, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
 import { failure } from "../../../../server/outside/mounted/provider.ts";
-import { createTrials } from "../../../../server/outside/mounted/trials.ts";
+import { createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
 import { PATIENCE_MS } from "../../../support/patience.ts";
 

@@ -6,7 +6,7 @@ import { registerSamples } from "../../../../server/runtime/sampled-metrics.ts";
 import { counted, sandboxMetrics } from "../../../../server/outside/sandbox/counts.ts";
 import { openSandbox } from "../../../../server/outside/sandbox/open.ts";
 import type { SandboxSettings } from "../../../../server/outside/sandbox/settings.ts";
-import { probeRoom } from "../../../../server/outside/sandbox/probe.ts";
+import { probeRoom } from "../../../../server/outside/sandbox/probe-isolation.ts";
 
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };
 

@@ -1,7 +1,7 @@
 /** Tests of replies: a program may write anything as its reply. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resultOfReply } from "../../../../server/outside/sandbox/results.ts";
+import { resultOfReply } from "../../../../server/outside/sandbox/read-results.ts";
 import { PARTS_MAX, readValue } from "../../../../envs/lib/python-values.ts";
 
 const read = (json: unknown) => readValue(json, { partsLeft: PARTS_MAX });

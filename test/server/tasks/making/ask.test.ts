@@ -1,7 +1,7 @@
 /** Tests of environments whose tasks an outside resource makes: the gates of digests that this server does not have. */
 import { expect, test } from "vitest";
-import type { Asking } from "../../../../envs/asked.ts";
-import { createAsker } from "../../../../server/tasks/making/outside-tasks.ts";
+import type { MountedEnvironment } from "../../../../envs/mounted-tasks.ts";
+import { createAsker } from "../../../../server/tasks/making/mounted-tasks.ts";
 import { createResources } from "../../../../server/outside/gate/resources.ts";
 import type { TaskSpec } from "../../../../server/tasks/spec.ts";
 import { slow } from "../../../support/environments/slow.ts";
@@ -11,7 +11,7 @@ const make = (): never => {
   throw new Error("a lost digest is asked for nothing");
 };
 const environment = slow(1);
-const asking = { environment, asked: { digest: "now", make, again: make } } as unknown as Asking;
+const asking = { environment, asked: { digest: "now", make, again: make } } as unknown as MountedEnvironment;
 
 test("digests that were lost one after another leave a bounded number of gates, and each refusal names its digest", async () => {
   const changes: string[] = [];

@@ -1,8 +1,8 @@
 /** Tests of the order in which callers are served, with the test's own threads: a slice ends when the test says so. */
 import { expect, test } from "vitest";
-import type { Slice } from "../../../../server/tasks/making/jobs.ts";
+import type { Slice } from "../../../../server/tasks/making/make-slice.ts";
 import { createScheduler, type Running } from "../../../../server/tasks/making/scheduler.ts";
-import { createCosts, type MakeJob, type SliceOutcome } from "../../../../server/tasks/making/work.ts";
+import { createCosts, type MakeJob, type SliceOutcome } from "../../../../server/tasks/making/job-progress.ts";
 import type { MadeResult } from "../../../../server/tasks/task.ts";
 
 interface Begun {

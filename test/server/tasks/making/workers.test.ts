@@ -9,7 +9,7 @@ import { createRegistry } from "../../../../envs/registry.ts";
 import { tsp } from "../../../../envs/np/tsp/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";
 import type { Environment, Parameters } from "../../../../envs/environment.ts";
-import type { MakeJob } from "../../../../server/tasks/making/work.ts";
+import type { MakeJob } from "../../../../server/tasks/making/job-progress.ts";
 import { endless } from "../../../support/environments/endless.ts";
 import { createWorkerPool, type WorkerOptions, type WorkerPool } from "../../../../server/tasks/making/workers.ts";
 

@@ -1,6 +1,6 @@
 /** Tests of sessions' places: a caller may have all of them until another wants one. */
 import { expect, test } from "vitest";
-import { createPlaces, type Place } from "../../../../server/transport/compat/sessions.ts";
+import { createPlaces, type Place } from "../../../../server/transport/compat/session-places.ts";
 
 interface Held extends Place {
   readonly ended: () => boolean;

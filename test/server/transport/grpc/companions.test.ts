@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { Duplex } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import { EnvironmentService } from "../../../../proto/gen/gradus/v1/environment_pb.js";
-import { readInTurns } from "../../../../server/transport/grpc/companions.ts";
+import { readInTurns } from "../../../../server/transport/grpc/health-and-reflection.ts";
 import { createTurns } from "../../../../server/transport/connection-turns.ts";
 import { start, stopAll } from "../fixture.ts";
 import { echo, latch } from "../handlers.ts";

@@ -5,7 +5,7 @@
 import { defineEnvironment } from "../../../../envs/define.ts";
 import type { AnswerFormat, ChatMessage } from "../../../../envs/prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../../../envs/lib/graph.ts";
-import { formatIntList as format, type IndexList, parseIntList as parse } from "../../../../envs/lib/lists.ts";
+import { formatIntList as format, type IndexList, parseIntList as parse } from "../../../../envs/lib/parse-lists.ts";
 import { taskPrompt } from "../../../../envs/lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { solve } from "./solve.ts";

@@ -1,7 +1,7 @@
 /** Verifies a cover, and returns facts only. */
 import type { Facts } from "../../../../envs/facts.ts";
 import { adjacent, type Graph, pairs } from "../../../../envs/lib/graph.ts";
-import { type IndexList, indexProblem } from "../../../../envs/lib/lists.ts";
+import { type IndexList, indexProblem } from "../../../../envs/lib/parse-lists.ts";
 
 /** Returns feasible if no vertex is listed twice and every edge has an end in the list, else the first fault. */
 export function verify(graph: Graph, cover: IndexList): Facts {

@@ -2,26 +2,26 @@
  * Makes the keys of tasks whose instances a mounted environment makes, and turns a key back into the place to ask for
  * them. The task store uses these functions.
  */
-import type { AskedGenerator, AskedPlace, AskedResult, Environment, Parameters } from "./environment.ts";
+import type { MountedGenerator, MountedPlace, MountedResult, Environment, Parameters } from "./environment.ts";
 import type { Origin, TaskKey } from "./origin.ts";
 import { instanceHash } from "./splits.ts";
 
 /** Environment whose instances come from outside this process. */
-export interface Asking<Instance = unknown> {
+export interface MountedEnvironment<Instance = unknown> {
   readonly environment: Environment<Instance>;
-  readonly asked: AskedGenerator<Instance>;
+  readonly asked: MountedGenerator<Instance>;
 }
 
-export function askingOf<Instance>(environment: Environment<Instance>): Asking<Instance> | undefined {
+export function findMounted<Instance>(environment: Environment<Instance>): MountedEnvironment<Instance> | undefined {
   const { asked } = environment;
   return asked && { environment, asked };
 }
 
-type Made<Instance> = Extract<AskedResult<Instance>, { readonly kind: "made" }>;
+type Made<Instance> = Extract<MountedResult<Instance>, { readonly kind: "made" }>;
 
 /** Returns the key of a task that the outside made. */
-export function askedKey<Instance>(
-  { environment }: Asking<Instance>,
+export function mountedTaskKey<Instance>(
+  { environment }: MountedEnvironment<Instance>,
   { parameters, seed }: { readonly parameters: Parameters; readonly seed: bigint },
   { instance, attempt, baseline }: Made<Instance>,
 ): TaskKey {
@@ -34,7 +34,7 @@ export function askedKey<Instance>(
  * Returns where to ask for the task of a key. Returns undefined if the task came from a row or from a teacher, so that
  * nobody asked for it.
  */
-export function askedPlace({ origin, hash }: Pick<TaskKey, "origin" | "hash">): AskedPlace | undefined {
+export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash">): MountedPlace | undefined {
   if (origin.kind !== "generated") return undefined;
   const { parameters, seed, attempt } = origin;
   return { parameters, seed, attempt, hash };

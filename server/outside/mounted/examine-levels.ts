@@ -3,8 +3,8 @@
  * remaining levels are examined one at a time, or at once if somebody wants one. So a mount of
  * hundreds of slow levels starts quickly, and no task is given before its level was examined.
  */
-import type { Described, DescribedLevel } from "./described.ts";
-import { type Finding, tryLevel } from "./examine.ts";
+import type { Described, DescribedLevel } from "./read-description.ts";
+import { type Finding, tryLevel } from "./examine-level.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Trials {

@@ -1,5 +1,5 @@
 /** Summaries of a simulated run: its outcome, and its update batches merged into points. */
-import type { Step } from "./drive.ts";
+import type { Step } from "./drive-run.ts";
 import type { Student } from "./student.ts";
 
 export interface Life {

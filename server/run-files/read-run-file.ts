@@ -1,8 +1,8 @@
 /** Reads run files: a run's configuration in YAML or JSON, as people write it. Each problem names its line. Pure. */
 import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
-import { changed, NOWHERE } from "./changes.ts";
-import { aliasesOf, NODES_MAX, type Reading, readFields } from "./fields.ts";
+import { changed, NOWHERE } from "./apply-changes.ts";
+import { aliasesOf, NODES_MAX, type Reading, readFields } from "./read-fields.ts";
 
 /** The contents of a run file, as plain data. */
 export interface RunText {

@@ -1,6 +1,6 @@
 /** Reads and checks a provider's facts about an answer, so that a wrong number never becomes a reward. */
 import { type Facts, type Findings, type GradedComponent, malformed } from "../../../envs/facts.ts";
-import { onOneLine } from "../../../envs/lib/words.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ProvidedFacts } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { ON_FACTS, type Terms } from "./message-rules.ts";

@@ -3,13 +3,13 @@
  * the same.
  */
 import { LRUCache } from "lru-cache";
-import type { AskedPlace, AskedTasks } from "../../../envs/environment.ts";
+import type { MountedPlace, MountedTasks } from "../../../envs/environment.ts";
 import { unavailable } from "../../../envs/facts.ts";
 import { roughBytes } from "../../base/rough-bytes.ts";
-import type { DescribedLevel } from "./described.ts";
+import type { DescribedLevel } from "./read-description.ts";
 import { type AskOptions, NOTHING } from "./provider.ts";
-import { wholeOf, type WholeInstance } from "./instance.ts";
-import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
+import { wholeOf, type WholeInstance } from "./mounted-instance.ts";
+import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./search-split.ts";
 
 /** Size of an environment's cache of whole instances, which prompts and canaries ask for again. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
@@ -18,17 +18,17 @@ const INSTANCE_BYTES = 512;
 const NEVER = new AbortController().signal;
 
 export interface Instances {
-  make(tasks: AskedTasks, options: AskOptions): Promise<readonly Result[]>;
+  make(tasks: MountedTasks, options: AskOptions): Promise<readonly Result[]>;
   /**
    * Returns why a level gives no tasks, examining it now if needed. Undefined if it does, or if the
    * provider cannot be asked.
    */
-  whyNone(parameters: AskedTasks["parameters"]): Promise<string | undefined>;
+  whyNone(parameters: MountedTasks["parameters"]): Promise<string | undefined>;
   /**
    * Returns an instance that was made before, whole and equal. It is made even if its caller
    * leaves, and cached for the next one.
    */
-  again(place: AskedPlace): Promise<Result>;
+  again(place: MountedPlace): Promise<Result>;
 }
 
 export function createInstances(making: Making): Instances {
@@ -41,12 +41,12 @@ export function createInstances(making: Making): Instances {
   /** Levels that make no more instances, each with the reason. */
   const broken = new Map<string, string>();
 
-  const levelAt = ({ parameters }: Pick<AskedTasks, "parameters">): DescribedLevel => {
+  const levelAt = ({ parameters }: Pick<MountedTasks, "parameters">): DescribedLevel => {
     const level = levels.find(({ number }) => number === parameters["level"]);
     if (level === undefined) throw new Error(`${asked.id} has no level number ${parameters["level"]} here`);
     return level;
   };
-  const askAgain = async (place: AskedPlace, at: Place): Promise<Result> => {
+  const askAgain = async (place: MountedPlace, at: Place): Promise<Result> => {
     const again = await sameAgain(making, place, at);
     if (typeof again === "string") {
       const { name } = at.level;
@@ -100,7 +100,7 @@ async function whyNone(making: Making, level: DescribedLevel, broken: string | u
  * Returns the whole instance, a text if it differs from before, or a failure if the provider cannot
  * tell now.
  */
-async function sameAgain(making: Making, place: AskedPlace, at: Place) {
+async function sameAgain(making: Making, place: MountedPlace, at: Place) {
   const { described, hashOf, resource } = making;
   const [generated = NOTHING] = await askFor(making, [at], { signal: NEVER, again: true });
   if (generated.kind === "failure") return failedToMake(resource, generated);
@@ -110,7 +110,7 @@ async function sameAgain(making: Making, place: AskedPlace, at: Place) {
   return `${described.asked.id}, level '${at.level.name}', no longer makes for a seed what it made before (${found}): it is no function of the seed, or what it depends on changed`;
 }
 
-function madeAgain(place: AskedPlace, whole: WholeInstance): Result {
+function madeAgain(place: MountedPlace, whole: WholeInstance): Result {
   const { attempt } = place;
   const { baseline, bytes } = whole;
   return { kind: "made", instance: { place, bytes, whole }, attempt, ...(baseline && { baseline }) };

@@ -1,4 +1,4 @@
-/** Background jobs for people: pictures, solutions, run files, simulations. `threads.ts` runs them in threads. */
+/** Background jobs for people: pictures, solutions, run files, simulations. background-threads.ts runs them in threads. */
 import type { Baseline, Environment } from "../../envs/environment.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Thinking } from "../../envs/answers/locate.ts";
@@ -6,11 +6,11 @@ import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { drawCompletion, drawTask, type DrawOptions } from "../../pictures/draw.ts";
 import { runFields } from "../run-files/contract.ts";
-import { readRunText, type RunTextResult } from "../run-files/read.ts";
+import { readRunText, type RunTextResult } from "../run-files/read-run-file.ts";
 import { simulate, type SimulateJob, type Simulated } from "./simulate.ts";
 
 /** A task in the form that goes to a thread: its instance is plain data. */
-export interface AsideTask {
+export interface BackgroundTask {
   readonly environment: string;
   readonly version: number;
   readonly instance: unknown;
@@ -29,13 +29,13 @@ export type Text =
 
 export interface DrawJob {
   readonly kind: "draw";
-  readonly task: AsideTask;
+  readonly task: BackgroundTask;
   readonly text: Text;
 }
 
 export interface SolveJob {
   readonly kind: "solve";
-  readonly task: AsideTask;
+  readonly task: BackgroundTask;
   /** Undefined: nothing is drawn. */
   readonly drawBeside: Text | undefined;
 }
@@ -46,7 +46,7 @@ export interface ReadJob {
   readonly text: string;
 }
 
-export type AsideJob = DrawJob | SolveJob | ReadJob | SimulateJob;
+export type BackgroundJob = DrawJob | SolveJob | ReadJob | SimulateJob;
 
 /** A picture as SVG; undefined: the environment draws no pictures. */
 export type Drawn = string | undefined;
@@ -72,11 +72,11 @@ export interface ValueOf {
   readonly simulate: Simulated;
 }
 
-export function runJob<Kind extends AsideJob["kind"]>(
+export function runJob<Kind extends BackgroundJob["kind"]>(
   registry: Registry,
-  job: Extract<AsideJob, { readonly kind: Kind }>,
+  job: Extract<BackgroundJob, { readonly kind: Kind }>,
 ): ValueOf[Kind];
-export function runJob(registry: Registry, job: AsideJob): ValueOf[AsideJob["kind"]] {
+export function runJob(registry: Registry, job: BackgroundJob): ValueOf[BackgroundJob["kind"]] {
   if (job.kind === "simulate") return simulate(job);
   if (job.kind === "read") return readRunText(job.text, runFields);
   const environment = environmentOf(registry, job.task);
@@ -85,13 +85,13 @@ export function runJob(registry: Registry, job: AsideJob): ValueOf[AsideJob["kin
   return draw(environment, job.task, job.text, { against: { baseline } });
 }
 
-function environmentOf(registry: Registry, { environment, version }: AsideTask): Environment {
+function environmentOf(registry: Registry, { environment, version }: BackgroundTask): Environment {
   const found = registry.find(environment, version);
   if (found.kind !== "found") throw new Error(found.message);
   return found.environment;
 }
 
-function draw(environment: Environment, task: AsideTask, text: Text, options: DrawOptions): Drawn {
+function draw(environment: Environment, task: BackgroundTask, text: Text, options: DrawOptions): Drawn {
   const { instance, format, thinking } = task;
   if (text.kind === "completion") return drawCompletion(environment, instance, format, text.text, thinking, options);
   return drawTask(environment, instance, text.kind === "answer" ? text.text : undefined, options);

@@ -1,7 +1,7 @@
 /** Reads a provider's description of its environments and levels, by the rules of message-rules.ts. */
 import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
-import { onOneLine } from "../../../envs/lib/words.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
 import type { DescribeResponse, LeftOut, ProvidedEnvironment } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { formatNumbers } from "../../tasks/task-id-numbers.ts";
 import { GOALS, ON_ENVIRONMENT, ON_LEFT_OUT, ON_PROVIDER } from "./message-rules.ts";

@@ -5,9 +5,9 @@
  */
 import { Piscina } from "piscina";
 import { fairQueue } from "../base/fair-queue.ts";
-import type { AsideJob, ValueOf } from "./jobs.ts";
+import type { BackgroundJob, ValueOf } from "./background-jobs.ts";
 
-export interface AsideOptions {
+export interface BackgroundOptions {
   /** Modules of environments, in addition to Gradus's own. */
   readonly environmentFiles: readonly string[];
   /** Called with an error of a thread outside of any job that is waited for. */
@@ -20,37 +20,37 @@ export interface AsideOptions {
 }
 
 /** The caller that a job counts for, and the signal that cancels the job. */
-export interface Asking {
+export interface Requester {
   readonly caller: string;
   readonly signal: AbortSignal;
 }
 
-export type AsideOutcome<Value> =
+export type BackgroundOutcome<Value> =
   | { readonly kind: "done"; readonly value: Value }
   | { readonly kind: "timeout"; readonly limitMs: number }
   | { readonly kind: "overloaded"; readonly waitingMax: number; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
 /** Running and waiting jobs of a thread. */
-export interface LaneLoad {
+export interface QueueLoad {
   readonly name: string;
   readonly running: number;
   readonly waiting: number;
   readonly waitingMax: number;
 }
 
-export interface Aside {
+export interface Background {
   /** Runs a job. Rejects for a bug of an environment or a picture. */
-  run<Kind extends AsideJob["kind"]>(
-    job: Extract<AsideJob, { readonly kind: Kind }>,
-    asking: Asking,
-  ): Promise<AsideOutcome<ValueOf[Kind]>>;
-  load(): readonly LaneLoad[];
+  run<Kind extends BackgroundJob["kind"]>(
+    job: Extract<BackgroundJob, { readonly kind: Kind }>,
+    requester: Requester,
+  ): Promise<BackgroundOutcome<ValueOf[Kind]>>;
+  load(): readonly QueueLoad[];
   close(): Promise<void>;
 }
 
 /** Data that a thread is started with. */
-export interface AsideData {
+export interface BackgroundData {
   readonly environmentFiles: readonly string[];
 }
 
@@ -68,7 +68,7 @@ const HEAP_MB_MAX = 512;
 
 const laneOf = { draw: "aside", solve: "aside", read: "aside", simulate: "simulations" } as const;
 
-export function createAside(options: AsideOptions): Aside {
+export function createBackground(options: BackgroundOptions): Background {
   const lanes = {
     aside: createLane("aside", options),
     simulations: createLane("simulations", options),
@@ -88,14 +88,14 @@ interface Entry {
 }
 
 /** Creates one thread and its queue. */
-function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_MS }: AsideOptions) {
-  let threads: Piscina<AsideJob, unknown> | undefined;
+function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_MS }: BackgroundOptions) {
+  let threads: Piscina<BackgroundJob, unknown> | undefined;
   let running = false;
   const queue = fairQueue<Entry>();
-  const start = (): Piscina<AsideJob, unknown> => {
-    const started = new Piscina<AsideJob, unknown>({
+  const start = (): Piscina<BackgroundJob, unknown> => {
+    const started = new Piscina<BackgroundJob, unknown>({
       filename: new URL("./worker.ts", import.meta.url).href,
-      workerData: { environmentFiles } satisfies AsideData,
+      workerData: { environmentFiles } satisfies BackgroundData,
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_TIMEOUT_MS,
@@ -105,7 +105,7 @@ function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_M
     started.on("error", onError);
     return started;
   };
-  const within = async (job: AsideJob, signal: AbortSignal): Promise<AsideOutcome<unknown>> => {
+  const within = async (job: BackgroundJob, signal: AbortSignal): Promise<BackgroundOutcome<unknown>> => {
     const limit = AbortSignal.timeout(limitMs);
     try {
       threads ??= start();
@@ -128,11 +128,11 @@ function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_M
     });
   };
   return {
-    run: (job: AsideJob, { caller, signal }: Asking): Promise<AsideOutcome<unknown>> => {
+    run: (job: BackgroundJob, { caller, signal }: Requester): Promise<BackgroundOutcome<unknown>> => {
       if (signal.aborted) return Promise.resolve({ kind: "cancelled" });
       if (queue.waiting() >= WAITING_MAX || queue.waiting(caller) >= CALLER_MAX)
         return Promise.resolve({ kind: "overloaded", waitingMax: WAITING_MAX, retryDelayMs: RETRY_DELAY_MS });
-      const { promise, resolve, reject } = Promise.withResolvers<AsideOutcome<unknown>>();
+      const { promise, resolve, reject } = Promise.withResolvers<BackgroundOutcome<unknown>>();
       const begin = async (): Promise<void> => {
         signal.removeEventListener("abort", leave);
         await within(job, signal).then(resolve, reject);
@@ -147,7 +147,7 @@ function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_M
       next();
       return promise;
     },
-    load: (): LaneLoad => ({ name, running: Number(running), waiting: queue.waiting(), waitingMax: WAITING_MAX }),
+    load: (): QueueLoad => ({ name, running: Number(running), waiting: queue.waiting(), waitingMax: WAITING_MAX }),
     close: async (): Promise<void> => {
       await threads?.destroy();
     },

@@ -2,13 +2,13 @@
  * Searches instances of a wanted split: tries one attempt of each seed first, then more for seeds
  * whose instance is of another split.
  */
-import type { AskedResult, Split } from "../../../envs/environment.ts";
+import type { MountedResult, Split } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { deriveSeed, hashKey } from "../../../envs/lib/rng.ts";
-import { onOneLine } from "../../../envs/lib/words.ts";
-import type { Described, DescribedLevel } from "./described.ts";
-import type { Finding } from "./examine.ts";
-import { type MountedInstance, wholeOf, type WholeInstance } from "./instance.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
+import type { Described, DescribedLevel } from "./read-description.ts";
+import type { Finding } from "./examine-level.ts";
+import { type MountedInstance, wholeOf, type WholeInstance } from "./mounted-instance.ts";
 import { type AskOptions, type Failure, failure, type Generated, NOTHING, type Provider } from "./provider.ts";
 
 /** Maximum attempts per seed. An instance is of the smallest split one time in ten. */
@@ -43,7 +43,7 @@ export interface Place {
   readonly attempt: number;
 }
 
-export type Result = AskedResult<MountedInstance>;
+export type Result = MountedResult<MountedInstance>;
 
 const LEFT: Failure = Object.freeze(failure("unavailable", "nobody waits for it"));
 

@@ -13,7 +13,7 @@ import {
   type VerifyAsked,
 } from "./provider.ts";
 import type { DrawResponse, GenerateResponse, VerifyResponse } from "../../../proto/gen/gradus/v1/provider_pb.js";
-import type { Item } from "./queue.ts";
+import type { Item } from "./item-queue.ts";
 
 type Settle<Answer> = (answer: Answer | Failure) => void;
 

@@ -3,7 +3,7 @@
  * they would keep the run waiting. They are closed after a grace period, in which the sources may come back.
  */
 import { LRUCache } from "lru-cache";
-import { changedSources } from "../../../envs/asked.ts";
+import { changedSources } from "../../../envs/mounted-tasks.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { openGroups, type RunState } from "../../curriculum/state.ts";

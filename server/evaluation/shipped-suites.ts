@@ -1,6 +1,6 @@
 /** The suites that ship with the server. Data only: a change of a released suite needs a new version of it. */
 import type { Split } from "../../envs/environment.ts";
-import type { Category, SuiteDefinition, SuitePart } from "./suite.ts";
+import type { Category, SuiteDefinition, SuitePart } from "./open-suite.ts";
 
 /** The ten environments in their five categories (FORGE table 2, NP-ENGINE section 3.3). */
 const tenByCategory: Readonly<Record<string, readonly string[]>> = {

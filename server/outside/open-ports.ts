@@ -1,9 +1,9 @@
-/** Opens the ports of kinds.ts that this server has configured, so that verifiers can ask them. */
-import { escaped } from "../../envs/lib/words.ts";
+/** Opens the ports of port-kinds.ts that this server has configured, so that verifiers can ask them. */
+import { escaped } from "../../envs/lib/escape.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { SampledMetric } from "../runtime/sampled-metrics.ts";
-import type { OpenedPort, PortLimits, PortOpening } from "./kind.ts";
-import { type PortConfigs, type PortKindName, portKinds } from "./kinds.ts";
+import type { OpenedPort, PortLimits, PortOpening } from "./port-kind.ts";
+import { type PortConfigs, type PortKindName, portKinds } from "./port-kinds.ts";
 
 /** For each missing port: why it is missing, and what the operator can do. */
 export type MissingPorts = Readonly<Partial<Record<PortKindName, string>>>;

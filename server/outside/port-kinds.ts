@@ -4,7 +4,7 @@
  */
 import { judge } from "./judge/kind.ts";
 import { describeMounts, mountOptions, type MountSettings, readMounts } from "./mounted/settings.ts";
-import type { PortKind } from "./kind.ts";
+import type { PortKind } from "./port-kind.ts";
 import { sandbox } from "./sandbox/kind.ts";
 import { teacher } from "./teacher/kind.ts";
 

@@ -1,6 +1,6 @@
 /**
  * Types of a port: an outside service that verifiers ask, e.g. a judge. Each port's folder has a
- * kind.ts, and kinds.ts lists them. A kind.ts imports little, because every command reads its
+ * kind.ts, and port-kinds.ts lists them. A kind.ts imports little, because every command reads its
  * options; `open` imports the rest.
  */
 import type { Resource } from "../../envs/environment.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
-import { escaped } from "../../../envs/lib/words.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
 import type { AskContext, Sandbox, SandboxResult } from "../../../envs/ports.ts";
 
 /** Processor time per text, in milliseconds: ten times what the parser and the reader's own limits need. */

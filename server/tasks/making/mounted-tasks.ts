@@ -1,11 +1,16 @@
 /** Tasks of mounted environments. They are requested through the gate of their resource, like verifications. */
 import { LRUCache } from "lru-cache";
-import { askedKey, askedPlace, type Asking, changedSources } from "../../../envs/asked.ts";
-import type { AskedDrawing, AskedResult, Resource } from "../../../envs/environment.ts";
+import {
+  mountedTaskKey,
+  mountedPlaceOf,
+  type MountedEnvironment,
+  changedSources,
+} from "../../../envs/mounted-tasks.ts";
+import type { MountedDrawing, MountedResult, Resource } from "../../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { AskContext } from "../../../envs/ports.ts";
-import { escaped } from "../../../envs/lib/words.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
 import type { Resources } from "../../outside/gate/resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, type MakeResult, renderTask } from "../task.ts";
@@ -16,7 +21,7 @@ const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
 
 /** Result of asking for a task, or "cancelled" if its caller left. */
-type Asked = AskedResult | { readonly kind: "cancelled" };
+type Asked = MountedResult | { readonly kind: "cancelled" };
 
 /** Caller of a request for tasks. */
 export interface Requester {
@@ -32,7 +37,7 @@ export interface Requester {
 }
 
 /** Result of drawing a picture. */
-export type DrawResult = AskedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
+export type DrawResult = MountedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
 
 /** Reference answer of a task, as a model would write it. Undefined: the task has none. */
 export type ReferenceResult =
@@ -40,13 +45,23 @@ export type ReferenceResult =
 
 export interface Asker {
   /** Draws an instance, with an answer if there is one. */
-  draw(asking: Asking, instance: unknown, answer: string | undefined, requester: Requester): Promise<DrawResult>;
+  draw(
+    mounted: MountedEnvironment,
+    instance: unknown,
+    answer: string | undefined,
+    requester: Requester,
+  ): Promise<DrawResult>;
   /** Makes tasks. Returns one result for each seed, in order. */
-  make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
+  make(
+    mounted: MountedEnvironment,
+    spec: TaskSpec,
+    seeds: readonly bigint[],
+    requester: Requester,
+  ): Promise<readonly MakeResult[]>;
   /** Returns the task of a key, rendered again. */
-  again(asking: Asking, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
+  again(mounted: MountedEnvironment, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
   /** Returns the reference answer of the task of a key. */
-  reference(asking: Asking, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
+  reference(mounted: MountedEnvironment, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
 }
 
 export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker {
@@ -54,13 +69,13 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
 
   /** Returns the results of one turn. If the turn failed, each result is its failure. */
   const turn = async (
-    { environment, asked }: Asking,
+    { environment, asked }: MountedEnvironment,
     { digest }: Pick<TaskSpec, "digest">,
     { caller, signal }: Requester,
     count: number,
-    ask: (context: AskContext) => Promise<readonly AskedResult[]>,
+    ask: (context: AskContext) => Promise<readonly MountedResult[]>,
   ): Promise<readonly Asked[]> => {
-    let results: readonly AskedResult[] = [];
+    let results: readonly MountedResult[] = [];
     const isOther = digest !== asked.digest;
     const resource = isOther ? lost(environment, digest) : environment.resource;
     if (resource === undefined) throw new Error(`bug: ${environment.id} is mounted, but has no resource`);
@@ -82,54 +97,54 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
   };
 
   const askAgain = async (
-    asking: Asking,
+    mounted: MountedEnvironment,
     spec: Pick<TaskSpec, "digest">,
     key: TaskKey,
     requester: Requester,
   ): Promise<Asked> => {
-    const place = askedPlace(key);
-    if (place === undefined) throw new Error(`bug: a task of ${asking.environment.id} was not made by its mount`);
-    const [result] = await turn(asking, spec, requester, 1, async () => [await asking.asked.again(place)]);
-    return result ?? unavailable(asking.environment.id, "it returned nothing");
+    const place = mountedPlaceOf(key);
+    if (place === undefined) throw new Error(`bug: a task of ${mounted.environment.id} was not made by its mount`);
+    const [result] = await turn(mounted, spec, requester, 1, async () => [await mounted.asked.again(place)]);
+    return result ?? unavailable(mounted.environment.id, "it returned nothing");
   };
 
   return {
-    draw: (asking, instance, answer, requester) => draw(resources, asking, instance, answer, requester),
-    async make(asking, spec, seeds, requester) {
+    draw: (mounted, instance, answer, requester) => draw(resources, mounted, instance, answer, requester),
+    async make(mounted, spec, seeds, requester) {
       const { parameters, split } = spec;
       const turns = slices(seeds, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
-        const results = await turn(asking, spec, requester, of.length, ({ party, signal }) =>
-          asking.asked.make({ parameters, split, seeds: of }, { party, signal, deadlineMs: Infinity }),
+        const results = await turn(mounted, spec, requester, of.length, ({ party, signal }) =>
+          mounted.asked.make({ parameters, split, seeds: of }, { party, signal, deadlineMs: Infinity }),
         );
-        return results.map((result, i) =>
-          result.kind === "made"
-            ? madeOf(asking, spec, askedKey(asking, { parameters, seed: of[i] as bigint }, result), result.instance)
-            : unmade(result),
-        );
+        return results.map((result, i) => {
+          if (result.kind !== "made") return unmade(result);
+          const key = mountedTaskKey(mounted, { parameters, seed: of[i] as bigint }, result);
+          return madeOf(mounted, spec, key, result.instance);
+        });
       });
       return (await Promise.all(turns)).flat();
     },
-    async again(asking, spec, key) {
-      const result = await askAgain(asking, spec, key, { caller: `again ${spec.environment}` });
-      return result.kind === "made" ? madeOf(asking, spec, key, result.instance) : unmade(result);
+    async again(mounted, spec, key) {
+      const result = await askAgain(mounted, spec, key, { caller: `again ${spec.environment}` });
+      return result.kind === "made" ? madeOf(mounted, spec, key, result.instance) : unmade(result);
     },
-    async reference(asking, key, requester) {
-      const result = await askAgain(asking, asking.asked, key, requester);
+    async reference(mounted, key, requester) {
+      const result = await askAgain(mounted, mounted.asked, key, requester);
       if (result.kind !== "made") return unmade(result);
-      return { kind: "reference", answer: asking.environment.reference?.(result.instance) };
+      return { kind: "reference", answer: mounted.environment.reference?.(result.instance) };
     },
   };
 }
 
 async function draw(
   resources: Pick<Resources, "run">,
-  { environment: { id, resource }, asked }: Asking,
+  { environment: { id, resource }, asked }: MountedEnvironment,
   instance: unknown,
   answer: string | undefined,
   { caller, signal }: Requester,
 ): Promise<DrawResult> {
   if (asked.draw === undefined || resource === undefined) return { kind: "undrawn", why: `${id} draws no pictures` };
-  let drawing: AskedDrawing | undefined;
+  let drawing: MountedDrawing | undefined;
   const outcome = await resources.run(resource, {
     party: { caller, connection: caller },
     bytes: 0,
@@ -147,7 +162,12 @@ async function draw(
   return unavailableOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it returned nothing"));
 }
 
-function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKey, instance: unknown): MadeResult {
+function madeOf(
+  { environment }: MountedEnvironment,
+  { answerFormat }: TaskSpec,
+  key: TaskKey,
+  instance: unknown,
+): MadeResult {
   return { kind: "made", task: renderTask(environment, answerFormat, key, instance) };
 }
 
@@ -174,7 +194,10 @@ const LOST_MAX = 64;
  */
 function createLost({
   retire,
-}: Pick<Resources, "retire">): (environment: Asking["environment"], digest: string | undefined) => Resource {
+}: Pick<Resources, "retire">): (
+  environment: MountedEnvironment["environment"],
+  digest: string | undefined,
+) => Resource {
   const known = new LRUCache<string, Resource>({ max: LOST_MAX, dispose: (_, name) => retire(name) });
   return (environment, digest) => {
     const name = `${environment.id} ${digest ?? ""}`;
@@ -189,7 +212,7 @@ function createLost({
 
 function changed(
   { name }: Pick<Resource, "name">,
-  environment: Asking["environment"],
+  environment: MountedEnvironment["environment"],
   digest: string | undefined,
 ): Failed {
   return unavailable(name, changedSources(environment, digest), { retryDelayMs: RETRY_DELAY_MS });

@@ -16,7 +16,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { didYouMean } from "../../envs/lib/text.ts";
-import { type Read, readAny, readDuration, readEnum, readScalar, shown } from "./values.ts";
+import { type Read, readAny, readDuration, readEnum, readScalar, shown } from "./read-values.ts";
 
 /** A problem, and its place in the text. */
 export interface Problem {

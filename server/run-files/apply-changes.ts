@@ -17,7 +17,7 @@ import {
   YAMLSeq,
 } from "yaml";
 import { didYouMean } from "../../envs/lib/text.ts";
-import { keyOf, type Reading } from "./fields.ts";
+import { keyOf, type Reading } from "./read-fields.ts";
 
 /** Offset of a value that is not in the file. */
 export const NOWHERE = -1;

@@ -3,10 +3,10 @@
  * into task ids.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { AskedPlace, Baseline } from "../../../envs/environment.ts";
+import type { MountedPlace, Baseline } from "../../../envs/environment.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
 import type { ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.js";
-import type { Described } from "./described.ts";
+import type { Described } from "./read-description.ts";
 import { ON_INSTANCE } from "./message-rules.ts";
 import { problemOf } from "./rules.ts";
 
@@ -26,7 +26,7 @@ export interface WholeInstance {
  */
 export interface MountedInstance {
   /** Undefined for an instance that was just made. */
-  readonly place: AskedPlace | undefined;
+  readonly place: MountedPlace | undefined;
   readonly bytes: Uint8Array | undefined;
   readonly whole: WholeInstance | undefined;
 }

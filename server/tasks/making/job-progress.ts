@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 import type { Parameters } from "../../../envs/environment.ts";
 import type { SearchProgress } from "../../../envs/instances.ts";
-import type { JobSpec, SliceDone } from "./jobs.ts";
+import type { JobSpec, SliceDone } from "./make-slice.ts";
 import type { MakeResult } from "../task.ts";
 
 export interface MakeJob {

@@ -19,7 +19,7 @@ function levelOf(registry: Registry, { environment, version, level }: TaskSpec, 
  * Returns the arms' positions. Levels are renumbered from 0 in each family, without gaps, so that a student begins
  * where the run does. `given`: levels by arm id that replace those of the environments.
  */
-export function placesOf(
+export function simulatedPlaces(
   { arms }: RunConfig<TaskSpec>,
   registry: Registry,
   given: ReadonlyMap<string, number> = new Map(),

@@ -14,7 +14,7 @@ import {
   repeat,
   type Subject,
 } from "./call-rules.ts";
-import type { Described, DescribedLevel } from "./described.ts";
+import type { Described, DescribedLevel } from "./read-description.ts";
 import type { Provider } from "./provider.ts";
 import { breachWords, type Rule, rule, type Tried, tryRules } from "./rules.ts";
 

@@ -9,12 +9,12 @@ import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import { unavailable } from "../../../envs/facts.ts";
 import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
-import { judge } from "./blame.ts";
-import { type Described, type DescribedLevel, levelOf } from "./described.ts";
-import type { Finding } from "./examine.ts";
-import { carried, type MountedInstance, uncarried, type WholeInstance } from "./instance.ts";
-import { drawn } from "./drawings.ts";
-import { createInstances, type Instances } from "./instances.ts";
+import { verifyOrAttribute } from "./attribute-failure.ts";
+import { type Described, type DescribedLevel, levelOf } from "./read-description.ts";
+import type { Finding } from "./examine-level.ts";
+import { carried, type MountedInstance, uncarried, type WholeInstance } from "./mounted-instance.ts";
+import { drawn } from "./check-pictures.ts";
+import { createInstances, type Instances } from "./make-instances.ts";
 import type { AskOptions, Provider } from "./provider.ts";
 
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
@@ -139,7 +139,7 @@ function resourceOf(id: string, digest: string, { provider, concurrency }: Mount
     waitingMax: WAITING_MAX,
     heldBytesMax: HELD_BYTES_MAX,
     timeLimitMs: TIME_LIMIT_MS,
-    // The environment itself retries, in a way that shows who is at fault (blame.ts).
+    // The environment itself retries, in a way that shows who is at fault (attribute-failure.ts).
     attemptsMax: 1,
     probe: async ({ signal }): Promise<Failed | undefined> => {
       const why = await provider.probe(signal);
@@ -170,7 +170,7 @@ async function verify(
     const made = await wholeAgain(instance, instances, resource);
     return "kind" in made ? undefined : made.reference;
   };
-  return judge({ provider, described, resource, canary }, bytes, answer, options);
+  return verifyOrAttribute({ provider, described, resource, canary }, bytes, answer, options);
 }
 
 /** Returns the whole instance, made again if only its bytes are here; or the failure to make it. */

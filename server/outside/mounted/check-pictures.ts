@@ -1,8 +1,8 @@
 /** Asks a mounted environment for pictures, and checks these untrusted pictures before anybody shows them. */
-import type { AskedDrawing } from "../../../envs/environment.ts";
+import type { MountedDrawing } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
-import { onOneLine } from "../../../envs/lib/words.ts";
-import type { Described } from "./described.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
+import type { Described } from "./read-description.ts";
 import type { Provider } from "./provider.ts";
 
 const SVG_BYTES_MAX = 1024 ** 2;
@@ -38,7 +38,7 @@ export async function drawn(
   instance: Uint8Array,
   answer: string | undefined,
   signal: AbortSignal,
-): Promise<AskedDrawing | Failed> {
+): Promise<MountedDrawing | Failed> {
   const found = await provider.draw(described.asked, { instance, answer }, { signal });
   if (found.kind === "failure") {
     const words = `drawing failed (${found.failure}): ${onOneLine(found.detail)}`;

@@ -3,7 +3,7 @@
  * be many and a listener is costly.
  */
 import { type Failure, failure } from "./provider.ts";
-import type { Item } from "./queue.ts";
+import type { Item } from "./item-queue.ts";
 
 /** Result of an item that nobody waits for. */
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));

@@ -5,12 +5,12 @@
  * answer and gives no reward.
  */
 import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";
-import { onOneLine } from "../../../envs/lib/words.ts";
-import type { Described } from "./described.ts";
-import { isRight, readFacts } from "./findings.ts";
+import { onOneLine } from "../../../envs/lib/escape.ts";
+import type { Described } from "./read-description.ts";
+import { isRight, readFacts } from "./read-facts.ts";
 import type { AskOptions, Failure, Provider, Verified } from "./provider.ts";
 
-export interface Judging {
+export interface VerifyingAnswer {
   readonly provider: Provider;
   readonly described: Described;
   readonly resource: string;
@@ -19,8 +19,8 @@ export interface Judging {
 }
 
 /** Verifies an answer and assigns the blame for a failure. Never rejects. */
-export async function judge(
-  { provider, described, resource, canary }: Judging,
+export async function verifyOrAttribute(
+  { provider, described, resource, canary }: VerifyingAnswer,
   instance: Uint8Array,
   answer: string,
   { party, signal }: AskOptions,
@@ -30,14 +30,14 @@ export async function judge(
     provider.verify(asked, { instance, answer: text }, { party, signal, fresh });
   const first = await ask(answer, false);
   // Once aborted, the answer needs no second try: nobody waits for it.
-  if (!isBeaten(first) || signal.aborted) return told(described, resource, first);
+  if (!isVerifierFailure(first) || signal.aborted) return factsOrFailure(described, resource, first);
   const second = await ask(answer, true);
-  if (!isBeaten(second) || signal.aborted) return told(described, resource, second);
+  if (!isVerifierFailure(second) || signal.aborted) return factsOrFailure(described, resource, second);
   const reference = await canary();
   // Without a reference answer an empty one is verified, and the verifier only has to end.
   const alive = await ask(reference ?? "", true);
   if (alive.kind === "facts" && (reference === undefined || isRight(described, alive)))
-    return beatenBy(described, second);
+    return infeasibleBy(described, second);
   const { failure, detail } = second;
   const what =
     alive.kind === "facts"
@@ -46,9 +46,9 @@ export async function judge(
   return unavailable(resource, `the verifier ${what} (${failure}: ${onOneLine(detail)})`);
 }
 
-type Beaten = Failure & { readonly failure: "timeout" | "crashed" | "memory" };
+type VerifierFailure = Failure & { readonly failure: "timeout" | "crashed" | "memory" };
 
-function isBeaten(verified: Verified): verified is Beaten {
+function isVerifierFailure(verified: Verified): verified is VerifierFailure {
   return verified.kind === "failure" && ["timeout", "crashed", "memory"].includes(verified.failure);
 }
 
@@ -58,14 +58,14 @@ const HOW = {
   memory: "takes more memory than it may",
 } as const;
 
-function beatenBy({ components }: Described, { failure }: Beaten): Facts {
+function infeasibleBy({ components }: Described, { failure }: VerifierFailure): Facts {
   const violation = `verifying this answer ${HOW[failure]}, also when it is tried again, and verifying the reference answer does not`;
   if (components.length === 0) return { kind: "infeasible", violation };
   const none = components.map(({ name }) => ({ name, value: 0 }));
   return { kind: "graded", components: none, solved: false, violation };
 }
 
-function told(described: Described, resource: string, verified: Verified): Findings | Failed {
+function factsOrFailure(described: Described, resource: string, verified: Verified): Findings | Failed {
   if (verified.kind === "facts") {
     const read = readFacts(described, verified.facts);
     return read.kind === "facts"

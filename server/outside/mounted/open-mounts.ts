@@ -5,17 +5,17 @@
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, type Registry } from "../../../envs/registry.ts";
 import { createMountCounter, type MountCounter, type MountFigures } from "./counts.ts";
-import { type Described, readDescribed, type Refused } from "./described.ts";
-import { mountedEnvironment } from "./environment.ts";
-import { type Finding, ON_DESCRIBE } from "./examine.ts";
+import { type Described, readDescribed, type Refused } from "./read-description.ts";
+import { mountedEnvironment } from "./mounted-environment.ts";
+import { type Finding, ON_DESCRIBE } from "./examine-level.ts";
 import { openLocal } from "./local-provider.ts";
 import type { Provider } from "./provider.ts";
-import { sourcesWithin } from "./reload.ts";
+import { sourcesWithin } from "./watch-sources.ts";
 import { openRemote } from "./remote-provider.ts";
 import { problemOf } from "./rules.ts";
 import { findPython, withoutPackage } from "../sandbox/python.ts";
 import type { Mount, MountSettings } from "./settings.ts";
-import { createTrials, type Trials } from "./trials.ts";
+import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
   /** Called with what was mounted, and what of it is not served. */
