@@ -6,32 +6,40 @@ from gradus.v1 import curriculum_pb2 as gradus_dot_v1_dot_curriculum__pb2
 
 
 class CurriculumServiceStub(object):
-    """One run for each training run. A run goes on in update batches of
-    prompts_per_update tasks; its cursor counts tasks. Update batch k is drawn from
-    the state after every batch up to k − 1 − feedback_lag closed, so a run is a
-    pure function of its seed, its control changes and its feedback, however the
-    trainer is scheduled.
+    """Decides which tasks a trainer gets next. Each training run has one run here. A run
+    proceeds in update batches of prompts_per_update tasks, and its cursor counts tasks.
+    Update batch k is drawn from the state after every batch up to k − 1 − feedback_lag
+    closed. A run therefore depends only on its seed, its control changes and its
+    feedback, and not on the trainer's timing.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
-    came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
-    run's state or policy does not allow, and for a run that another version wrote;
-    DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
-    changed the run at the same time (try again).
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
+    value. NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy
+    does not allow the call, or another version wrote the run. DATA_LOSS: the run's
+    journal is damaged. ABORTED: another server process changed the run at the same time;
+    retry.
 
     A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
-    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
-    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
-    the delay. The reasons, and the keys of ErrorInfo.metadata:
-    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
-    RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
-    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
-    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
-    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
-    - STORE_UNAVAILABLE: the server cannot reach its store.
-    - OVERLOADED: a queue is full, or a limit of calls is reached.
-    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
-    mounted, which may have it.
-    - SHUTTING_DOWN: the server stops; another one may answer.
+    and google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
+    retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
+    reasons, and the keys of ErrorInfo.metadata:
+
+    PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+    RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+
+    FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+
+    ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
+
+    TASKS_UNAVAILABLE: tasks cannot be made at present, e.g. a teacher does not answer.
+
+    STORE_UNAVAILABLE: the server cannot reach its store.
+
+    OVERLOADED: a queue is full, or a limit of calls is reached.
+
+    MOUNTING: no environment of that name is mounted yet, and the mounts in `mounts`,
+    which are not ready, may have it.
+
+    SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     def __init__(self, channel):
@@ -173,275 +181,290 @@ class CurriculumServiceStub(object):
 
 
 class CurriculumServiceServicer(object):
-    """One run for each training run. A run goes on in update batches of
-    prompts_per_update tasks; its cursor counts tasks. Update batch k is drawn from
-    the state after every batch up to k − 1 − feedback_lag closed, so a run is a
-    pure function of its seed, its control changes and its feedback, however the
-    trainer is scheduled.
+    """Decides which tasks a trainer gets next. Each training run has one run here. A run
+    proceeds in update batches of prompts_per_update tasks, and its cursor counts tasks.
+    Update batch k is drawn from the state after every batch up to k − 1 − feedback_lag
+    closed. A run therefore depends only on its seed, its control changes and its
+    feedback, and not on the trainer's timing.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
-    came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
-    run's state or policy does not allow, and for a run that another version wrote;
-    DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
-    changed the run at the same time (try again).
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
+    value. NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy
+    does not allow the call, or another version wrote the run. DATA_LOSS: the run's
+    journal is damaged. ABORTED: another server process changed the run at the same time;
+    retry.
 
     A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
-    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
-    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
-    the delay. The reasons, and the keys of ErrorInfo.metadata:
-    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
-    RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
-    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
-    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
-    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
-    - STORE_UNAVAILABLE: the server cannot reach its store.
-    - OVERLOADED: a queue is full, or a limit of calls is reached.
-    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
-    mounted, which may have it.
-    - SHUTTING_DOWN: the server stops; another one may answer.
+    and google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
+    retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
+    reasons, and the keys of ErrorInfo.metadata:
+
+    PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+    RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+
+    FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+
+    ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
+
+    TASKS_UNAVAILABLE: tasks cannot be made at present, e.g. a teacher does not answer.
+
+    STORE_UNAVAILABLE: the server cannot reach its store.
+
+    OVERLOADED: a queue is full, or a limit of calls is reached.
+
+    MOUNTING: no environment of that name is mounted yet, and the mounts in `mounts`,
+    which are not ready, may have it.
+
+    SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     def CreateRun(self, request, context):
-        """Creates a run. Calling it again with the same run_id and configuration gives
-        the run as it is, so every rank may call it; with another configuration:
-        ALREADY_EXISTS, naming the field that differs.
+        """Creates a run. If the run_id exists with the same configuration, the call returns
+        the existing run, so that every rank may call it. With another configuration it
+        fails with ALREADY_EXISTS and names the field that differs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckRun(self, request, context):
-        """Says all that is wrong with a run's configuration, or with a run file, and makes no
-        run. What is wrong is in the answer; an error is only what ends the call itself. A
-        token of the role trainer may.
+        """Reports all problems of a run's configuration or run file, and creates no run. The
+        response contains the problems. An error means that the call itself failed. Requires
+        the role trainer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SimulateRun(self, request, context):
-        """Plays a run's configuration with a simulated student, off the event loop: what it
-        would draw, and what the student would learn, beside equal shares. Figures compare
-        policies; they do not foretell a model's success. RESOURCE_EXHAUSTED where too many
-        are played. A token of the role trainer may.
+        """Plays a run's configuration with a simulated student: the tasks that it would draw
+        and the student's learning, compared with equal shares. The figures compare policies
+        and do not predict a model's success. RESOURCE_EXHAUSTED if too many simulations are
+        in progress. Requires the role trainer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRun(self, request, context):
-        """Gives a run's configuration and state.
+        """Returns a run's configuration and state.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRuns(self, request, context):
-        """Lists runs, by id.
+        """Lists runs, sorted by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteRun(self, request, context):
-        """Deletes a run and all that is kept of it.
+        """Deletes a run and everything that is kept about it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def NextBatch(self, request, context):
-        """Gives the tasks from a cursor on. Asking for a cursor again gives the same
-        tasks. If the next update batch waits for feedback (reason FEEDBACK_DUE) or the
-        run is paused (reason PAUSED), the call waits as long as `wait` says, then
-        answers UNAVAILABLE with that reason and a retry delay. Answers fewer tasks than asked for where the next update batch
-        is not due, and none with done set at the end of the run.
+        """Returns the tasks from a cursor on. The same cursor always gives the same tasks. If
+        the next update batch waits for feedback (reason FEEDBACK_DUE) or the run is paused
+        (reason PAUSED), the call waits for the duration `wait`. Then it fails with
+        UNAVAILABLE, that reason and a retry delay. It returns fewer tasks than requested if
+        the next update batch cannot be drawn yet, and none with `done` set at the end of
+        the run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def NextEvaluation(self, request, context):
-        """Gives tasks of an evaluation arm, for a round of evaluation beside training. A
-        round is the whole set of the arm once, and every round has the same tasks.
-        Their completions are scored like others, by Step, BatchStep and StreamSteps;
-        what they come to is recorded (first write wins for each sample) and shown in
-        RunState.evaluations and the history, and nothing is learnt from it: policies
-        never see it, and no cursor, length, counter or draw of training depends on it.
-        Neither Pause nor the run's end stops it.
+        """Returns tasks of an evaluation arm, for a round of evaluation during training. A
+        round goes through the arm's whole set once, and every round has the same tasks.
+        Their completions are scored like others, by Step, BatchStep and StreamSteps. The
+        scores are recorded (the first one of each sample counts) and shown in
+        RunState.evaluations and the history. No policy sees them, and no cursor, length,
+        counter or draw of training depends on them. Neither Pause nor the run's end stops a
+        round.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReportAdvantages(self, request, context):
-        """Feeds advantages that the trainer computed, for runs whose feedback_source is
-        FEEDBACK_SOURCE_REPORTED. First write wins for each group.
+        """Records advantages that the trainer computed, for runs whose feedback_source is
+        FEEDBACK_SOURCE_REPORTED. The first report of each group counts.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CloseGroups(self, request, context):
-        """Closes groups whose completions will not come, e.g. prompts that the trainer
-        dropped. What they have counts; a group with fewer than two rewards gives no
-        signal.
+        """Closes groups whose missing completions will not come, e.g. because the trainer
+        dropped the prompts. The scores that exist count. A group with fewer than two
+        rewards gives no signal.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetGroups(self, request, context):
-        """Gives groups of a run with what is known of them: the open ones with their
-        tasks and missing samples, for a trainer that comes back after a crash; or
-        those asked for, with rewards, statistics and advantages once they are whole,
-        for trainers whose samples are scored one by one, or by several processes.
-        Waits until the groups asked for are closed, or for as long as it is told.
+        """Returns groups of a run with their results. A trainer that restarts after a crash
+        asks for the open groups, with tasks and missing samples. A trainer whose samples
+        are scored separately asks for groups by id or update batch, with rewards,
+        statistics and advantages once they are complete. The call waits until these groups
+        are closed, or for the duration `wait`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReopenGroups(self, request, context):
-        """Opens groups again that were closed before they were whole, by a time-out or by
-        CloseGroups, so that their missing samples can still come; their tasks and ids
-        are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
-        in: that draw was made without its missing samples, and stays so.
+        """Opens groups again that a time-out or CloseGroups closed before they were complete.
+        Their missing samples can then still come, and their tasks and ids stay the same.
+        NOT_RECORDED for a group that is complete, or that a draw has used: this draw is not
+        repeated.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RateRows(self, request, context):
-        """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
-        or a trainer. They take the place of what the run knew of
-        those rows, from the first update batch that is not drawn yet.
+        """Sets pass rates of rows of an arm with a RowCurriculum, e.g. from a person or a
+        trainer. They replace what the run knew about these rows, from the first update
+        batch that is not drawn yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRows(self, request, context):
-        """Lists the rows of an arm with a RowCurriculum, in their order, with what is
-        known of them.
+        """Lists the rows of an arm with a RowCurriculum, in their order, with the run's
+        knowledge of them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdateShape(self, request, context):
-        """Changes the shape of a run from the first update batch not yet issued: arms,
-        num_generations, prompts_per_update and length. Arms that stay keep all that
-        is known of them, and tasks that are out stay as they are.
+        """Changes the shape of a run from the first update batch that is not issued yet: arms,
+        num_generations, prompts_per_update and length. Arms that stay keep their state, and
+        issued tasks do not change.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UpdatePolicy(self, request, context):
-        """Changes the policy from the first update batch not yet issued.
+        """Changes the policy from the first update batch that is not issued yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SetWeights(self, request, context):
-        """Changes the weights of arms from the first update batch not yet issued. An arm
-        of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
-        that leave no arm, or none for a constraint, are refused.
+        """Changes the weights of arms from the first update batch that is not issued yet. An
+        arm of weight 0 is not drawn, but the policy keeps what it learned about the arm.
+        Refused if no arm is left to draw, or none for a constraint.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Advance(self, request, context):
-        """Moves the policy on to its next stage, from the first update batch not yet
-        issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+        """Moves the policy to its next stage, from the first update batch that is not issued
+        yet. FAILED_PRECONDITION if the policy has no stages, or is in the last one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Pause(self, request, context):
-        """Stops issuing update batches; those issued go on. NextBatch past them waits,
-        and answers UNAVAILABLE with the reason PAUSED if `wait` ends before Resume.
-        Pausing a paused run changes nothing: who paused it first, and when, stays.
+        """Stops issuing update batches. Issued batches continue. NextBatch past them waits,
+        and fails with UNAVAILABLE and the reason PAUSED if the duration `wait` ends before
+        Resume. Pausing a paused run changes nothing, also not the name and time of the
+        first pause.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Resume(self, request, context):
-        """Issues update batches again; NextBatch calls that wait go on at once.
+        """Continues to issue update batches. NextBatch calls that wait continue at once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportRun(self, request, context):
-        """Gives the whole state as bytes, outstanding groups and history included.
+        """Exports the whole state as bytes, with outstanding groups and the history.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ImportRun(self, request, context):
-        """Puts an exported state back: in place (the exported run's id), or as another
-        run.
+        """Restores an exported state, either in the exported run or as another run.
 
-        Learned state and control are two things. The export gives the learned state:
-        records of arms and rows, the policy's state, cursors, open groups and rounds of
-        evaluation. A run that is there keeps its control as it is now: pause, weights,
-        policy, arms, num_generations, prompts_per_update, length and masks. These apply
-        from the restored cursor, and the history does not call them rolled back:
-        - Arms match by id. Arms that were removed since, or that the run does not have,
-        are removed and begin empty; new arms begin empty. An arm whose environment,
-        version or other spec differs is FAILED_PRECONDITION, and nothing changes.
-        - The policy in force takes the exported state as UpdatePolicy would. A stage,
-        cycle, tier or domain that Advance reached stays reached.
-        - Open groups keep their num_generations.
-        An import that creates a run takes the control from the export, but is never
-        paused. restore_control takes the control from the export in place, too.
+        A state has two parts: learned state and control. The learned state comes from the
+        export: records of arms and rows, the policy's state, cursors, open groups and
+        rounds of evaluation. An existing run keeps its present control: pause, weights,
+        policy, arms, num_generations, prompts_per_update, length and masks. The control
+        applies from the restored cursor, and the history does not mark it as rolled back.
 
-        It opens a new epoch and a new incarnation, and issues the outstanding
-        tasks again with task_ids and group_ids of their own: what was issued before,
-        by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
+        Arms match by id. Arms that were removed since the export, or that the run does not
+        have, are removed and begin empty, and new arms begin empty. If an arm's
+        environment, version or other spec differs, the call fails with FAILED_PRECONDITION,
+        and nothing changes.
+
+        The present policy takes the exported state as UpdatePolicy would. A stage, cycle,
+        tier or domain that Advance reached stays reached.
+
+        Open groups keep their num_generations.
+
+        An import that creates a run takes the control from the export, but the run is never
+        paused. restore_control takes the control from the export for an existing run, too.
+
+        The import begins a new epoch and a new incarnation, and issues the outstanding
+        tasks again with new task_ids and group_ids. Completions of tasks that any server
+        issued before are ignored (FEEDBACK_STATUS_STALE_EPOCH).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchRun(self, request, context):
-        """Streams the state: once at once, then after each change (changes that come
-        close together as one). Ends with OK when the run is deleted, and with
-        UNAVAILABLE when the server shuts down: the run goes on, elsewhere or later.
+        """Streams the state: at once, and then after each change. Changes that follow each
+        other closely arrive as one. Ends with OK when the run is deleted. Ends with
+        UNAVAILABLE when the server shuts down; the run then continues on another server, or
+        later.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetHistory(self, request, context):
-        """Gives what WatchRun shows as a series, one record for each update batch and each
-        round of evaluation, and the control changes. A history travels with an export (its newest 16,384
-        records and 16 MiB), and what an import undid stays in it, rolled_back.
+        """Returns the history: one record for each update batch, each round of evaluation and
+        each control change. An export includes the newest part of the history, up to 16,384
+        records and 16 MiB. What an import undid stays in the history, marked as
+        rolled_back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListRunSamples(self, request, context):
-        """Gives completions that the run keeps with their scores: the newest ones that were
-        recorded, as many as the server was told to keep (--keep-samples), and none where it
-        was told nothing. Every replica shows the same, a second after they were scored at
-        the latest. A token of the role viewer may.
+        """Lists completions that the run keeps, with their scores, newest first. The server's
+        option --keep-samples decides how many are kept, and by default none. Every replica
+        shows the same, at most a second after scoring. Requires the role viewer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteRunSamples(self, request, context):
-        """Deletes the completions that a run keeps. The run goes on, and keeps those that come.
-        A token of the role operator may.
+        """Deletes the completions that a run keeps. The run continues, and keeps new ones.
+        Requires the role operator.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -588,32 +611,40 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class CurriculumService(object):
-    """One run for each training run. A run goes on in update batches of
-    prompts_per_update tasks; its cursor counts tasks. Update batch k is drawn from
-    the state after every batch up to k − 1 − feedback_lag closed, so a run is a
-    pure function of its seed, its control changes and its feedback, however the
-    trainer is scheduled.
+    """Decides which tasks a trainer gets next. Each training run has one run here. A run
+    proceeds in update batches of prompts_per_update tasks, and its cursor counts tasks.
+    Update batch k is drawn from the state after every batch up to k − 1 − feedback_lag
+    closed. A run therefore depends only on its seed, its control changes and its
+    feedback, and not on the trainer's timing.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
-    came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
-    run's state or policy does not allow, and for a run that another version wrote;
-    DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
-    changed the run at the same time (try again).
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
+    value. NOT_FOUND: there is no such run. FAILED_PRECONDITION: the run's state or policy
+    does not allow the call, or another version wrote the run. DATA_LOSS: the run's
+    journal is damaged. ABORTED: another server process changed the run at the same time;
+    retry.
 
     A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
-    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
-    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
-    the delay. The reasons, and the keys of ErrorInfo.metadata:
-    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
-    RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
-    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
-    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
-    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
-    - STORE_UNAVAILABLE: the server cannot reach its store.
-    - OVERLOADED: a queue is full, or a limit of calls is reached.
-    - MOUNTING: no environment of that name is here yet, and what `mounts` names is being
-    mounted, which may have it.
-    - SHUTTING_DOWN: the server stops; another one may answer.
+    and google.rpc.ErrorInfo of the domain "gradus" with a reason. The trailing metadata
+    retry-delay-ms and wait-reason say the same in plain text. Retry after the delay. The
+    reasons, and the keys of ErrorInfo.metadata:
+
+    PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+    RunState.paused_at in RFC 3339 (UTC). Either is empty if unknown.
+
+    FEEDBACK_DUE: the next update batch waits for feedback on the one in update_batch.
+
+    ARMS_MASKED: a service that scores the tasks of all arms that could be drawn is down.
+
+    TASKS_UNAVAILABLE: tasks cannot be made at present, e.g. a teacher does not answer.
+
+    STORE_UNAVAILABLE: the server cannot reach its store.
+
+    OVERLOADED: a queue is full, or a limit of calls is reached.
+
+    MOUNTING: no environment of that name is mounted yet, and the mounts in `mounts`,
+    which are not ready, may have it.
+
+    SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     @staticmethod

@@ -6,11 +6,12 @@ from gradus.v1 import environment_pb2 as gradus_dot_v1_dot_environment__pb2
 
 
 class EnvironmentServiceStub(object):
-    """Stateless: any server with the same keys and environments answers any call.
+    """Makes tasks and scores completions, without state: any server with the same keys and
+    environments answers any call.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
-    came; NOT_FOUND suggests the nearest name; RESOURCE_EXHAUSTED says when to try
-    again; UNAUTHENTICATED where a token is asked for.
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
+    value. NOT_FOUND suggests the nearest name. RESOURCE_EXHAUSTED says when to retry.
+    UNAUTHENTICATED means that the server requires a token.
     """
 
     def __init__(self, channel):
@@ -77,22 +78,23 @@ class EnvironmentServiceStub(object):
 
 
 class EnvironmentServiceServicer(object):
-    """Stateless: any server with the same keys and environments answers any call.
+    """Makes tasks and scores completions, without state: any server with the same keys and
+    environments answers any call.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
-    came; NOT_FOUND suggests the nearest name; RESOURCE_EXHAUSTED says when to try
-    again; UNAUTHENTICATED where a token is asked for.
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
+    value. NOT_FOUND suggests the nearest name. RESOURCE_EXHAUSTED says when to retry.
+    UNAUTHENTICATED means that the server requires a token.
     """
 
     def ListEnvironments(self, request, context):
-        """Lists the environments of this server, by id.
+        """Lists the environments of this server, sorted by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetServerInfo(self, request, context):
-        """Says which server this is: its version, what it can ask, what it takes.
+        """Describes this server: its version, its outside services and its limits.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,68 +108,68 @@ class EnvironmentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Reset(self, request, context):
-        """Makes one task: a pure function of the request.
+        """Makes one task. Equal requests make equal tasks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchReset(self, request, context):
-        """Makes many tasks. One that cannot be made never harms the others.
+        """Makes many tasks. A task that cannot be made does not affect the others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Step(self, request, context):
-        """Scores one completion. FAILED_PRECONDITION where the task's environment is mounted
-        here from other sources than when the task was made.
+        """Scores one completion. Fails with FAILED_PRECONDITION if the task's environment is
+        mounted from other sources than when the task was made.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TryAnswer(self, request, context):
-        """Scores an answer as Step would, and tells no run of it: for people, who want to
-        know what an answer would be worth. A token of the role trainer may.
+        """Scores an answer as Step does, but records it in no run. People use it to see what
+        an answer is worth. Requires the role trainer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DrawTask(self, request, context):
-        """Draws a task, and an answer to it with what is wrong with it, as SVG. A best answer
-        is drawn by SolveTask alone. FAILED_PRECONDITION where the environment draws no
-        pictures, and for a task_id of a version or key that this server does not have. A
-        token of the role viewer may.
+        """Draws a task as SVG, with an answer and its faults if the request has one. Only
+        SolveTask draws a best answer. Fails with FAILED_PRECONDITION if the environment
+        draws no pictures, or if this server does not have the version or key of the
+        task_id. Requires the role viewer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SolveTask(self, request, context):
-        """Solves a task with its environment's solver, or gives its row's own solution or,
-        if a provider made it, the provider's reference answer. FAILED_PRECONDITION for
-        tasks of SPLIT_BENCH, whoever asks, and where there is none of these; UNAVAILABLE
-        while the provider does not answer; DEADLINE_EXCEEDED where the solver takes
-        longer than the server lets it. A token of the role operator may, for a trainer
-        that could ask for answers would train on them.
+        """Returns a solution of a task: the row's own, a provider's reference answer, or the
+        result of the environment's solver. Fails with FAILED_PRECONDITION if there is none
+        of these, and for tasks of SPLIT_BENCH, whatever the role. Fails with UNAVAILABLE
+        while the provider does not answer, and with DEADLINE_EXCEEDED if the solver takes
+        longer than the server allows. Requires the role operator, because a trainer with
+        access to answers could train on them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchStep(self, request, context):
-        """Scores groups of completions. One bad completion never harms another.
+        """Scores groups of completions. A bad completion does not affect the others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StreamSteps(self, request_iterator, context):
-        """Scores groups as they come. Replies come as they are ready, in any order,
-        matched by request_id; every request gets exactly one. Requests that wait to be
-        sent may come in one message. A group may be split over messages and streams.
+        """Scores groups from a stream. Every request gets exactly one reply, matched by
+        request_id. Replies come as soon as they are ready, in any order. Requests that are
+        ready together may share a message. A group may be split over messages and streams.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -239,11 +241,12 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EnvironmentService(object):
-    """Stateless: any server with the same keys and environments answers any call.
+    """Makes tasks and scores completions, without state: any server with the same keys and
+    environments answers any call.
 
-    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
-    came; NOT_FOUND suggests the nearest name; RESOURCE_EXHAUSTED says when to try
-    again; UNAUTHENTICATED where a token is asked for.
+    Errors, for all calls: INVALID_ARGUMENT names the field, the limit and the given
+    value. NOT_FOUND suggests the nearest name. RESOURCE_EXHAUSTED says when to retry.
+    UNAUTHENTICATED means that the server requires a token.
     """
 
     @staticmethod

@@ -6,8 +6,8 @@ from gradus.v1 import evaluation_pb2 as gradus_dot_v1_dot_evaluation__pb2
 
 
 class EvaluationServiceStub(object):
-    """Prompts out, completions in, reports. Every call may be made again: what was
-    done stays done.
+    """Issues the tasks of suites, scores completions, and reports. Every call may be
+    repeated: work that was done stays done.
     """
 
     def __init__(self, channel):
@@ -74,70 +74,70 @@ class EvaluationServiceStub(object):
 
 
 class EvaluationServiceServicer(object):
-    """Prompts out, completions in, reports. Every call may be made again: what was
-    done stays done.
+    """Issues the tasks of suites, scores completions, and reports. Every call may be
+    repeated: work that was done stays done.
     """
 
     def ListSuites(self, request, context):
-        """Lists the suites that this server can issue: those whose environments, in
-        the suite's versions, it has.
+        """Lists the suites that this server can issue: it has their environments in the
+        suite's versions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateEvaluation(self, request, context):
-        """Starts an evaluation of one model on one suite. Calling it again with the
-        same evaluation_id gives it as it stands, so that it can be resumed;
-        ALREADY_EXISTS if it was created with other choices.
+        """Starts an evaluation of one model on one suite. If the evaluation_id exists with the
+        same choices, the call returns the existing evaluation, so that a client can resume.
+        ALREADY_EXISTS if it exists with other choices.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetEvaluation(self, request, context):
-        """Gives an evaluation as it stands.
+        """Returns the current state of an evaluation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListEvaluations(self, request, context):
-        """Lists evaluations, by id.
+        """Lists evaluations, sorted by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteEvaluation(self, request, context):
-        """Deletes an evaluation with its samples; the tasks of its suite stay, for other
-        evaluations have the same. Calls on it get NOT_FOUND from then on.
+        """Deletes an evaluation with its samples. The tasks of its suite stay, because other
+        evaluations use them. Later calls on it fail with NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def HoldEvaluation(self, request, context):
-        """Holds an evaluation for one client, for as long as the stream is open: the
-        stream says that it is held, and then nothing more until the client leaves.
-        FAILED_PRECONDITION while another client holds it. It keeps programs that ask a
-        model for all that is missing from doing it twice; calls are taken from anyone.
+        """Holds an evaluation for one client while the stream is open. The stream sends one
+        message when it is held, and then nothing until the client leaves.
+        FAILED_PRECONDITION while another client holds it. It prevents two programs from
+        completing the same missing samples. Other calls are accepted from anyone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListPendingTasks(self, request, context):
-        """Gives tasks whose completions are missing.
+        """Lists tasks whose completions are missing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SubmitCompletions(self, request_iterator, context):
-        """Takes completions and scores them. First write wins for each sample. Replies
-        come as they are ready; a completion that cannot be taken has a failure of
-        its own, and the stream goes on.
+        """Scores completions from a stream. For each sample the first completion counts.
+        Replies come as they are ready. A completion that cannot be accepted gets a failure
+        of its own, and the stream continues.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -151,14 +151,14 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListSamples(self, request, context):
-        """Gives what was submitted, with its scores and the tasks it answers.
+        """Lists submitted completions, with their scores and tasks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetReport(self, request, context):
-        """Gives the report so far.
+        """Returns the report on the samples so far.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -230,8 +230,8 @@ def add_EvaluationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EvaluationService(object):
-    """Prompts out, completions in, reports. Every call may be made again: what was
-    done stays done.
+    """Issues the tasks of suites, scores completions, and reports. Every call may be
+    repeated: work that was done stays done.
     """
 
     @staticmethod

@@ -6,25 +6,25 @@ from gradus.v1 import provider_pb2 as gradus_dot_v1_dot_provider__pb2
 
 
 class EnvironmentProviderStub(object):
-    """A provider makes instances and verifies answers; everything else of a task is the
-    server's: its id, its split, the marks around its answer, its reward, and which
-    task is next. It keeps nothing between calls: Generate is a pure function of
-    the level and the seed, in every process of one digest, and Verify of the
-    instance and the answer.
+    """A provider makes instances and verifies answers. The server does the rest: the task's
+    id and split, the marks around the answer, the reward, and the choice of the next
+    task. A provider keeps no state between calls. Generate depends only on the level and
+    the seed, and Verify only on the instance and the answer, in every process of one
+    digest.
 
-    The same messages go two ways. A provider on another machine (`gradus serve --mount
-    name=host:port`) serves this service over gRPC, where a token goes as every
-    client's does ("authorization: Bearer …"). A local host (`--python file.py`) sends and takes them in
-    ProviderFrames, which says how.
+    The same messages have two transports. A provider on another machine (`gradus serve
+    --mount name=host:port`) serves this service over gRPC, with a token as every client
+    has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
+    ProviderFrames, see there.
 
-    What goes wrong with one item is a ProviderFailure in the item's place, and
-    harms no other. Errors of a whole call: INVALID_ARGUMENT names the field and what
-    came; NOT_FOUND an environment, version or level that the provider does not have;
-    FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
-    that leaves ends the work for it.
+    If one item fails, a ProviderFailure takes its place, and the other items are not
+    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
+    value. NOT_FOUND: the provider does not have the environment, version or level.
+    FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
+    missing or wrong. If the caller leaves, the provider stops the work for it.
 
     A server tries the rules of this file on each level before it serves the level. It
-    refuses by the name of the message and the field what breaks a rule, and `gradus
+    refuses a level that breaks a rule, and names the message and the field. `gradus
     conformance` reports each rule by the same name.
     """
 
@@ -57,55 +57,55 @@ class EnvironmentProviderStub(object):
 
 
 class EnvironmentProviderServicer(object):
-    """A provider makes instances and verifies answers; everything else of a task is the
-    server's: its id, its split, the marks around its answer, its reward, and which
-    task is next. It keeps nothing between calls: Generate is a pure function of
-    the level and the seed, in every process of one digest, and Verify of the
-    instance and the answer.
+    """A provider makes instances and verifies answers. The server does the rest: the task's
+    id and split, the marks around the answer, the reward, and the choice of the next
+    task. A provider keeps no state between calls. Generate depends only on the level and
+    the seed, and Verify only on the instance and the answer, in every process of one
+    digest.
 
-    The same messages go two ways. A provider on another machine (`gradus serve --mount
-    name=host:port`) serves this service over gRPC, where a token goes as every
-    client's does ("authorization: Bearer …"). A local host (`--python file.py`) sends and takes them in
-    ProviderFrames, which says how.
+    The same messages have two transports. A provider on another machine (`gradus serve
+    --mount name=host:port`) serves this service over gRPC, with a token as every client
+    has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
+    ProviderFrames, see there.
 
-    What goes wrong with one item is a ProviderFailure in the item's place, and
-    harms no other. Errors of a whole call: INVALID_ARGUMENT names the field and what
-    came; NOT_FOUND an environment, version or level that the provider does not have;
-    FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
-    that leaves ends the work for it.
+    If one item fails, a ProviderFailure takes its place, and the other items are not
+    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
+    value. NOT_FOUND: the provider does not have the environment, version or level.
+    FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
+    missing or wrong. If the caller leaves, the provider stops the work for it.
 
     A server tries the rules of this file on each level before it serves the level. It
-    refuses by the name of the message and the field what breaks a rule, and `gradus
+    refuses a level that breaks a rule, and names the message and the field. `gradus
     conformance` reports each rule by the same name.
     """
 
     def Describe(self, request, context):
-        """Says what the provider has. Asked twice at mounting, and again after a
-        connection was lost: what came of another digest is another provider.
+        """Describes the provider. The server calls it twice when it mounts the provider, and
+        again after a lost connection. Another digest means another provider.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Generate(self, request, context):
-        """Makes instances: one response for each seed, in any order, matched by index,
-        each sent as soon as it is made.
+        """Makes instances: one response for each seed, matched by index. Responses come in any
+        order, each as soon as it is ready.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Verify(self, request_iterator, context):
-        """Verifies answers: one response for each answer, in any order, matched by
-        index, each sent as soon as it is found. The first request of a call names the
-        environment and gives the instance; all may bring answers.
+        """Verifies answers: one response for each answer, matched by index. Responses come in
+        any order, each as soon as it is ready. The first request of a call names the
+        environment and has the instance. Every request may have answers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Draw(self, request, context):
-        """Draws an instance, with an answer if there is one.
+        """Draws an instance, with an answer if the request has one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -142,25 +142,25 @@ def add_EnvironmentProviderServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EnvironmentProvider(object):
-    """A provider makes instances and verifies answers; everything else of a task is the
-    server's: its id, its split, the marks around its answer, its reward, and which
-    task is next. It keeps nothing between calls: Generate is a pure function of
-    the level and the seed, in every process of one digest, and Verify of the
-    instance and the answer.
+    """A provider makes instances and verifies answers. The server does the rest: the task's
+    id and split, the marks around the answer, the reward, and the choice of the next
+    task. A provider keeps no state between calls. Generate depends only on the level and
+    the seed, and Verify only on the instance and the answer, in every process of one
+    digest.
 
-    The same messages go two ways. A provider on another machine (`gradus serve --mount
-    name=host:port`) serves this service over gRPC, where a token goes as every
-    client's does ("authorization: Bearer …"). A local host (`--python file.py`) sends and takes them in
-    ProviderFrames, which says how.
+    The same messages have two transports. A provider on another machine (`gradus serve
+    --mount name=host:port`) serves this service over gRPC, with a token as every client
+    has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
+    ProviderFrames, see there.
 
-    What goes wrong with one item is a ProviderFailure in the item's place, and
-    harms no other. Errors of a whole call: INVALID_ARGUMENT names the field and what
-    came; NOT_FOUND an environment, version or level that the provider does not have;
-    FAILED_PRECONDITION a digest that is not its own; UNAUTHENTICATED. A caller
-    that leaves ends the work for it.
+    If one item fails, a ProviderFailure takes its place, and the other items are not
+    affected. Errors of a whole call: INVALID_ARGUMENT names the field and the given
+    value. NOT_FOUND: the provider does not have the environment, version or level.
+    FAILED_PRECONDITION: the digest is not the provider's. UNAUTHENTICATED: the token is
+    missing or wrong. If the caller leaves, the provider stops the work for it.
 
     A server tries the rules of this file on each level before it serves the level. It
-    refuses by the name of the message and the field what breaks a rule, and `gradus
+    refuses a level that breaks a rule, and names the message and the field. `gradus
     conformance` reports each rule by the same name.
     """
 

@@ -2927,7 +2927,7 @@ export declare type TaskMemory = Message<"gradus.internal.v1.TaskMemory"> & {
   generation: number;
 
   /**
-   * One record for each instance.
+   * Records, one for each instance.
    *
    * @generated from field: repeated gradus.internal.v1.TaskRecord records = 2;
    */
