@@ -60,7 +60,7 @@ module.exports = {
     only(
       "curriculum-is-pure",
       "^server/curriculum/",
-      "^(server/curriculum/|proto/gen/gradus/internal/|envs/)",
+      "^(server/curriculum/|proto/(limits\\.ts$|gen/gradus/internal/)|envs/)",
       "The curriculum decides which task is next. It does no I/O and knows no contract.",
     ),
     only(
@@ -126,7 +126,7 @@ module.exports = {
     only(
       "rpc-knows-no-transport",
       "^server/rpc/",
-      "^(server/(rpc|samples|background|run-files|runs|curriculum|simulation|evaluation|tasks|rows|outside|base)/|proto/gen/|envs/)",
+      "^(server/(rpc|samples|background|run-files|runs|curriculum|simulation|evaluation|tasks|rows|outside|base)/|proto/|envs/)",
       "Handlers are transport-free.",
     ),
     only(

@@ -1,4 +1,5 @@
 /** Checks of a configuration, a policy and weights. Errors name fields as the contract does. */
+import { LIMITS } from "../../proto/limits.ts";
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "./policies/policy.ts";
 import { checkFilter, looksBack } from "./policies/filter.ts";
@@ -19,17 +20,7 @@ import {
 
 /** Maximum absolute value of a reward or an advantage. Sums and squares over all samples of a run then stay finite. */
 export const REWARD_MAX = 1e9;
-/** Maximum KL coefficient. The papers use at most 0.04. */
-export const KL_COEFFICIENT_MAX = 100;
-export const ARMS_MAX = 1024;
-export const PROMPTS_PER_UPDATE_MAX = 4096;
-export const LAG_MAX = 64;
-export const OVERSAMPLE_MAX = 16;
-export const EVALUATION_ARMS_MAX = 32;
-const EVALUATION_TASKS_MAX = 65_536;
-const LATE_BATCHES_MAX = 65_536;
-
-const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
+const RUN = LIMITS.RunConfig;
 
 function wholeInRange(field: string, value: number, min: number, max: number): Invalid | undefined {
   if (Number.isInteger(value) && value >= min && value <= max) return undefined;
@@ -37,12 +28,15 @@ function wholeInRange(field: string, value: number, min: number, max: number): I
 }
 
 export function checkRunId(runId: string): Invalid | undefined {
-  return RUN_ID.test(runId) ? undefined : invalid("run_id", "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -");
+  const { max } = LIMITS.CreateRunRequest.run_id;
+  if (/^[a-zA-Z0-9._-]+$/.test(runId) && runId.length <= max) return undefined;
+  return invalid("run_id", `must be 1 to ${max} of the characters a-z A-Z 0-9 . _ -`);
 }
 
 function checkArmId(field: string, id: string): Invalid | undefined {
-  if (/^[a-zA-Z0-9._/-]{1,64}$/.test(id)) return undefined;
-  return invalid(field, "must be 1 to 64 of the characters a-z A-Z 0-9 . _ / -");
+  const { max } = LIMITS.Arm.id;
+  if (/^[a-zA-Z0-9._/-]+$/.test(id) && id.length <= max) return undefined;
+  return invalid(field, `must be 1 to ${max} of the characters a-z A-Z 0-9 . _ / -`);
 }
 
 function checkArm(arm: Arm, i: number): Invalid | undefined {
@@ -50,7 +44,7 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
   return first([
     () => checkArmId(`arms[${i}].id`, arm.id),
     () => zeroOrMore(`arms[${i}].weight`, arm.weight, WEIGHT_MAX),
-    () => zeroOrMore(`arms[${i}].kl_coefficient`, arm.klCoefficient ?? 0, KL_COEFFICIENT_MAX),
+    () => zeroOrMore(`arms[${i}].kl_coefficient`, arm.klCoefficient ?? 0, LIMITS.Arm.kl_coefficient.max),
     () =>
       min >= -REWARD_MAX && max <= REWARD_MAX && min <= max
         ? undefined
@@ -62,8 +56,8 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
 }
 
 function armProblems(arms: readonly Arm[]): readonly Invalid[] {
-  if (arms.length < 1 || arms.length > ARMS_MAX)
-    return [invalid("arms", `must be 1 to ${ARMS_MAX}, not ${arms.length}`)];
+  if (arms.length < 1 || arms.length > RUN.arms.max)
+    return [invalid("arms", `must be 1 to ${RUN.arms.max}, not ${arms.length}`)];
   const ids = new Set<string>();
   return arms.flatMap((arm, i) => {
     const isTaken = ids.has(arm.id);
@@ -75,12 +69,14 @@ function armProblems(arms: readonly Arm[]): readonly Invalid[] {
 }
 
 function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | undefined {
-  if (evaluationArms.length > EVALUATION_ARMS_MAX)
-    return invalid("evaluation_arms", `may be at most ${EVALUATION_ARMS_MAX}, not ${evaluationArms.length}`);
+  const { max } = RUN.evaluation_arms;
+  if (evaluationArms.length > max)
+    return invalid("evaluation_arms", `may be at most ${max}, not ${evaluationArms.length}`);
   const ids = new Set(arms.map(({ id }) => id));
   for (const [i, { id, tasks }] of evaluationArms.entries()) {
     const field = `evaluation_arms[${i}]`;
-    const found = checkArmId(`${field}.id`, id) ?? wholeInRange(`${field}.tasks`, tasks, 1, EVALUATION_TASKS_MAX);
+    const found =
+      checkArmId(`${field}.id`, id) ?? wholeInRange(`${field}.tasks`, tasks, 1, LIMITS.EvaluationArm.tasks.max);
     if (found !== undefined) return found;
     if (ids.has(id)) return invalid(`${field}.id`, `"${id}" is another arm's`);
     ids.add(id);
@@ -120,14 +116,14 @@ function checkDynamicSampling({ dynamicSampling, feedbackSource, numGenerations 
       "dynamic_sampling.alike",
       "with reported advantages the server does not know what is solved: use ALIKE_OUTCOMES_REWARDS",
     );
-  return inRange("dynamic_sampling.oversample_max", oversampleMax, 1, OVERSAMPLE_MAX);
+  return inRange("dynamic_sampling.oversample_max", oversampleMax, 1, LIMITS.DynamicSampling.oversample_max.max);
 }
 
 function checkLateFeedback({ lateFeedback }: RunConfig): Invalid | undefined {
   if (lateFeedback === undefined) return undefined;
   const { batchesMax, weight } = lateFeedback;
   return (
-    wholeInRange("late_feedback.batches_max", batchesMax, 0, LATE_BATCHES_MAX) ??
+    wholeInRange("late_feedback.batches_max", batchesMax, 0, LIMITS.LateFeedback.batches_max.max) ??
     zeroOrMore("late_feedback.weight", weight, 1)
   );
 }
@@ -254,8 +250,8 @@ export function configProblems(config: RunConfig, weights: readonly number[]): r
     ...known([
       wholeInRange("num_generations", config.numGenerations, 1, 2 ** 32 - 1),
       wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
-      wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
-      lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined,
+      wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, RUN.prompts_per_update.max),
+      lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, RUN.feedback_lag.max) : undefined,
       checkDynamicSampling(config),
       checkLateFeedback(config),
       checkTemplate(config),

@@ -1,4 +1,5 @@
 /** Arms of a run that choose their rows by pass rates: the knowledge of their rows, and the rows to draw next. */
+import { LIMITS } from "../../proto/limits.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { ClosedGroup } from "./batches.ts";
 import type { Fold } from "./policy-updates.ts";
@@ -8,9 +9,6 @@ import { chooseRows } from "./row-choice.ts";
 import { type RowGroup, rowTable, type RowTable, withGroups, withRates } from "./row-table.ts";
 import type { RunState } from "./state.ts";
 import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./types.ts";
-
-/** Maximum number of rows of an arm. Creation of a run checks it, so a run's memory is bounded. */
-export const ROWS_MAX = 2 ** 21;
 
 /** Pass rates are stored as whole multiples of 1/250. */
 export const RATE_PARTS = 250;
@@ -121,7 +119,10 @@ export function chosenRows(
 function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["rows"]>): Invalid | undefined {
   const wrong = (name: string, value: number, min: number, max: number): Invalid | undefined =>
     value >= min && value <= max ? undefined : invalid(`${field}.${name}`, `must be in [${min}, ${max}], not ${value}`);
-  const common = wrong("rows", rows, 1, ROWS_MAX) ?? wrong("floor", floor, 0, 1) ?? wrong("kept", kept / 256, 0, 1);
+  const common =
+    wrong("rows", rows, 1, LIMITS.RowCurriculum.count.max) ??
+    wrong("floor", floor, 0, 1) ??
+    wrong("kept", kept / 256, 0, 1);
   if (common !== undefined) return common;
   if (by.kind === "learnability") return wrong("learnability.sharpness", by.sharpness, 1, 16);
   return (

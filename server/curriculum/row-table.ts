@@ -3,6 +3,7 @@
  * with each group. It also has the number of groups in succession in which all samples were solved. A row takes six bytes. Pages are never
  * changed, so a new state shares all pages without rows of its groups.
  */
+import { LIMITS } from "../../proto/limits.ts";
 import type { RowRule } from "./types.ts";
 
 /** Rows in a page: small enough to copy for one row, and large enough that each draw searches few pages. */
@@ -16,7 +17,7 @@ const PRIOR_SEEN = SAMPLE;
 const PRIOR_SOLVED = SAMPLE / 2;
 
 const COUNT_MAX = 2 ** 16 - 1;
-const STREAK_MAX = 255;
+const STREAK_MAX = LIMITS.RowCurriculum.retire_after.max;
 
 /** Number of steps into which pass rates are divided. The classes of rows are these steps, then RETIRED, then GONE. */
 export const RATE_STEPS = 33;

@@ -1,4 +1,5 @@
 /** Reads a TaskSpec: checks it and fills in defaults. */
+import { LIMITS } from "../../proto/limits.ts";
 import type { Thinking as ThinkingName } from "../../envs/answers/locate.ts";
 import type { Environment, Level, Split as SplitName } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
@@ -24,15 +25,13 @@ import { RpcError } from "../base/rpc.ts";
 import { checkBytes, createProblemCollector, invalid, required } from "./request-checks.ts";
 import type { ServiceDeps } from "./deps.ts";
 
-export const NAME_BYTES_MAX = 64;
-export const ENVIRONMENT_ID_BYTES_MAX = 128;
 const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
 /** Returns an environment. Throws NOT_FOUND with the nearest name if there is none. */
 export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "it is required");
-  checkBytes(id, ENVIRONMENT_ID_BYTES_MAX, field);
+  checkBytes(id, LIMITS.TaskSpec.environment.max, field);
   const found = registry.find(id, version === 0 ? undefined : version);
   if (found.kind === "unknown_version") throw new RpcError("FAILED_PRECONDITION", `${field}: ${found.message}`);
   if (found.kind !== "found") throw new RpcError("NOT_FOUND", `${field}: ${found.message}`);
@@ -142,7 +141,8 @@ function readDifficulty(spec: WireSpec, { environment, source, easiest }: Levels
     if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
     return { level: undefined, parameters: resolved.parameters };
   }
-  const name = difficulty.case === "level" ? checkBytes(difficulty.value, NAME_BYTES_MAX, `${field}.level`) : "";
+  const name =
+    difficulty.case === "level" ? checkBytes(difficulty.value, LIMITS.TaskSpec.level.max, `${field}.level`) : "";
   const level = name === "" ? (easiest ?? firstLevel(environment)) : knownLevel(environment, name, `${field}.level`);
   return { level, parameters: level.parameters };
 }
@@ -170,7 +170,7 @@ function readPool(
     if (spec.pool !== "") throw invalid(`${field}.pool`, "pools are for SOURCE_REAL only: leave it empty");
     return undefined;
   }
-  checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
+  checkBytes(spec.pool, LIMITS.TaskSpec.pool.max, `${field}.pool`);
   const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
   const names = own.map((pool) => pool.name);
   const name = spec.pool === "" ? defaultPool(environment, names) : spec.pool;
@@ -220,7 +220,7 @@ function readThinking({ thinking }: WireSpec, field: string): ThinkingName {
 }
 
 function readScheme(wire: RewardScheme | undefined, environment: Environment, field: string) {
-  const name = checkBytes(wire?.name ?? "", NAME_BYTES_MAX, `${field}.reward_scheme.name`);
+  const name = checkBytes(wire?.name ?? "", LIMITS.RewardScheme.name.max, `${field}.reward_scheme.name`);
   const parameters = wire?.parameters ?? {};
   const count = Object.keys(parameters).length;
   if (count > REWARD_PARAMETERS_MAX)

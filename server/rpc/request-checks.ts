@@ -1,7 +1,9 @@
 /** Checks of requests. An error names the field, the limit and the value. */
+import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import { type Limit, LIMITS } from "../../proto/limits.ts";
 import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
-import { RpcError } from "../base/rpc.ts";
+import { type CallContext, RpcError, type ServiceHandlers } from "../base/rpc.ts";
 
 export function invalid(field: string, problem: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
@@ -113,6 +115,40 @@ export function checkDuration(duration: Duration, minMs: number, maxMs: number, 
   return ms;
 }
 
+/** Checks the fields of a request that have a limit of their own (proto/limits.ts). */
+function checkLimits({ fields }: DescMessage, limits: Readonly<Record<string, Limit>>, request: object): void {
+  for (const { name, localName } of fields) {
+    const limit = limits[name];
+    const value = (request as Readonly<Record<string, unknown>>)[localName];
+    if (limit === undefined || value === undefined) continue;
+    const { max, default: byDefault, min = byDefault === undefined ? 0 : 1 } = limit;
+    if (typeof value === "string") checkBytes(value, max, name);
+    else if (Array.isArray(value)) checkCount(value.length, max, name, min);
+    else if (typeof value === "object") checkDuration(value as Duration, 0, max, name);
+    else if (value !== 0 || byDefault === undefined) checkRange(value as number, min, max, name);
+  }
+}
+
+/** Returns handlers that refuse requests whose fields exceed their limits. */
+export function withLimits<Service extends DescService>(
+  service: Service,
+  handlers: ServiceHandlers<Service>,
+): ServiceHandlers<Service> {
+  const all: Readonly<Record<string, Readonly<Record<string, Limit>>>> = LIMITS;
+  type Handler = (request: object, context: CallContext) => unknown;
+  const limited = service.methods.flatMap(({ localName, input, methodKind }) => {
+    const limits = all[input.name];
+    if (limits === undefined || !["unary", "server_streaming"].includes(methodKind)) return [];
+    const handle = (handlers as Readonly<Record<string, Handler>>)[localName] as Handler;
+    const checked: Handler = (request, context) => {
+      checkLimits(input, limits, request);
+      return handle(request, context);
+    };
+    return [[localName, checked]];
+  });
+  return { ...handlers, ...(Object.fromEntries(limited) as ServiceHandlers<Service>) };
+}
+
 // Checks of completions.
 
 export interface GroupLimits {
@@ -122,15 +158,13 @@ export interface GroupLimits {
   readonly completionsMax: number;
 }
 
-const GROUP_ID_BYTES_MAX = 256;
-
 /**
  * Throws INVALID_ARGUMENT for errors that only a client can make. Other problems get an outcome for each completion.
  */
 export function checkGroups(groups: readonly CompletionGroup[], limits: GroupLimits): void {
   checkCount(groups.length, limits.groupsMax, "groups", 1);
   for (const [i, group] of groups.entries()) {
-    checkBytes(group.groupId, GROUP_ID_BYTES_MAX, `groups[${i}].group_id`);
+    checkBytes(group.groupId, LIMITS.CompletionGroup.group_id.max, `groups[${i}].group_id`);
     checkCount(group.completions.length, limits.completionsMax, `groups[${i}].completions`, 1);
     checkDistinct(group.completions, `groups[${i}]`);
   }
@@ -160,9 +194,9 @@ export interface Page {
 
 const TOKEN_BYTES_MAX = 512;
 
-export function readPage(request: PageRequest, defaultSize: number, max: number): Page {
+export function readPage(request: PageRequest, limit: { readonly default: number; readonly max: number }): Page {
   checkBytes(request.pageToken, TOKEN_BYTES_MAX, "page_token");
-  const size = request.pageSize === 0 ? defaultSize : checkRange(request.pageSize, 1, max, "page_size");
+  const size = request.pageSize === 0 ? limit.default : checkRange(request.pageSize, 1, limit.max, "page_size");
   if (request.pageToken === "") return { size, after: undefined };
   const after = Buffer.from(request.pageToken, "base64url").toString();
   if (pageToken(after) !== request.pageToken) throw invalid("page_token", "it is not one that this server gave");

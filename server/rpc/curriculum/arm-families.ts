@@ -3,13 +3,13 @@
  * match.
  */
 import { create } from "@bufbuild/protobuf";
+import { LIMITS } from "../../../proto/limits.ts";
 import type { Environment, Level } from "../../../envs/environment.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { ArmSchema, type Arm } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { Source, Split, TaskSpecSchema, type TaskSpec } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../../base/rpc.ts";
 import { checkBytes, checkCount, invalid } from "../request-checks.ts";
-import { ENVIRONMENT_ID_BYTES_MAX, NAME_BYTES_MAX } from "../read-task-spec.ts";
 
 /**
  * Returns whether a text matches a pattern in which "*" stands for anything. It reads the text once, whatever the
@@ -76,8 +76,8 @@ function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Enviro
 }
 
 const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
-  Buffer.byteLength(environment) <= ENVIRONMENT_ID_BYTES_MAX &&
-  (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= NAME_BYTES_MAX);
+  Buffer.byteLength(environment) <= LIMITS.TaskSpec.environment.max &&
+  (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= LIMITS.TaskSpec.level.max);
 
 /**
  * Returns a function that tells which arms of families give tasks. Levels of mounted environments are tried first if
@@ -135,8 +135,9 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
     throw invalid(`${field}.spec.version`, "a family has the newest version of each environment: leave it out");
   if (spec.difficulty.case === "parameters")
     throw invalid(`${field}.spec.parameters`, "a family has levels with their own parameters: leave it out");
-  checkBytes(spec.environment, ENVIRONMENT_ID_BYTES_MAX, `${field}.spec.environment`);
-  if (spec.difficulty.case === "level") checkBytes(spec.difficulty.value, NAME_BYTES_MAX, `${field}.spec.level`);
+  checkBytes(spec.environment, LIMITS.TaskSpec.environment.max, `${field}.spec.environment`);
+  if (spec.difficulty.case === "level")
+    checkBytes(spec.difficulty.value, LIMITS.TaskSpec.level.max, `${field}.spec.level`);
   return servedLevels(spec, families, `${field}.spec`).map(({ id, environment, level }) =>
     create(ArmSchema, {
       ...arm,
@@ -150,13 +151,13 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
  * Replaces the families among the arms by their arms. Those follow the other arms, which keep their indices. If the
  * request also names an arm of a family by its id, the named arm is used.
  */
-export function withFamilies(arms: readonly Arm[], families: Families, armsMax: number, field: string): Arm[] {
+export function withFamilies(arms: readonly Arm[], families: Families, field: string): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));
   const named = new Set(single.map(({ id }) => id));
   const members = arms.flatMap((arm, i) =>
     arm.spec !== undefined && isFamily(arm) ? membersOf(arm, arm.spec, families, `${field}[${i}]`) : [],
   );
   const all = [...single, ...members.filter(({ id }) => !named.has(id))];
-  checkCount(all.length, armsMax, members.length === 0 ? field : `${field}, families spelled out,`);
+  checkCount(all.length, LIMITS.RunConfig.arms.max, members.length === 0 ? field : `${field}, families spelled out,`);
   return all;
 }

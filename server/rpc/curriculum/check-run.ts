@@ -1,5 +1,6 @@
 /** Checks a run's configuration before the run is created: finds its problems, and simulates it. */
 import { create, fromJson } from "@bufbuild/protobuf";
+import { LIMITS } from "../../../proto/limits.ts";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import type { Simulated } from "../../background/simulate.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
@@ -25,13 +26,9 @@ import { checkConfig, checkParts } from "../../curriculum/check-config.ts";
 
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
 
-const FILE_BYTES_MAX = 64 * 1024;
 const STUDENT_BYTES_MAX = 64;
-const UPDATES_MAX = 2000;
-/** Default for runs without an end, and for longer runs. */
-const UPDATES_DEFAULT = 500;
-const POINTS_MAX = 200;
-const POINTS_DEFAULT = 100;
+/** The default is for runs without an end, and for longer runs. */
+const UPDATES = LIMITS.SimulateRunRequest.updates;
 /** Maximum size of a simulation: samples, and update batches times arms. */
 const SAMPLES_MAX = 2 ** 24;
 const ARM_BATCHES_MAX = 2 ** 17;
@@ -45,7 +42,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
       if (source.case === undefined) throw invalid("source", "set either file or config");
       if (source.case === "config")
         return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
-      const job = { kind: "read", text: checkBytes(source.value, FILE_BYTES_MAX, "file") } as const;
+      const job = { kind: "read", text: checkBytes(source.value, LIMITS.CheckRunRequest.file.max, "file") } as const;
       const read = valueOrThrow(await deps.background.run<"read">(job, requesterOf(context)));
       if (read.kind === "invalid")
         return create(wire.CheckRunResponseSchema, { problems: read.problems.map((problem) => ({ ...problem })) });
@@ -62,7 +59,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
         student: studentOf(request.student),
         seed: String(request.seed),
         updates,
-        pointsMax: Math.min(updates, checkRange(request.points || POINTS_DEFAULT, 1, POINTS_MAX, "points")),
+        pointsMax: Math.min(updates, request.points || LIMITS.SimulateRunRequest.points.default),
       } as const;
       return simulatedToWire(config, valueOrThrow(await deps.background.run<"simulate">(job, requesterOf(context))));
     },
@@ -151,12 +148,12 @@ function studentOf(name: string): string {
 }
 
 function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, arms }: RunConfig): number {
-  const whole = Math.ceil(length / promptsPerUpdate) || UPDATES_DEFAULT;
+  const whole = Math.ceil(length / promptsPerUpdate) || UPDATES.default;
   const samples = promptsPerUpdate * numGenerations;
-  const most = Math.floor(Math.min(UPDATES_MAX, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
+  const most = Math.floor(Math.min(UPDATES.max, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
   if (most === 0)
     throw invalid("config", `an update batch has ${samples} samples, and the limit of a simulation is ${SAMPLES_MAX}`);
-  return asked === 0 ? Math.min(whole, UPDATES_DEFAULT, most) : checkRange(asked, 1, most, "updates");
+  return asked === 0 ? Math.min(whole, UPDATES.default, most) : checkRange(asked, 1, most, "updates");
 }
 
 function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, target }: Simulated) {

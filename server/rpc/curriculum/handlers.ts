@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
-import type { Duration } from "@bufbuild/protobuf/wkt";
-import { ARMS_MAX } from "../../curriculum/check-config.ts";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { LIMITS } from "../../../proto/limits.ts";
 import type { FeedbackStatus } from "../../curriculum/feedback.ts";
 import type { GroupSelection } from "../../curriculum/groups.ts";
 import type { AppliesFrom } from "../../runs/runs.ts";
@@ -22,7 +22,6 @@ import { begunRatings, rowHandlers } from "./row-handlers.ts";
 import {
   checkBytes,
   checkCount,
-  checkDuration,
   checkId,
   checkRange,
   invalid,
@@ -31,6 +30,7 @@ import {
   readPlace,
   required,
   toCount,
+  withLimits,
 } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { historiesOf } from "./history.ts";
@@ -44,21 +44,11 @@ import { checkSameTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
 
-const ARM_ID_BYTES_MAX = 64;
-const GROUPS_MAX = 4096;
-const COUNT_MAX = 4096;
-/** Default number of tasks of an evaluation arm in a response. */
-const EVALUATION_COUNT = 256;
-const REASON_BYTES_MAX = 256;
-const MERGE_MAX = 65_536;
-/** Limits of the interval between two states of a watched run. */
-const INTERVAL_MIN_MS = 100;
-const INTERVAL_MAX_MS = 60_000;
-const WAIT_DEFAULT_MS = 10_000;
-const WAIT_MAX_MS = 60_000;
+const ARM_ID = LIMITS.Arm.id;
+const ARMS = LIMITS.RunConfig.arms;
 
 export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
-  return {
+  return withLimits(wire.CurriculumService, {
     ...runHandlers(deps),
     ...feedbackHandlers(deps),
     ...controlHandlers(deps),
@@ -66,7 +56,7 @@ export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<type
     ...rowHandlers(deps),
     ...checkingHandlers(deps),
     ...keptSampleHandlers(deps),
-  };
+  });
 }
 
 type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
@@ -96,7 +86,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       return create(wire.GetRunResponseSchema, { run: runToWire(run) });
     },
     async listRuns(request) {
-      const { size, after } = readPage(request, 100, 1000);
+      const { size, after } = readPage(request, LIMITS.ListRunsRequest.page_size);
       const { items, next } = await runs.list(after ?? "", size);
       const listed = await inStretches(items, listedToWire);
       return create(wire.ListRunsResponseSchema, { runs: listed, nextPageToken: pageToken(next) });
@@ -107,9 +97,9 @@ function runHandlers(deps: ServiceDeps): Handlers {
     },
     async nextBatch(request, { signal }) {
       const runId = readRunId(request);
-      const count = checkRange(request.count, 0, COUNT_MAX, "count");
+      const { count } = request;
       const cursor = request.cursor === undefined ? undefined : toCount(request.cursor, "cursor");
-      const waitMs = readWait(request.wait);
+      const waitMs = request.wait === undefined ? LIMITS.NextBatchRequest.wait.default : durationMs(request.wait);
       const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
       const { config, nextCursor, done, epoch, ...batch } = okOrThrow(await runs.nextBatch(runId, wanted));
       const tasks = await issuedToWire(deps, runId, batch.tasks, config);
@@ -117,10 +107,10 @@ function runHandlers(deps: ServiceDeps): Handlers {
     },
     async nextEvaluation(request, { signal }) {
       const runId = readRunId(request);
-      const armId = checkId(request.armId, ARM_ID_BYTES_MAX, "arm_id", "/");
+      const armId = checkId(request.armId, ARM_ID.max, "arm_id", "/");
       const round = toCount(request.round, "round");
       const cursor = toCount(request.cursor, "cursor");
-      const count = checkRange(request.count, 0, COUNT_MAX, "count") || EVALUATION_COUNT;
+      const count = request.count || LIMITS.NextEvaluationRequest.count.default;
       const batch = okOrThrow(await runs.nextEvaluation(runId, { armId, round, cursor, count, signal }));
       const tasks = await evaluationToWire(deps, runId, batch);
       const { nextCursor, done, epoch } = batch;
@@ -129,21 +119,15 @@ function runHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-function readWait(wait: Duration | undefined): number {
-  return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
-}
-
-const PAGE_OF_GROUPS = 1024;
-
 function feedbackHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   return {
     async getGroups(request, { signal }) {
       const runId = readRunId(request);
       const wanted = readSelection(request, runId);
-      const { size, after } = readPage(request, PAGE_OF_GROUPS, GROUPS_MAX);
+      const { size, after } = readPage(request, LIMITS.GetGroupsRequest.page_size);
       const [from = 0] = readPlace(after, 1);
-      const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
+      const waitMs = request.wait === undefined ? 0 : durationMs(request.wait);
       const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
       const { config, next } = found;
       const issued = request.tasks ? found.groups.map(({ task }) => task) : [];
@@ -156,14 +140,12 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
     },
     async reopenGroups(request, { caller }) {
       const runId = readRunId(request);
-      checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
       const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
       const statuses = okOrThrow(await runs.reopenGroups(runId, refs, caller));
       return create(wire.ReopenGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
     },
     async reportAdvantages(request) {
       const runId = readRunId(request);
-      checkCount(request.groups.length, GROUPS_MAX, "groups");
       const reports = request.groups.map(({ groupId, advantages, rewardMean }, i) => ({
         ...readGroupId(groupId, runId, `groups[${i}].group_id`),
         advantages,
@@ -175,10 +157,8 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
     },
     async closeGroups(request, { caller }) {
       const runId = readRunId(request);
-      checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
-      const reason = checkBytes(request.reason, REASON_BYTES_MAX, "reason");
       const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
-      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason, caller, request.validateOnly));
+      const statuses = okOrThrow(await runs.closeGroups(runId, refs, request.reason, caller, request.validateOnly));
       return create(wire.CloseGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
     },
   };
@@ -196,7 +176,6 @@ function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): numb
 
 /** Returns the selection of groups. Exactly one way to select them must be set. */
 function readSelection({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): GroupSelection {
-  checkCount(groupIds.length, GROUPS_MAX, "group_ids");
   const ways = Number(open) + Number(updateBatch !== undefined) + Number(groupIds.length > 0);
   if (ways !== 1) throw invalid("group_ids", "set exactly one of open, update_batch and group_ids");
   if (open) return { kind: "open" };
@@ -223,9 +202,9 @@ function controlHandlers(deps: ServiceDeps): Handlers {
   return {
     async updateShape(request, context) {
       const runId = readRunId(request);
-      checkCount(request.addArms.length, ARMS_MAX, "add_arms");
-      checkCount(request.removeArms.length, ARMS_MAX, "remove_arms");
-      for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
+      checkCount(request.addArms.length, ARMS.max, "add_arms");
+      checkCount(request.removeArms.length, ARMS.max, "remove_arms");
+      for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID.max, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
       const { configNow: config, state } = okOrThrow(await runs.get(runId));
@@ -254,7 +233,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
     async setWeights(request, { caller }) {
-      for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID_BYTES_MAX, "weights");
+      for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID.max, "weights");
       // An arm may be named "constructor", so the map must not inherit properties.
       const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
       const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller, request.validateOnly));
@@ -304,16 +283,15 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun(request, context) {
-      const wanted = request.intervalMs || INTERVAL_MIN_MS;
-      const intervalMs = checkRange(wanted, INTERVAL_MIN_MS, INTERVAL_MAX_MS, "interval_ms");
+      const intervalMs = request.intervalMs || LIMITS.WatchRunRequest.interval_ms.default;
       return watch(deps, { runId: readRunId(request), intervalMs }, context);
     },
     async getHistory(request) {
-      const { size, after } = readPage(request, 1000, 10_000);
+      const { size, after } = readPage(request, LIMITS.GetHistoryRequest.page_size);
       const [from = 0] = readPlace(after, 1);
-      const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
+      const merge = request.mergeBatches || 1;
       const { withoutArms, armGroups } = request;
-      checkCount(armGroups.length, ARMS_MAX, "arm_groups");
+      checkCount(armGroups.length, ARMS.max, "arm_groups");
       armGroups.forEach((group, at) => checkRange(group, 0, armGroups.length - 1, `arm_groups[${at}]`));
       return history(readRunId(request), { from, size, merge, isByArm: !withoutArms, armGroups });
     },

@@ -3,6 +3,7 @@
  * ListRows.
  */
 import { create } from "@bufbuild/protobuf";
+import { LIMITS } from "../../../proto/limits.ts";
 import { isRate } from "../../../envs/pool-ranks.ts";
 import { placeOfHash, placesOf, type Pool, rowCount, rowPlace } from "../../../envs/pool.ts";
 import type { RowReport } from "../../curriculum/row-report.ts";
@@ -13,16 +14,12 @@ import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { poolDigest } from "../../rows/digest.ts";
 import { RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { checkCount, checkId, checkRange, invalid, pageToken, readPage } from "../request-checks.ts";
+import { checkRange, invalid, pageToken, readPage } from "../request-checks.ts";
+import { readRunId } from "../run-ids.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 
-const ID_BYTES_MAX = 128;
-const ROWS_PER_CALL = 65_536;
-const PAGE_OF_ROWS = 1024;
-const SAMPLES_DEFAULT = 8;
-const SAMPLES_MAX = 1023;
-const STREAK_MAX = 255;
+const ROWS_PER_CALL = LIMITS.RateRowsRequest.rows.max;
 
 type Pools = Pick<ServiceDeps, "pools">;
 type RowArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source">;
@@ -59,7 +56,7 @@ export function rowRuleFromWire(
     by: choice,
     floor,
     kept: Math.round(256 * kept),
-    retireAfter: checkRange(retireAfter, 0, STREAK_MAX, `${field}.retire_after`),
+    retireAfter: checkRange(retireAfter, 0, LIMITS.RowCurriculum.retire_after.max, `${field}.retire_after`),
   };
 }
 
@@ -95,9 +92,10 @@ function chunksOf(rates: Float64Array): readonly (readonly [first: number, rates
 }
 
 function checkSamples(samples: number | undefined, field: string): number {
-  if (samples === undefined) return SAMPLES_DEFAULT;
-  if (samples > 0 && samples <= SAMPLES_MAX) return samples;
-  throw invalid(field, `must be above 0 and at most ${SAMPLES_MAX}, not ${samples}`);
+  const { max, default: byDefault } = LIMITS.RowCurriculum.column_samples;
+  if (samples === undefined) return byDefault;
+  if (samples > 0 && samples <= max) return samples;
+  throw invalid(field, `must be above 0 and at most ${max}, not ${samples}`);
 }
 
 /**
@@ -159,7 +157,7 @@ type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "rateRows" 
 export function rowHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   const armIn = async (request: { readonly runId: string; readonly armId: string }) => {
-    const runId = checkId(request.runId, ID_BYTES_MAX, "run_id");
+    const runId = readRunId(request);
     const { configNow: config } = okOrThrow(await runs.get(runId));
     const index = config.arms.findIndex(({ id }) => id === request.armId);
     const arm = config.arms[index];
@@ -170,7 +168,6 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
   };
   return {
     async rateRows(request, { caller }) {
-      checkCount(request.rows.length, ROWS_PER_CALL, "rows", 1);
       const samples = checkSamples(request.samples, "samples");
       const { runId, index, list, numbering, arm } = await armIn(request);
       if (list !== undefined) checkDigest(request.poolDigest, numbering.digest, list);
@@ -179,7 +176,7 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
       return create(wire.RateRowsResponseSchema, { appliesFromCursor: BigInt(applied.appliesFromCursor) });
     },
     async listRows(request) {
-      const { size, after = "0" } = readPage(request, PAGE_OF_ROWS, ROWS_PER_CALL);
+      const { size, after = "0" } = readPage(request, LIMITS.ListRowsRequest.page_size);
       const from = Number(after);
       if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "it is not one that this server gave");
       const { runId, index, numbering } = await armIn(request);

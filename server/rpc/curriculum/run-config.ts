@@ -1,10 +1,12 @@
 /** Converts RunConfig between the contract and the domain. */
 import { fromJsonString, toJsonString } from "@bufbuild/protobuf";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { LIMITS } from "../../../proto/limits.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { rowCount } from "../../../envs/pool.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
-import { ARMS_MAX, configProblems, EVALUATION_ARMS_MAX } from "../../curriculum/check-config.ts";
+import { configProblems } from "../../curriculum/check-config.ts";
 import {
   type Arm,
   type DynamicSampling,
@@ -36,15 +38,7 @@ import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { checkTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./policy.ts";
 
-const RANK_GROUP_BYTES_MAX = 64;
-const DEFAULT_LAG = 1;
-const TEMPLATE_BYTES_MAX = 16 * 1024;
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** Maximum of a timeout and of a time to live: ten years. */
-const TIME_MAX_MS = 3652 * DAY_MS;
-const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
-/** Default for a run with an arm whose scores take time. */
-const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
+const RUN = LIMITS.RunConfig;
 
 /** Data against which a run's configuration is checked. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
@@ -55,12 +49,12 @@ type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "
 
 /** Reads a configuration. It collects as many problems as it can find: see RpcError.others. */
 export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
-  checkCount(asked.arms.length, ARMS_MAX, "config.arms", 1);
-  const config = { ...asked, arms: withFamilies(asked.arms, deps, ARMS_MAX, "config.arms") };
-  checkCount(config.evaluationArms.length, EVALUATION_ARMS_MAX, "config.evaluation_arms");
+  checkCount(asked.arms.length, RUN.arms.max, "config.arms", 1);
+  const config = { ...asked, arms: withFamilies(asked.arms, deps, "config.arms") };
+  checkCount(config.evaluationArms.length, RUN.evaluation_arms.max, "config.evaluation_arms");
   const { each, add, problem } = createProblemCollector();
-  const timeOf = (name: "groupTimeout" | "timeToLive", field: string): number | undefined =>
-    each(() => config[name] && checkDuration(config[name], 1, TIME_MAX_MS, `config.${field}`), undefined);
+  const timeOf = (time: Duration | undefined, field: "group_timeout" | "time_to_live"): number | undefined =>
+    each(() => time && checkDuration(time, 1, RUN[field].max, `config.${field}`), undefined);
   each(() => checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations"), 0);
   const arms = config.arms.map((arm, i) =>
     each(() => armFromWire(arm, config, deps, `config.arms[${i}]`), unreadArm(arm)),
@@ -87,8 +81,8 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     evaluationArms,
     feedbackSource: each(() => feedbackSourceFromWire(config.feedbackSource), "step" as const),
     ignoresRounding: true,
-    groupTimeoutMs: timeOf("groupTimeout", "group_timeout") ?? defaultTimeoutMs(arms),
-    timeToLiveMs: timeOf("timeToLive", "time_to_live") ?? DEFAULT_TIME_TO_LIVE_MS,
+    groupTimeoutMs: timeOf(config.groupTimeout, "group_timeout") ?? defaultTimeoutMs(arms),
+    timeToLiveMs: timeOf(config.timeToLive, "time_to_live") ?? RUN.time_to_live.default,
     given: "",
   };
   // No part was refused, so no placeholder is in use.
@@ -130,7 +124,7 @@ export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfi
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   // A teacher is asked before the draw, so no group waits for it.
   return arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined)
-    ? DEFAULT_GROUP_TIMEOUT_MS
+    ? RUN.group_timeout.default
     : undefined;
 }
 
@@ -147,8 +141,8 @@ function dynamicSamplingFromWire({ oversampleMax, alike }: wire.DynamicSampling)
 }
 
 function templateFromWire({ system, user }: wire.PromptTemplate): PromptTemplate {
-  checkBytes(system ?? "", TEMPLATE_BYTES_MAX, "config.prompt_template.system");
-  checkBytes(user, TEMPLATE_BYTES_MAX, "config.prompt_template.user");
+  checkBytes(system ?? "", LIMITS.PromptTemplate.system.max, "config.prompt_template.system");
+  checkBytes(user, LIMITS.PromptTemplate.user.max, "config.prompt_template.user");
   return { system, user };
 }
 
@@ -159,7 +153,7 @@ export function addedArms(
   deps: RunDeps,
 ): readonly Arm<TaskSpec>[] {
   const config = runConfigToWire(created);
-  const all = withFamilies(arms, deps, ARMS_MAX, "add_arms");
+  const all = withFamilies(arms, deps, "add_arms");
   return all.map((arm, i) => armFromWire(arm, config, deps, `add_arms[${i}]`));
 }
 
@@ -183,7 +177,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
     ...(arm.rows && { rows: rowRuleFromWire(arm.rows, spec, deps, `${field}.rows`) }),
     ...(arm.rankGroup !== "" && {
-      rankGroup: checkId(arm.rankGroup, RANK_GROUP_BYTES_MAX, `${field}.rank_group`, "/"),
+      rankGroup: checkId(arm.rankGroup, LIMITS.Arm.rank_group.max, `${field}.rank_group`, "/"),
     }),
   };
 }
@@ -236,9 +230,9 @@ function lagFromWire(lag: wire.RunConfig["lag"]): Lag {
     case "feedbackLag":
       return { kind: "batches", count: lag.value };
     case "feedbackUnbounded":
-      return lag.value ? { kind: "unbounded" } : { kind: "batches", count: DEFAULT_LAG };
+      return lag.value ? { kind: "unbounded" } : { kind: "batches", count: RUN.feedback_lag.default };
     case undefined:
-      return { kind: "batches", count: DEFAULT_LAG };
+      return { kind: "batches", count: RUN.feedback_lag.default };
     default:
       return assertNever(lag);
   }

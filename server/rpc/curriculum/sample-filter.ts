@@ -1,12 +1,11 @@
 /** Reads the contract's SampleFilter. */
+import { LIMITS } from "../../../proto/limits.ts";
 import type { SampleFilter as WireFilter } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { SampleFilter } from "../../samples/sample-filter.ts";
 import { checkBytes, checkCount, invalid, required } from "../request-checks.ts";
 import { verdicts } from "../enums.ts";
 
 const VERDICTS_MAX = 8;
-const VIOLATION_BYTES_MAX = 256;
-const TEXT_BYTES_MAX = 1024;
 
 export function readFilter(filter: WireFilter | undefined): SampleFilter {
   const { verdicts: asked = [], violation = "", text = "", ...others } = filter ?? {};
@@ -16,8 +15,8 @@ export function readFilter(filter: WireFilter | undefined): SampleFilter {
     if (Number.isNaN(value)) throw invalid(`filter.${field}`, "it is NaN, and must be a number");
   return {
     verdicts: new Set(asked.map((verdict, i) => required(verdicts.fromWire(verdict), `filter.verdicts[${i}]`))),
-    violation: checkBytes(violation, VIOLATION_BYTES_MAX, "filter.violation").toLowerCase(),
-    text: checkBytes(text, TEXT_BYTES_MAX, "filter.text").toLowerCase(),
+    violation: checkBytes(violation, LIMITS.SampleFilter.violation.max, "filter.violation").toLowerCase(),
+    text: checkBytes(text, LIMITS.SampleFilter.text.max, "filter.text").toLowerCase(),
     rewardMin,
     rewardMax,
     solved,

@@ -1,4 +1,5 @@
 /** Completions that runs keep: stores them as they are scored, and lists them. */
+import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { GroupRef } from "../../curriculum/feedback.ts";
@@ -19,10 +20,10 @@ import type { OpenTask } from "../../tasks/scoring/scorer.ts";
 import { inStretches } from "../../base/stretches.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { ServiceHandlers } from "../../base/rpc.ts";
-import { checkBytes, pageToken, readPage, readPlace } from "../request-checks.ts";
+import { pageToken, readPage, readPlace } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
-import { GROUP_ID_BYTES_MAX, readRunId } from "../run-ids.ts";
+import { readRunId } from "../run-ids.ts";
 import { keptToWire } from "./write-tasks.ts";
 import { readFilter } from "./sample-filter.ts";
 import { outcomeToWire } from "../write-outcome.ts";
@@ -54,16 +55,12 @@ export function keepGroup(
 
 type Handlers = Pick<ServiceHandlers<typeof CurriculumService>, "listRunSamples" | "deleteRunSamples">;
 
-const PAGE_DEFAULT = 100;
-const PAGE_MAX = 1000;
-const ARM_ID_BYTES_MAX = 64;
-
 export function keptSampleHandlers(deps: ServiceDeps): Handlers {
   const { runs, samples: kept } = deps;
   return {
     async listRunSamples(request, { signal }) {
       const runId = readRunId(request);
-      const { size: limit, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const { size: limit, after } = readPage(request, LIMITS.ListRunSamplesRequest.page_size);
       const [below] = readPlace(after, 1);
       const run = okOrThrow(await runs.get(runId));
       const test = testOf(request, run, okOrThrow(await runs.incarnations(runId)));
@@ -93,8 +90,7 @@ function testOf(
   ofRun: readonly string[],
 ): (sample: KeptSample) => boolean {
   const filter = readFilter(request.filter);
-  const armId = checkBytes(request.armId, ARM_ID_BYTES_MAX, "arm_id");
-  const groupId = checkBytes(request.groupId, GROUP_ID_BYTES_MAX, "group_id");
+  const { armId, groupId } = request;
   const incarnations = new Set(ofRun);
   return (sample) =>
     incarnations.has(sample.incarnation) &&

@@ -5,10 +5,10 @@ import {
   type TrainerSettings,
   TrainerSettingsSchema,
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { LIMITS } from "../../../proto/limits.ts";
 import { RpcError } from "../../base/rpc.ts";
 import { checkBytes, checkRange, invalid } from "../request-checks.ts";
 
-const TEXT_BYTES_MAX = 256;
 const COUNT_MAX = 2 ** 24;
 const IMPORTANCE_LEVELS: readonly string[] = ["", "token", "sequence"];
 
@@ -25,7 +25,7 @@ export function checkTrainer(settings: TrainerSettings, field: string): void {
   for (const { name, localName } of TrainerSettingsSchema.fields) {
     const value = settings[localName as keyof TrainerSettings];
     const [, min = 1, max = COUNT_MAX] = RANGES.find(([ending]) => ending.test(name)) ?? [];
-    if (typeof value === "string") checkBytes(value, TEXT_BYTES_MAX, `${field}.${name}`);
+    if (typeof value === "string") checkBytes(value, LIMITS.TrainerSettings.algorithm.max, `${field}.${name}`);
     else if (value !== undefined) checkRange(Number(value), min, max, `${field}.${name}`);
   }
   if (!IMPORTANCE_LEVELS.includes(settings.importanceLevel))

@@ -1,6 +1,7 @@
 /**
  * Handlers of EnvironmentService. Each reads a request, calls the domain and writes the response. They keep no state.
  */
+import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../../envs/environment.ts";
@@ -48,10 +49,7 @@ import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { groupToWire } from "../write-outcome.ts";
 import { environmentToWire } from "./write.ts";
 
-const CATEGORY_BYTES_MAX = 64;
-const REQUEST_ID_BYTES_MAX = 128;
-/** Maximum number of further requests in a stream's message, and of bytes in a message that has some. */
-const MORE_MAX = 63;
+/** Maximum bytes of a stream's message that has further requests. */
 const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
 const LISTS_KEPT = 64;
 
@@ -83,8 +81,9 @@ function createDirectory(
   return {
     getServerInfo: (_, context) => serverInfo(deps, context),
     listEnvironments({ category, pageSize, pageToken }) {
-      checkBytes(category, CATEGORY_BYTES_MAX, "category");
-      const asked = readPage({ pageSize, pageToken }, 100, 1000);
+      const limits = LIMITS.ListEnvironmentsRequest;
+      checkBytes(category, limits.category.max, "category");
+      const asked = readPage({ pageSize, pageToken }, limits.page_size);
       const key = JSON.stringify([category, pageSize, pageToken]);
       const all = described();
       const list = lists.get(key);
@@ -170,7 +169,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
 
 /** Returns the further requests of a message. */
 function moreOf({ more }: StreamStepsRequest): readonly StreamStepsRequest[] {
-  checkCount(more.length, MORE_MAX, "more");
+  checkCount(more.length, LIMITS.StreamStepsRequest.more.max, "more");
   for (const [i, { more: within }] of more.entries()) checkCount(within.length, 0, `more[${i}].more`);
   return more;
 }
@@ -207,7 +206,7 @@ async function streamStep(
   const moreBytes = Math.min(MORE_BYTES_MAX, deps.limits.messageBytesMax);
   const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreBytes });
   try {
-    checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
+    checkBytes(request.requestId, LIMITS.StreamStepsRequest.request_id.max, "request_id");
     if (request.requestId === "") throw invalid("request_id", "it is required");
     checkGroups(request.groups, deps.limits);
     response.groups = await scoreGroups(deps, request.groups, caller, stepAside);

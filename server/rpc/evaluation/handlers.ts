@@ -1,4 +1,5 @@
 /** Handlers of EvaluationService. Each reads a request, calls the domain and writes the response. */
+import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
 import { once } from "node:events";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
@@ -13,15 +14,14 @@ import { outcomeToWire } from "../write-outcome.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
 import {
   checkBytes,
-  checkCount,
   checkId,
-  checkRange,
   invalid,
   pageOf,
   pageToken,
   readPage,
   readPlace,
   required,
+  withLimits,
 } from "../request-checks.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
@@ -30,24 +30,18 @@ import { readFilter } from "../curriculum/sample-filter.ts";
 import { inStretches } from "../../base/stretches.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
 
-const ID_BYTES_MAX = 128;
+/** Maximum bytes of a suite's id and of an instance's hash. Longer ones name nothing. */
 const SUITE_BYTES_MAX = 128;
-const MODEL_BYTES_MAX = 256;
-const PART_BYTES_MAX = 128;
 const HASH_BYTES_MAX = 64;
-const SAMPLES_PER_TASK_MAX = 1024;
-const SUBMISSIONS_MAX = 1024;
-const PAGE_DEFAULT = 100;
-const PAGE_MAX = 1000;
 
 type Handlers = ServiceHandlers<typeof wire.EvaluationService>;
 
 export function createEvaluationService(deps: ServiceDeps): Handlers {
-  return { ...evaluationHandlers(deps), ...sampleHandlers(deps) };
+  return withLimits(wire.EvaluationService, { ...evaluationHandlers(deps), ...sampleHandlers(deps) });
 }
 
 function readId({ evaluationId }: { readonly evaluationId: string }): string {
-  return checkId(evaluationId, ID_BYTES_MAX, "evaluation_id");
+  return checkId(evaluationId, LIMITS.CreateEvaluationRequest.evaluation_id.max, "evaluation_id");
 }
 
 function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
@@ -57,7 +51,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
       // A space sorts before all characters of an id, so "a" comes before "a-b".
       const keyOf = ({ id, version }: wire.Suite): string => `${id} ${1e9 - version}`;
       suites.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, PAGE_DEFAULT, PAGE_MAX));
+      const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, LIMITS.ListSuitesRequest.page_size));
       return create(wire.ListSuitesResponseSchema, { suites: items, nextPageToken });
     },
     async createEvaluation(request) {
@@ -67,8 +61,8 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
       const choice = {
         suite: checkBytes(request.suite, SUITE_BYTES_MAX, "suite"),
         suiteVersion: request.suiteVersion,
-        samplesPerTask: checkRange(request.samplesPerTask || 1, 1, SAMPLES_PER_TASK_MAX, "samples_per_task"),
-        model: checkBytes(request.model, MODEL_BYTES_MAX, "model"),
+        samplesPerTask: request.samplesPerTask || 1,
+        model: request.model,
         ...(answerFormat && { answerFormat }),
         ...(request.thinking && { thinking: required(thinkings.fromWire(request.thinking), "thinking") }),
       };
@@ -80,7 +74,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
       return create(wire.GetEvaluationResponseSchema, { evaluation });
     },
     async listEvaluations(request) {
-      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const { size, after } = readPage(request, LIMITS.ListEvaluationsRequest.page_size);
       const suite = checkBytes(request.suite, SUITE_BYTES_MAX, "suite");
       const { items, next } = await evaluations.list(after ?? "", size, suite);
       const page = { evaluations: items.map(listedToWire), nextPageToken: pageToken(next) };
@@ -103,7 +97,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
   return {
     async listPendingTasks(request, { signal }) {
       const id = readId(request);
-      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const { size, after } = readPage(request, LIMITS.ListPendingTasksRequest.page_size);
       const [ordinal = -1] = readPlace(after, 1);
       const { tasks, next } = okOrThrow(await evaluations.pending(id, ordinal, size, signal));
       return create(wire.ListPendingTasksResponseSchema, {
@@ -121,21 +115,20 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
         yield* replies;
     },
     async batchSubmitCompletions({ completions }, context) {
-      checkCount(completions.length, SUBMISSIONS_MAX, "completions", 1);
       const results = await Promise.all(completions.map((request) => submitOne(deps, request, context, nothing)));
       return create(wire.BatchSubmitCompletionsResponseSchema, { results });
     },
     async listSamples(request) {
       const id = readId(request);
-      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const { size, after } = readPage(request, LIMITS.ListSamplesRequest.page_size);
       const [ordinal = -1, index = -1] = readPlace(after, 2);
       const { samples, next } = okOrThrow(
         await evaluations.samples(id, {
           after: { ordinal, index },
           limit: size,
           filter: readFilter(request.filter),
-          part: checkBytes(request.part, PART_BYTES_MAX, "part"),
-          category: checkBytes(request.category, PART_BYTES_MAX, "category"),
+          part: request.part,
+          category: request.category,
           instanceHash: checkBytes(request.instanceHash, HASH_BYTES_MAX, "instance_hash"),
         }),
       );

@@ -46,7 +46,7 @@ async function expandPatterns(arm: ReturnType<typeof family>, run?: readonly { r
   const tried: string[] = [];
   const registry = createRegistry([...environments, mounted(tried)]);
   const isServed = await findServedArms([arm], registry, run);
-  const arms = withFamilies([arm], { registry, isServed }, 1024, "config.arms");
+  const arms = withFamilies([arm], { registry, isServed }, "config.arms");
   return { ids: arms.map(({ id }) => id), tried };
 }
 
