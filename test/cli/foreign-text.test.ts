@@ -113,12 +113,16 @@ test("lint allows no other way to the standard streams", async () => {
     'process.stderr.write("x");',
     "export const out = process.stdout;",
     "export const { stderr } = process;",
-    'import { writeSync } from "node:fs";\nwriteSync(2, "x");',
+    'import { writeSync } from "node:fs"; writeSync(2, "x");',
   ];
-  for (const file of ["cli/notes.ts", "server/runtime/processes.ts"])
-    for (const way of ways) {
-      const [result] = await eslint.lintText(`${way}\n`, { filePath: file });
-      const said = result?.messages.map(({ message }) => message).join(" ");
-      expect(said, `${file}: ${way}`).toContain("Write by server/runtime/terminal.ts");
-    }
+  for (const filePath of ["cli/notes.ts", "server/runtime/processes.ts"]) {
+    // All in one text, because each text has the types of the whole program read again.
+    const [result] = await eslint.lintText(`${ways.join("\n")}\n`, { filePath });
+    const refused = new Set(
+      result?.messages.flatMap(({ message, line }) =>
+        message.includes("Write by server/runtime/terminal.ts") ? [line] : [],
+      ),
+    );
+    expect(ways.filter((_, line) => !refused.has(line + 1))).toEqual([]);
+  }
 });

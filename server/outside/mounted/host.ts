@@ -145,22 +145,27 @@ class RunningHost {
     const path = python.includes("/") ? resolve(python) : python;
     this.#child = spawn(path, program, { cwd: FOLDER, env: environmentOfHost(options.target), stdio: "pipe" });
     this.#exited = this.#watch();
-    options.signal?.addEventListener("abort", () => this.#end("it was closed"), { once: true });
   }
 
   async start(): Promise<StartedHost> {
     const { promise, resolve } = Promise.withResolvers<StartedHost>();
     this.#ready = resolve;
     const late = setTimeout(() => this.#end(`it was not ready within ${START_MS_MAX} ms`), START_MS_MAX);
+    const { signal } = this.#options;
+    const stop = (): void => this.#end("it was closed");
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener("abort", stop, { once: true });
     const socket = join(this.#folder, "workers");
     try {
       this.#server = await listenAt(socket, (connection) => this.#take(connection));
-      this.#tell(this.#startFrame(socket));
+      if (this.#isEnded) this.#server.close();
+      else this.#tell(this.#startFrame(socket));
     } catch (error) {
       this.#end(`no socket for its workers (${String(error)})`);
     }
     const started = await promise;
     clearTimeout(late);
+    signal?.removeEventListener("abort", stop);
     if (started.kind === "failed") await this.close();
     return started;
   }

@@ -95,6 +95,9 @@ class Local {
   #calls = 0;
   #restartMs = RESTART_MS_MIN;
   #restart: NodeJS.Timeout | undefined;
+  /** The restart in progress. */
+  #restarting: Promise<void> | undefined;
+  readonly #closing = new AbortController();
   #isClosed = false;
   #isDue = false;
 
@@ -106,7 +109,9 @@ class Local {
   async start(): Promise<string | undefined> {
     // A rejected host's end is no loss: the caller starts another.
     let isTaken = true;
-    const started = await startHost(this.#options, {
+    const { signal = this.#closing.signal } = this.#options;
+    const options = { ...this.#options, signal: AbortSignal.any([signal, this.#closing.signal]) };
+    const started = await startHost(options, {
       onWorker: (worker) => this.#welcome(worker),
       onFrame: (worker, frame) => this.#heed(worker, frame),
       onHeld: (worker, held) => this.#hear(worker, held),
@@ -327,7 +332,9 @@ class Local {
     clearTimeout(this.#restart);
     const delayMs = this.#restartMs;
     this.#restartMs = Math.min(RESTART_MS_MAX, 2 * delayMs);
-    this.#restart = setTimeout(() => void this.#tryAgain(), delayMs);
+    this.#restart = setTimeout(() => {
+      this.#restarting = this.#tryAgain();
+    }, delayMs);
   }
 
   async #tryAgain(): Promise<void> {
@@ -343,7 +350,8 @@ class Local {
   async #close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#restart);
-    await this.#host?.close();
+    this.#closing.abort();
+    await Promise.all([this.#host?.close(), this.#restarting]);
     for (const item of this.#queue.drain()) item.settle(failure("unavailable", "the server stops"));
   }
 }

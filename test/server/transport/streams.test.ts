@@ -94,7 +94,7 @@ describe("backpressure", () => {
     let produced = 0;
     const server = await start({
       async *streamSteps() {
-        for (; produced < 4000; produced += 1) yield create(StreamStepsResponseSchema, { requestId: big });
+        for (; produced < 500; produced += 1) yield create(StreamStepsResponseSchema, { requestId: big });
       },
     });
     const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 65_535 } });
@@ -110,7 +110,7 @@ describe("backpressure", () => {
     expect(produced).toBeLessThan(100);
     stream.resume();
     expect(await ended).toMatchObject({ "grpc-status": "0" });
-    expect(produced).toBe(4000);
+    expect(produced).toBe(500);
     session.destroy();
   });
 

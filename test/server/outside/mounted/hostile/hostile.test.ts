@@ -135,6 +135,8 @@ describe.each([
   let client: GradusClient;
   let task: Task;
   let isRefused = false;
+  /** Draws a task. A server listens before its mount is ready, and a host that ends until then ends the server. */
+  const drawn = (): Promise<Task> => client.reset({ environment: "mine/foreign", level: "default", seed: 1 });
   beforeAll(async () => {
     start = await prepare(folder.path, without, allowed);
     try {
@@ -146,7 +148,7 @@ describe.each([
       return;
     }
     client = createClient(server.address, { token: TOKEN });
-    task = await client.reset({ environment: "mine/foreign", level: "default", seed: 1 });
+    task = await drawn();
   });
   afterAll(() => {
     if (!isRefused) client.close();
@@ -192,6 +194,7 @@ describe.each([
   test("they end too when the host's first process is killed, when the server is, and when both are", async () => {
     if (isRefused) return;
     server = await start();
+    await drawn();
     const [first = 0] = hostsOf(server);
     process.kill(first, "SIGKILL");
     await until(() => processesOf([first]).length === 0 || hostsOf(server).some((pid) => pid !== first));
@@ -202,6 +205,7 @@ describe.each([
     await until(() => processesOf(hosts).length === 0);
     await until(() => readdirSync(join(folder.path, "tmp")).length === 0);
     server = await start();
+    await drawn();
     const others = hostsOf(server);
     for (const pid of others) process.kill(pid, "SIGKILL");
     await server.kill("SIGKILL");
