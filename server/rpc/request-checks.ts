@@ -2,6 +2,9 @@
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import { type Limit, LIMITS } from "../../proto/limits.ts";
+import { callerName } from "../base/fair-turns.ts";
+import type { Requester } from "../background/background-threads.ts";
+import type { GroupRef } from "../curriculum/feedback.ts";
 import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { type CallContext, RpcError, type ServiceHandlers } from "../base/rpc.ts";
 
@@ -226,4 +229,26 @@ export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page:
     items: shown,
     nextPageToken: pageToken(rest.length > shown.length && last !== undefined ? keyOf(last) : undefined),
   };
+}
+
+// Ids of runs and of their groups, and the caller of a request.
+
+export function readRunId({ runId }: { readonly runId: string }): string {
+  return checkId(runId, LIMITS.CreateRunRequest.run_id.max, "run_id");
+}
+
+/** Reads a group id. It is the inverse of runGroupId. */
+export function readGroupId(groupId: string, runId: string, field: string): GroupRef {
+  checkBytes(groupId, LIMITS.CompletionGroup.group_id.max, field);
+  const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
+  if (run === runId && cursor === "e")
+    throw invalid(field, "it is of an evaluation arm, whose groups take scores and nothing else");
+  if (run !== runId || rest.length > 0 || !/^\d{1,16}$/.test(cursor))
+    throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
+  return { incarnation, cursor: Number(cursor) };
+}
+
+/** Returns the caller as whom tasks and background jobs are requested. */
+export function requesterOf({ caller, peer, signal }: CallContext): Requester {
+  return { caller: callerName(caller, peer), signal };
 }

@@ -7,22 +7,19 @@ import type { RunConfig } from "../../curriculum/types.ts";
 import type { Life } from "../../simulation/simulated-outcome.ts";
 import { students } from "../../simulation/students.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import type { Requester } from "../../tasks/making/mounted-tasks.ts";
 import { runFields } from "../../run-files/contract.ts";
 import { fieldIn, lineIn, type RunText } from "../../run-files/read-run-file.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { findServedArms } from "./arm-families.ts";
-import { checkArms } from "./try-arms.ts";
-import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
-import { countRanks } from "./rank-ranges.ts";
-import { checkBytes, checkRange, invalid, required } from "../request-checks.ts";
+import { rowWarnings } from "./check-arms.ts";
+import { checkBytes, checkRange, invalid, required, requesterOf } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { simulatedPlaces } from "./simulated-places.ts";
 import { invalidAt } from "../to-rpc-error.ts";
-import { keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
-import { requesterOf, valueOrThrow } from "../environment/inspect-handlers.ts";
+import { runConfigToWire } from "./read-run-config.ts";
+import { valueOrThrow } from "../environment/inspect-handlers.ts";
 import { checkConfig, checkParts } from "../../curriculum/check-config.ts";
+import { checkTasks, readConfig } from "./create-run.ts";
 
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
 
@@ -66,39 +63,12 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/**
- * Reads a run's configuration. `there` is the configuration of an existing run of that id: its arms keep their versions,
- * and its families their levels.
- */
-export async function readConfig(
-  deps: ServiceDeps,
-  asked: wire.RunConfig,
-  there?: RunConfig<TaskSpec>,
-): Promise<RunConfig<TaskSpec>> {
-  const isServed = await findServedArms(asked.arms, deps.registry, there?.arms);
-  const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
-  return { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
-}
-
 /** Reads a configuration for which there is no run, and refuses what CreateRun would refuse. */
 async function readNewConfig(deps: ServiceDeps, asked: wire.RunConfig): Promise<RunConfig<TaskSpec>> {
   const config = await readConfig(deps, asked);
   const wrong = checkConfig(config) ?? checkParts(config, config.policy);
   if (wrong !== undefined) throw invalidAt("config.", wrong);
   return config;
-}
-
-/** Refuses a run whose arms give no tasks, or give tasks on which it must not train. */
-export async function checkTasks(
-  deps: ServiceDeps,
-  config: RunConfig<TaskSpec>,
-  trainOnEvaluated: boolean,
-  requester: Requester,
-): Promise<void> {
-  await checkArms(deps, config, requester);
-  const { evaluationArms: arms, seed } = config;
-  await checkArms(deps, { arms, seed }, requester, "config.evaluation_arms");
-  if (!trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
 }
 
 interface Found {

@@ -13,10 +13,9 @@ import type { TaskSpec } from "../../tasks/spec.ts";
 import { inStretches } from "../../base/stretches.ts";
 import { feedbackToWire } from "../write-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
-import { findServedArms } from "./arm-families.ts";
-import { checkingHandlers, checkTasks, readConfig } from "./check-run.ts";
-import { checkArms } from "./try-arms.ts";
-import { checkEvaluatedRows, rowWarnings } from "./row-overlaps.ts";
+import { findServedArms } from "./expand-families.ts";
+import { checkingHandlers } from "./check-run.ts";
+import { checkEvaluatedRows, checkArms } from "./check-arms.ts";
 import { countRanks } from "./rank-ranges.ts";
 import { begunRatings, rowHandlers } from "./row-handlers.ts";
 import {
@@ -28,21 +27,21 @@ import {
   pageToken,
   readPage,
   readPlace,
-  required,
   toCount,
   withLimits,
+  readGroupId,
+  readRunId,
+  requesterOf,
 } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { historiesOf } from "./history.ts";
 import { keptSampleHandlers } from "./samples.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { evaluationToWire, issuedToWire } from "./write-tasks.ts";
-import { readGroupId, readRunId } from "../run-ids.ts";
-import { addedArms, runConfigToWire } from "./run-config.ts";
-import { requesterOf } from "../environment/inspect-handlers.ts";
-import { checkSameTrainer } from "./trainer-settings.ts";
-import { policyFromWire } from "./policy.ts";
+import { addedArms, runConfigToWire } from "./read-run-config.ts";
+import { policyFromWire } from "./read-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./write.ts";
+import { createRun } from "./create-run.ts";
 
 const ARM_ID = LIMITS.Arm.id;
 const ARMS = LIMITS.RunConfig.arms;
@@ -64,23 +63,7 @@ type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
 function runHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   return {
-    async createRun(request, context) {
-      const runId = readRunId(request);
-      const asked = required(request.config, "config");
-      // An existing run was tried when it was created, and keeps the arms that its families had then.
-      const existing = await runs.get(runId);
-      const there = existing.kind === "ok" ? existing.value.config : undefined;
-      const config = await readConfig(deps, asked, there);
-      if (existing.kind === "not_found") {
-        await checkTasks(deps, config, asked.trainOnEvaluated, requesterOf(context));
-        for (const warning of await rowWarnings(deps, config))
-          context.log.warn({ runId, warning }, "warning about the rows of a new run");
-      }
-      const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
-      const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
-      checkSameTrainer(runId, runConfigToWire(run.config), asked);
-      return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
-    },
+    createRun: (request, context) => createRun(deps, request, context),
     async getRun(request) {
       const run = okOrThrow(await runs.get(readRunId(request)));
       return create(wire.GetRunResponseSchema, { run: runToWire(run) });

@@ -14,8 +14,7 @@ import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { poolDigest } from "../../rows/digest.ts";
 import { RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { checkRange, invalid, pageToken, readPage } from "../request-checks.ts";
-import { readRunId } from "../run-ids.ts";
+import { checkRange, invalid, pageToken, readPage, readRunId } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 

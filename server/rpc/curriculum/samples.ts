@@ -20,12 +20,11 @@ import type { OpenTask } from "../../tasks/scoring/scorer.ts";
 import { inStretches } from "../../base/stretches.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { ServiceHandlers } from "../../base/rpc.ts";
-import { pageToken, readPage, readPlace } from "../request-checks.ts";
+import { pageToken, readPage, readPlace, readRunId } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
-import { readRunId } from "../run-ids.ts";
 import { keptToWire } from "./write-tasks.ts";
-import { readFilter } from "./sample-filter.ts";
+import { readFilter } from "./read-sample-filter.ts";
 import { outcomeToWire } from "../write-outcome.ts";
 
 /**

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { GroupView } from "../../curriculum/groups.ts";
-import { policyToWire } from "./policy.ts";
+import { policyToWire } from "./read-policy.ts";
 import type { ListItem } from "../../runs/listing.ts";
 import type { ListedView } from "../../runs/journal.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
@@ -35,7 +35,7 @@ import { closeCauses } from "../enums.ts";
 import { pairsOf } from "../../tasks/scoring/contrast-pairs.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { runGroupId } from "../../tasks/task-id.ts";
-import { runConfigToWire } from "./run-config.ts";
+import { runConfigToWire } from "./read-run-config.ts";
 
 export function listedToWire(item: ListItem): Run {
   if (item.kind === "run") return runToWire(item.view);

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { BackgroundOutcome, Requester } from "../../background/background-threads.ts";
+import type { BackgroundOutcome } from "../../background/background-threads.ts";
 import type { BackgroundTask, Solved, Text } from "../../background/background-jobs.ts";
 import {
   DrawTaskResponseSchema,
@@ -12,11 +12,10 @@ import {
   type TryAnswerRequest,
   TryAnswerResponseSchema,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
-import { callerName } from "../../base/fair-turns.ts";
 import { scoreAlone } from "../../tasks/scoring/score-alone.ts";
 import { asCut, type OpenTask } from "../../tasks/scoring/scorer.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { checkBytes, required } from "../request-checks.ts";
+import { checkBytes, required, requesterOf } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { makeError } from "../to-rpc-error.ts";
 import { baselineToWire, outcomeToWire } from "../write-outcome.ts";
@@ -135,10 +134,6 @@ function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text }: TryAns
   const written = required(value, "text");
   if (kind === "completion") return written;
   return wrapAnswer(checkBytes(written, deps.facts.completionBytesMax, "answer"), scoring.format, "", scoring.thinking);
-}
-
-export function requesterOf({ caller, peer, signal }: CallContext): Requester {
-  return { caller: callerName(caller, peer), signal };
 }
 
 /** Returns the value, or throws the reason why there is none as a gRPC status. */

@@ -26,7 +26,7 @@ import {
 import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
-import { readFilter } from "../curriculum/sample-filter.ts";
+import { readFilter } from "../curriculum/read-sample-filter.ts";
 import { inStretches } from "../../base/stretches.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
 

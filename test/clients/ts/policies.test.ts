@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { policyOf, type PolicyChoice } from "../../../clients/ts/src/policies.ts";
 import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { policyFromWire } from "../../../server/rpc/curriculum/policy.ts";
+import { policyFromWire } from "../../../server/rpc/curriculum/read-policy.ts";
 
 const weights = { a: 1, b: 2 };
 

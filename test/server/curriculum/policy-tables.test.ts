@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
 import { definitionOf } from "../../../server/curriculum/policies/registry.ts";
-import { policyFromWire } from "../../../server/rpc/curriculum/policy.ts";
+import { policyFromWire } from "../../../server/rpc/curriculum/read-policy.ts";
 import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 const ARMS = 4;

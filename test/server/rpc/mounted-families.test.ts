@@ -9,7 +9,7 @@ import { ArmSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { readDescribed } from "../../../server/outside/mounted/read-description.ts";
 import { mountedEnvironment } from "../../../server/outside/mounted/mounted-environment.ts";
 import type { Provider } from "../../../server/outside/mounted/provider.ts";
-import { findServedArms, withFamilies } from "../../../server/rpc/curriculum/arm-families.ts";
+import { findServedArms, withFamilies } from "../../../server/rpc/curriculum/expand-families.ts";
 import { described } from "../../support/mounted/provider.ts";
 
 const LEVELS = ["easy/1", "broken", "away", "hard"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultTimeoutMs } from "../../../server/rpc/curriculum/run-config.ts";
+import { defaultTimeoutMs } from "../../../server/rpc/curriculum/read-run-config.ts";
 import { arm } from "../curriculum/support.ts";
 
 test("groups time out by default in a run that waits for something outside of the server", () => {

@@ -1,7 +1,7 @@
 /** Policies by their name: they are what the contract's messages are, and what cannot be read is refused by its field. */
 import { create, fromJson, type JsonObject, type JsonValue, toBinary, fromBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { policyFromWire, policyToWire } from "../../../server/rpc/curriculum/policy.ts";
+import { policyFromWire, policyToWire } from "../../../server/rpc/curriculum/read-policy.ts";
 import { NamedPolicySchema, PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyExamples } from "../curriculum/policy-examples.ts";
 import { writePolicy } from "../../../server/curriculum/policies/registry.ts";

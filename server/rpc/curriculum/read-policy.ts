@@ -1,13 +1,14 @@
 /**
  * Converts the contract's Policy. A policy is a name with parameters, whether or not the contract has a message for it.
  */
-import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { didYouMean } from "../../../envs/lib/text.ts";
 import type { Json } from "../../curriculum/json.ts";
 import { isInvalid, type Policy } from "../../curriculum/types.ts";
 import { ownKinds, readPolicy, writePolicy } from "../../curriculum/policies/registry.ts";
 import { type Policy as Message, PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { invalid, required } from "../request-checks.ts";
-import { expandWeightPatterns } from "./weight-patterns.ts";
+import { matchesPattern } from "./expand-families.ts";
 
 /** NamedPolicy in JSON. */
 interface Named {
@@ -47,4 +48,44 @@ export function policyToWire(policy: Policy): Message {
   const hasMessage = PolicySchema.fields.some((field) => field.name === name);
   const kind = hasMessage ? { [name]: parameters } : { named: { name, parameters } };
   return fromJson(PolicySchema, { ...kind, ...around } as JsonObject);
+}
+
+// Patterns in the weights of a policy's parts: a key such as np/* gives its weight to each arm whose id matches.
+
+/**
+ * Expands the patterns of one part. An arm that is named by itself keeps its own weight. An arm that two patterns match
+ * is refused.
+ */
+function expandPatterns(weights: JsonObject, armIds: readonly string[], field: string): JsonObject {
+  const own = Object.entries(weights).filter(([name]) => !name.includes("*"));
+  const matched = new Map<string, string>();
+  const spelled: [string, JsonValue][] = [];
+  for (const pattern of Object.keys(weights).filter((name) => name.includes("*"))) {
+    const ids = armIds.filter((id) => matchesPattern(pattern, id));
+    const at = `${field}["${pattern}"]`;
+    if (ids.length === 0) throw invalid(at, `matches no arm${didYouMean(pattern, armIds) || `: ${armIds.join(", ")}`}`);
+    for (const id of ids.filter((each) => !Object.hasOwn(weights, each))) {
+      const other = matched.get(id);
+      if (other !== undefined) throw invalid(at, `arm '${id}' matches '${other}' too: name the arm itself beside them`);
+      matched.set(id, pattern);
+      spelled.push([id, weights[pattern] ?? 0]);
+    }
+  }
+  return Object.fromEntries([...own, ...spelled]);
+}
+
+const PARTS: readonly string[] = ["stages", "tiers", "domains"];
+
+/** Returns a policy's parameters with arms in place of patterns, in the weights of its stages, tiers or domains. */
+function expandWeightPatterns(parameters: JsonObject, armIds: readonly string[], field: string): JsonObject {
+  const entries = Object.entries(parameters).map(([name, parts]) => {
+    if (!PARTS.includes(name) || !Array.isArray(parts)) return [name, parts] as const;
+    const spelled = (parts as readonly JsonObject[]).map(({ weights, ...part }, i) =>
+      weights === undefined
+        ? part
+        : { ...part, weights: expandPatterns(weights as JsonObject, armIds, `${field}.${name}[${i}].weights`) },
+    );
+    return [name, spelled] as const;
+  });
+  return Object.fromEntries(entries);
 }

@@ -30,13 +30,13 @@ import {
   required,
   toCount,
 } from "../request-checks.ts";
-import { type Served, withFamilies } from "./arm-families.ts";
+import { type Served, withFamilies } from "./expand-families.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { invalidAt } from "../to-rpc-error.ts";
 import { rowRuleFromWire } from "./row-handlers.ts";
 import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { checkTrainer } from "./trainer-settings.ts";
-import { policyFromWire } from "./policy.ts";
+import { policyFromWire } from "./read-policy.ts";
 
 const RUN = LIMITS.RunConfig;
 
@@ -44,7 +44,7 @@ const RUN = LIMITS.RunConfig;
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
   readonly isServed?: Served;
   /** The existing run of that id, if any. Its pools may have lost rows since its creation. */
-  readonly there?: RunConfig<TaskSpec> | undefined;
+  readonly existing?: RunConfig<TaskSpec> | undefined;
 };
 
 /** Reads a configuration. It collects as many problems as it can find: see RpcError.others. */
@@ -158,7 +158,7 @@ export function addedArms(
 }
 
 function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
-  const spec = readSpec(inRun(required(arm.spec, `${field}.spec`), config), deps, `${field}.spec`);
+  const spec = readSpec(withRunDefaults(required(arm.spec, `${field}.spec`), config), deps, `${field}.spec`);
   if (spec.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(
       `${field}.spec.split`,
@@ -183,7 +183,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
 }
 
 /** Returns an arm's specification, with unset fields from the run's configuration. */
-function inRun(given: WireSpec, config: wire.RunConfig): WireSpec {
+function withRunDefaults(given: WireSpec, config: wire.RunConfig): WireSpec {
   return {
     ...given,
     answerFormat: given.answerFormat || config.answerFormat,
@@ -197,7 +197,7 @@ function evaluationArmFromWire(
   deps: RunDeps,
   field: string,
 ): EvaluationArm<TaskSpec> {
-  const asked = inRun(required(given, `${field}.spec`), config);
+  const asked = withRunDefaults(required(given, `${field}.spec`), config);
   const split = asked.split === Split.UNSPECIFIED ? Split.EVAL : asked.split;
   if (split === Split.TRAIN)
     throw invalid(
@@ -207,8 +207,8 @@ function evaluationArmFromWire(
   const spec = readSpec({ ...asked, split }, deps, `${field}.spec`);
   const pool = deps.pools.get(spec.pool);
   const rows = pool === undefined ? Infinity : rowCount(pool, spec.level, spec.split);
-  const isThere = deps.there?.evaluationArms.some((arm) => arm.id === id && arm.tasks === tasks) ?? false;
-  if (tasks > rows && !isThere)
+  const isExisting = deps.existing?.evaluationArms.some((arm) => arm.id === id && arm.tasks === tasks) ?? false;
+  if (tasks > rows && !isExisting)
     throw invalid(`${field}.tasks`, `it is ${tasks}, and pool '${spec.pool}' has ${rows} rows of that level and split`);
   checkRange(numGenerations, 0, deps.limits.completionsMax, `${field}.num_generations`);
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
@@ -257,7 +257,7 @@ function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported
 export function keepVersions(
   { registry }: Pick<ServiceDeps, "registry">,
   config: RunConfig<TaskSpec>,
-  there: RunConfig<TaskSpec> | undefined,
+  existing: RunConfig<TaskSpec> | undefined,
 ): RunConfig<TaskSpec> {
   const kept = <Of extends Pick<Arm<TaskSpec>, "id" | "spec">>(arm: Of, before: readonly Of[] = []): Of => {
     const version = before.find(({ id }) => id === arm.id)?.spec.version;
@@ -267,7 +267,7 @@ export function keepVersions(
   };
   return {
     ...config,
-    arms: config.arms.map((arm) => kept(arm, there?.arms)),
-    evaluationArms: config.evaluationArms.map((arm) => kept(arm, there?.evaluationArms)),
+    arms: config.arms.map((arm) => kept(arm, existing?.arms)),
+    evaluationArms: config.evaluationArms.map((arm) => kept(arm, existing?.evaluationArms)),
   };
 }
