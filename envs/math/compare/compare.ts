@@ -163,7 +163,9 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   if (left !== undefined && right !== undefined)
     return areOfOthers(gold, answer) ? different("it is about another letter") : compareReals(left, right, state);
   const areBrackets = gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === 2;
-  return areBrackets ? different("its brackets differ") : undefined;
+  if (areBrackets) return different("its brackets differ");
+  const isOneRelation = (gold.kind === "relation") !== (answer.kind === "relation");
+  return isOneRelation ? undecided("only relations that are linear are solved") : undefined;
 }
 
 /** Returns whether one is a set and the other several sets: {0, 1} beside "{0}, {1}" or {{0}, {1}}. */

@@ -39,7 +39,7 @@ export function pointScope(state: State, real: boolean, variables: ReadonlyMap<s
 }
 
 /** Maximum number of variables for which every combination of signs is tried. With more, only some are. */
-const SIGNED_MAX = 4;
+const SIGNED_MAX = 3;
 /** Minimum number of points of each stage, and the number of tiny points. */
 const STAGE_MIN = 8;
 const TINY = 4;
@@ -86,11 +86,10 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
       for (let i = 0; i < TINY; i++) yield at(rng, () => coordinate("tiny", rng.int(0, 1) === 0, rng));
     },
     *wide() {
-      yield* signed([...EVERYDAY, ...FAR], stage("wide"));
-      yield* signed(["far"], stage("far"));
+      yield* signed([...EVERYDAY, ...FAR, ...FAR], stage("wide"));
       // A term may be flat except near a number that it names. It shows only beside that number.
       const rng = stage("beside");
-      for (const threshold of thresholds().filter((each) => each > NEAR_MAX))
+      for (const threshold of nodes.some(isCurved) ? thresholds().filter((each) => each > NEAR_MAX) : [])
         for (const sign of [1n, -1n]) yield at(rng, () => beside(sign * threshold, rng));
     },
     *whole() {
@@ -150,6 +149,10 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   const re = least + span;
   return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
 }
+
+/** Returns whether an expression holds a function or a power of a variable exponent, and may be flat in places. */
+const isCurved = (node: Node): boolean =>
+  some(node, (part) => part.kind === "call" || (part.kind === "power" && variablesOf(part.exponent).size > 0));
 
 /** Numbers up to this one need no points of their own, because everyday points are near them. */
 const NEAR_MAX = 5n;

@@ -1,27 +1,17 @@
-/**
- * Compares equations and inequalities that name no value. Polynomial ones are compared by their zeros and signs. Others
- * are compared by whether they are multiples of each other.
- */
-import { fractionOf } from "../exact/normal.ts";
-import { signOfAll } from "../exact/roots-and-absolutes.ts";
+/** Compares equations and inequalities that name no value. They are equal if one is a multiple of the other. */
 import {
-  areSame,
-  asConstant,
-  coefficientsIn,
-  constantOf,
-  degreeIn,
-  type Polynomial,
-  primitive,
-  quotient,
-  times,
-} from "../exact/polynomial.ts";
-import { type Fraction, isWithin, newRing, nodeOf, reduced, type Ring, substituted } from "../exact/ring.ts";
-import { differenceOf, type Node, numberNode, productOf, type Relation, replaced, variablesOf } from "../syntax.ts";
+  differenceOf,
+  type Node,
+  numberNode,
+  productOf,
+  type Relation,
+  replaced,
+  type Term,
+  variablesOf,
+} from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { type Rng, rngFor } from "../../lib/rng.ts";
-import { haveSameZeros, signAt, type Univariate, univariateIn } from "../exact/zeros.ts";
 import { evaluate, type Scope } from "../evaluate.ts";
-import { divide, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { add, divide, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { pointScope, points } from "./points.ts";
 import { compareScalars } from "./scalars.ts";
 
@@ -35,16 +25,45 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
     return undecided("chains of relations of different lengths are not compared");
   if (gold.parts.length > 2) return compareChains(gold, answer, state);
   const [left, right] = [directed(gold), directed(answer)];
-  if (left.operator !== right.operator) return different("its relation sign differs");
+  if (left.operator !== right.operator)
+    return variablesOf(gold).size > 1
+      ? different("its relation sign differs")
+      : undecided("only relations that are linear are solved");
   const isEquation = left.operator === "=" || left.operator === "≠";
   if (!isEquation && left.operator !== ">" && left.operator !== "≥")
     return undecided(`"${left.operator}" is not compared`);
-  const ring = newRing(state.budget, true);
-  const [one, other] = [left, right].map(({ gap }) => partsOf(gap, ring));
-  if (one === undefined || other === undefined) return compareProportions(left.gap, right.gap, isEquation, state);
-  const compare = isEquation ? compareZeros : left.operator === "≥" ? compareBounds : compareSigns;
-  const found = compare(one, other, ring, state);
-  return found ?? compareProportions(left.gap, right.gap, isEquation, state);
+  // Zeros of a denominator count for nothing, so an equation may be multiplied by its denominators.
+  const [one, other] = [left, right].map(({ gap }) => (isEquation ? fractionOf(gap)[0] : gap)) as [Node, Node];
+  return compareProportions(one, other, isEquation, state);
+}
+
+const ONE = numberNode(1n);
+const isOne = (node: Node): boolean => node === ONE;
+
+/** Returns a product without factors that are ONE. */
+function timesOf(left: Node, right: Node): Node {
+  return isOne(left) ? right : isOne(right) ? left : productOf(left, right);
+}
+
+/** Splits an expression into numerator and denominator. */
+function fractionOf(node: Node): readonly [over: Node, under: Node] {
+  if (node.kind === "bracket" && node.items.length === 1) return fractionOf(node.items[0] as Node);
+  if (node.kind === "multiply")
+    return node.factors.reduce<readonly [Node, Node]>(
+      ([over, under], factor) => {
+        const [top, bottom] = fractionOf(factor.node);
+        const [more, less] = factor.inverse ? [bottom, top] : [top, bottom];
+        return [timesOf(over, more), timesOf(under, less)];
+      },
+      [ONE, ONE],
+    );
+  const parts = node.kind === "add" ? node.terms.map((term) => fractionOf(term.node)) : [];
+  if (node.kind !== "add" || parts.every(([, under]) => isOne(under))) return [node, ONE];
+  const terms = node.terms.map(({ sign }, i): Term => {
+    const [over] = parts[i] as readonly [Node, Node];
+    return { sign, node: parts.reduce((top, [, under], j) => (j === i ? top : timesOf(top, under)), over) };
+  });
+  return [{ kind: "add", terms }, parts.reduce<Node>((bottom, [, under]) => timesOf(bottom, under), ONE)];
 }
 
 /** Rewrites a relation as "something > 0" or "something = 0". */
@@ -68,166 +87,40 @@ function compareChains(gold: RelationNode, answer: RelationNode, state: State): 
     : all(count, (i) => compareRelations(pair(gold, i), pair(answer, count - 1 - i), state));
 }
 
-/** Returns the difference of the sides as a fraction with reduced roots. Undefined if it has no such form. */
-function partsOf(gap: Node, ring: Ring): Fraction | undefined {
-  const fraction = fractionOf(gap, ring);
-  const [num, den] = [fraction && reduced(fraction.num, ring), fraction && reduced(fraction.den, ring)];
-  return num !== undefined && den !== undefined && den.size > 0 ? { num, den } : undefined;
-}
-
-const arePlain = ({ atoms }: Ring): boolean => atoms.every(({ kind }) => kind === "variable");
-
-/** Compares equations by their zeros. Undefined means: algebra cannot decide. */
-function compareZeros(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
-  const [left, right] = [primitive(gold.num).part, primitive(answer.num).part];
-  if (left.size > 0 && areSame(left, right)) return EQUAL;
-  if (left.size === 0 || right.size === 0)
-    return left.size === right.size ? EQUAL : arePlain(ring) ? different("it is another equation") : undefined;
-  const dens = times(gold.den, answer.den, ring.budget);
-  const [more, less] = [quotient(right, left, ring.budget), quotient(left, right, ring.budget)];
-  if (dens !== undefined && more !== undefined && isHarmless(more, left, dens, ring)) return EQUAL;
-  if (dens !== undefined && less !== undefined && isHarmless(less, right, dens, ring)) return EQUAL;
-  if (!arePlain(ring)) return undefined;
-  return haveOtherZeros(left, right, ring, state)
-    ? different("it is another equation")
-    : undecided("the equations are no multiples of each other");
-}
-
-const REPEATS_MAX = 6;
-
-/** Returns whether a factor adds no zeros: all its zeros are zeros of the equation or of a denominator. */
-function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, ring: Ring): boolean {
-  let rest = factor;
-  const part = primitive(dens).part;
-  for (const divisor of [equation, part]) {
-    if (divisor.size === 1 && divisor.has("")) continue;
-    for (let turn = 0; turn < REPEATS_MAX; turn++) {
-      const next = quotient(rest, divisor, ring.budget);
-      if (next === undefined) break;
-      rest = next;
-    }
-  }
-  const squared = times(part, part, ring.budget);
-  const isInDens =
-    squared !== undefined &&
-    part.size + rest.size > 2 &&
-    quotient(squared, primitive(rest).part, ring.budget) !== undefined;
-  return isInDens || signOfAll(rest, ring) !== undefined;
-}
-
-/** Compares relations with ≥. The relation x/y ≥ 0 excludes y = 0, and xy ≥ 0 does not. */
-function compareBounds(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
-  const found = compareSigns(gold, answer, ring, state);
-  const [den, other] = [gold, answer].map((each) => primitive(each.den).part) as [Polynomial, Polynomial];
-  if (found?.kind !== "equal" || areSame(den, other)) return found;
-  const haveZeros = [den, other].some((each) => signOfAll(each, ring) === undefined);
-  return haveZeros ? undecided("they may differ where a denominator is 0") : found;
-}
-
-/** Compares inequalities by their signs. Undefined means: algebra cannot decide. */
-function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
-  const [left, right] = [gold, answer].map(({ num, den }) => times(num, den, ring.budget));
-  if (left === undefined || right === undefined || left.size === 0 || right.size === 0) return undefined;
-  const [one, other] = [primitive(left), primitive(right)];
-  const isTurned = one.content < 0n !== other.content < 0n;
-  if (areSame(one.part, other.part)) return isTurned ? different("it is the opposite relation") : EQUAL;
-  const factor = quotient(other.part, one.part, ring.budget) ?? quotient(one.part, other.part, ring.budget);
-  if (factor !== undefined && signOfAll(factor, ring) === (isTurned ? -1 : 1)) return EQUAL;
-  if (!arePlain(ring)) return undefined;
-  return haveOtherSigns(left, right, ring, state)
-    ? different("it is another relation")
-    : undecided("the relations are no multiples of each other");
-}
-
-// Exact points, on lines along each variable, at which two polynomials are found to differ.
-
-/** Largest distances of the other variables from 0. */
-const SIZES = [0, 5, 30, 2_000];
-
-/**
- * Yields both polynomials as functions of one variable, for each variable in turn. The other variables get random whole
- * numbers.
- */
-function* lines(
-  left: Polynomial,
-  right: Polynomial,
-  ring: Ring,
-  state: State,
-): Generator<readonly [Univariate, Univariate, Rng]> {
-  const rng = rngFor("math-witnesses", state.seed);
-  for (const size of SIZES)
-    for (const [index] of ring.atoms.entries()) {
-      let both: readonly (Polynomial | undefined)[] = [left, right];
-      for (const [other] of ring.atoms.entries()) {
-        if (other === index) continue;
-        const value = constantOf(BigInt(rng.int(-size, size)));
-        both = both.map((each) => each && substituted(each, other, value, ring));
-      }
-      const [one, two] = both.map((each) => each && univariateIn(each, index));
-      if (one !== undefined && two !== undefined) yield [one, two, rng];
-    }
-}
-
-/** Returns whether a point was found that is a zero of only one polynomial. */
-function haveOtherZeros(left: Polynomial, right: Polynomial, ring: Ring, state: State): boolean {
-  for (const [one, other] of lines(left, right, ring, state))
-    if (haveSameZeros(one, other, ring.budget) === false) return true;
-  return false;
-}
-
-/** Largest distances of the tested points from 0, in units of 2^-10. */
-const DISTANCES = [1, 30, 1_000, 10_000, 100_000, 10_000_000];
-const SHIFT = 10;
-
-/** Returns whether a point was found at which the polynomials have different signs. */
-function haveOtherSigns(left: Polynomial, right: Polynomial, ring: Ring, state: State): boolean {
-  for (const [one, other, rng] of lines(left, right, ring, state))
-    for (const distance of DISTANCES) {
-      if ((ring.budget.left -= one.length + other.length) < 0) return false;
-      const at = { num: BigInt(rng.int(-distance, distance)), shift: SHIFT };
-      const signs = [one, other].map((each) => (each.length === 0 ? 0 : signAt(each, at)));
-      if (signs[0] !== signs[1]) return true;
-    }
-  return false;
-}
-
-// Relations that are not polynomial. They are equal if one is a multiple of the other, or if both define one variable
-// alike.
-
 const UNLIKE = undecided("the relations are no multiples of each other");
 
 function compareProportions(gold: Node, answer: Node, isEquation: boolean, state: State): Comparison {
   const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
-  const at = sharedPoint(gold, answer, variables, state);
-  if (at === undefined) return undecided("both relations are defined at too few points to compare them");
-  const [goldThere, answerThere] = [gold, answer].map((node) => placed(node, at.point)) as [Node, Node];
+  const there = sharedValues(gold, answer, variables, state);
+  if (there === undefined) return undecided("both relations are defined at too few points to compare them");
+  const [goldThere, answerThere] = there.values;
   const found = compareScalars(productOf(gold, answerThere), productOf(answer, goldThere), state);
-  if (found.kind === "equal") return at.isPositive || isEquation ? EQUAL : different("it is the opposite relation");
+  if (found.kind === "equal") return there.isPositive || isEquation ? EQUAL : different("it is the opposite relation");
   if (found.kind === "undecided") return found;
   if (!isEquation)
     return areSeenToDiffer(gold, answer, variables, state) ? different("it is another relation") : UNLIKE;
-  return compareGraphs(gold, answer, variables, state);
+  return areSeenApart(gold, answer, variables, state) ? different("it is another equation") : UNLIKE;
 }
 
-/** Returns the node with whole numbers in place of its variables. */
-function placed(node: Node, point: ReadonlyMap<string, bigint>): Node {
-  return [...point].reduce((rest, [name, num]) => replaced(rest, name, numberNode(num)), node);
-}
-
-/** Returns a point of whole numbers where neither expression is 0, and whether their signs agree there. */
-function sharedPoint(
+/** Returns the values at a point of whole numbers where neither is 0, and whether their signs agree there. */
+function sharedValues(
   gold: Node,
   answer: Node,
   variables: readonly string[],
   state: State,
-): { readonly point: ReadonlyMap<string, bigint>; readonly isPositive: boolean } | undefined {
+): { readonly values: readonly [Node, Node]; readonly isPositive: boolean } | undefined {
   for (let turn = 0n; turn < 8n; turn++) {
     const sign = turn % 2n === 0n ? 1n : -1n;
-    const point = new Map(variables.map((name, i) => [name, sign * (2n + turn + 3n * BigInt(i))]));
-    const numbers = new Map([...point].map(([name, value]) => [name, wholeNum(value)]));
-    const scope = pointScope(state, true, numbers);
-    const signs = [gold, answer].map((node) => signThere(node, scope));
-    if (signs.every((each) => each !== undefined && each !== 0)) return { point, isPositive: signs[0] === signs[1] };
+    const point = variables.map((name, i) => [name, sign * (2n + turn + 3n * BigInt(i))] as const);
+    const scope = pointScope(state, true, new Map(point.map(([name, value]) => [name, wholeNum(value)])));
+    const values = [gold, answer].map((node): readonly [Node, number | undefined] => {
+      const value = evaluate(node, scope);
+      if (value?.kind === "exact") return [{ kind: "number", value: value.value }, signOf(value)];
+      const placed = point.reduce((rest, [name, num]) => replaced(rest, name, numberNode(num)), node);
+      return [placed, value && signOf(value)];
+    });
+    const [[one, first], [other, second]] = values as [(typeof values)[0], (typeof values)[0]];
+    if (first && second) return { values: [one, other], isPositive: first === second };
   }
   return undefined;
 }
@@ -247,57 +140,38 @@ function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[],
   return false;
 }
 
-// Equations that define one variable.
-
-const AGREED_MIN = 8;
-
-/** Compares two equations that each define a variable. They are equal if each holds wherever the other does. */
-function compareGraphs(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
-  const [forth, back] = [holdsOn(gold, answer, variables, state), holdsOn(answer, gold, variables, state)];
-  if (forth === false || back === false) return different("it is another equation");
-  return forth === true && back === true ? EQUAL : UNLIKE;
-}
-
 /**
- * Returns whether `other` is 0 on the graph of `equation`. Undefined means: no graph was found, or too few points
- * decide.
+ * Returns whether one equation was seen to fail where the other one holds. Each point is moved along one variable to
+ * where the one equation holds, if that equation is linear in it.
  */
-function holdsOn(equation: Node, other: Node, variables: readonly string[], state: State): boolean | undefined {
-  const graph = variables.flatMap((name) => graphOver(equation, name, state) ?? [])[0];
-  if (graph === undefined) return undefined;
-  let agreed = 0;
-  for (const point of points(variables, state)) {
-    const solution = graph.at(point);
-    if (solution === undefined) continue;
-    const scope = pointScope(state, true, new Map([...point, [graph.name, solution]]));
-    const value = evaluate(other, scope);
-    const found = value && order(value, wholeNum(0n), scope);
-    if (found === "equal" || found === "near") agreed++;
-    else if (found !== undefined && found !== "unclear") return false;
-  }
-  return agreed >= AGREED_MIN ? true : undefined;
+function areSeenApart(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
+  for (const point of points(variables, state))
+    for (const [equation, other] of [
+      [gold, answer],
+      [answer, gold],
+    ] as const)
+      for (const name of variables) {
+        const solved = solvedAt(equation, name, point, state);
+        const sign = solved && signThere(other, pointScope(state, true, solved));
+        if (sign === 1 || sign === -1) return true;
+        if (state.budget.left < 0) return false;
+      }
+  return false;
 }
 
-interface Graph {
-  readonly name: string;
-  readonly at: (point: ReadonlyMap<string, Num>) => Maybe<Num>;
-}
-
-/** Solves an equation c·y + rest = 0 for y, where c is a number. Undefined if the equation has another form. */
-function graphOver(equation: Node, name: string, state: State): Graph | undefined {
-  const ring = newRing(state.budget, true);
-  const fraction = fractionOf(equation, ring);
-  const index = ring.indices.get(`the variable ${name}`);
-  if (fraction === undefined || index === undefined || degreeIn(fraction.num, index) !== 1) return undefined;
-  const isInside = isWithin(name, index, ring);
-  const [rest, factor] = coefficientsIn(fraction.num, index);
-  const slope = factor && asConstant(factor);
-  if (isInside || rest === undefined || slope === undefined || asConstant(fraction.den) === undefined) return undefined;
-  const node = nodeOf(rest, ring);
-  const at = (point: ReadonlyMap<string, Num>): Maybe<Num> => {
-    const scope = pointScope(state, true, point);
-    const value = evaluate(node, scope);
-    return value && divide(negate(value), wholeNum(slope), scope);
-  };
-  return { name, at };
+/** Returns the point moved along a variable to where the equation holds. Undefined if it is not linear there. */
+function solvedAt(
+  equation: Node,
+  name: string,
+  point: ReadonlyMap<string, Num>,
+  state: State,
+): ReadonlyMap<string, Num> | undefined {
+  const moved = (value: Num): Scope => pointScope(state, true, new Map([...point, [name, value]]));
+  const [rest, one] = [0n, 1n].map((value) => evaluate(equation, moved(wholeNum(value))));
+  const scope = moved(wholeNum(0n));
+  const rise = rest && one && add(one, negate(rest), scope);
+  const value = rest && rise && divide(negate(rest), rise, scope);
+  const there = value && evaluate(equation, moved(value));
+  const found = there && order(there, wholeNum(0n), scope);
+  return value && (found === "equal" || found === "near") ? moved(value).variables : undefined;
 }

@@ -6,20 +6,22 @@ const sum = (first: string, rest: number): string =>
   rest === 0 ? first : `${first}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`;
 const nonzero = (rng: Rng, most: number): number => rng.int(1, most) * rng.pick([1, -1]);
 
-/** Makes y = ax + b in forms with equal points: times a number or an expression above 0, with its sides swapped, or a power. */
+/**
+ * Makes y = ax + b in forms with equal points: times a number or an expression above 0, with its sides swapped, or a
+ * power. Only multiples are compared.
+ */
 const sameLine: Maker = (rng) => {
   const [a, b, k] = [nonzero(rng, 9), rng.int(-9, 9), nonzero(rng, 6)];
   const [line, gap] = [sum(`${a}x`, b), `y-(${sum(`${a}x`, b)})`];
+  const multiples = [`${k}y = ${sum(`${k * a}x`, k * b)}`, `${sum(`${a}x`, b)}-y=0`, `x=\\frac{${sum("y", -b)}}{${a}}`];
   const answer = rng.pick([
-    `${k}y = ${sum(`${k * a}x`, k * b)}`,
-    `${sum(`${a}x`, b)}-y=0`,
+    ...multiples,
     `(${gap})(x^2+${Math.abs(k)})=0`,
     `(${gap})(x^2+y^2+${Math.abs(k)})=0`,
     `(${gap})(x^2-${2 * k}x+${k * k + 1})=0`,
     `(${gap})^2=0`,
-    `x=\\frac{${sum("y", -b)}}{${a}}`,
   ]);
-  return { gold: `y=${line}`, answer, isEqual: true, how: "line" };
+  return { gold: `y=${line}`, answer, isEqual: true, isCompared: multiples.includes(answer), how: "line" };
 };
 
 /** Each has a point that the line has not: on x = c, on x² = y², at x = 0, or on another line. */
@@ -38,7 +40,7 @@ const otherLine: Maker = (rng) => {
     `y^2=(${sum(`${a}x`, b)})^2`,
     `|y|=|${sum(`${a}x`, b)}|`,
   ]);
-  return { gold: `y=${sum(`${a}x`, b)}`, answer, isEqual: false, how: "line" };
+  return { gold: `y=${sum(`${a}x`, b)}`, answer, isEqual: false, isCompared: true, how: "line" };
 };
 
 const interval = (
@@ -65,7 +67,7 @@ const sameStretch: Maker = (rng) => {
     `\\{x \\mid |${sum("2x", -2 * middle)}| ${less} ${2 * reach}\\}`,
     `\\{x\\in\\mathbb{R} \\mid ${low} ${less} x ${less} ${high}\\}`,
   ]);
-  return { gold, answer, isEqual: true, how: "stretch" };
+  return { gold, answer, isEqual: true, isCompared: answer.includes("mathbb"), how: "stretch" };
 };
 
 const otherStretch: Maker = (rng) => {
@@ -87,7 +89,7 @@ const otherStretch: Maker = (rng) => {
     `\\{x\\in\\mathbb{Q} \\mid ${low} ${from} x ${to} ${high}\\}`,
     `x ${from === "<" ? ">" : "\\ge"} ${low}`,
   ]);
-  return { gold: text, answer, isEqual: false, how: "stretch" };
+  return { gold: text, answer, isEqual: false, isCompared: true, how: "stretch" };
 };
 
 /** Makes x > a by powers that grow with x. The square does not grow everywhere. */
@@ -103,7 +105,8 @@ const ray: Maker = (rng) => {
     `(x-${a})^3>0`,
   ];
   const others = [`x^2>${a * a}`, `x^3\\ge${a ** 3}`, `|x|>${a}`, `(x-${a})(x-${a + 1000})^2>0`, `x^3>${a ** 3 + 1}`];
-  return { gold: `x>${a}`, answer: rng.pick(isEqual ? equal : others), isEqual, how: "ray" };
+  const answer = rng.pick(isEqual ? equal : others);
+  return { gold: `x>${a}`, answer, isEqual, isCompared: answer.startsWith("2x"), how: "ray" };
 };
 
 /** Makes a set of whole numbers, written one by one and by its bounds. */
@@ -126,7 +129,7 @@ const wholes: Maker = (rng) => {
     `\\{x\\in\\mathbb{Q} \\mid ${low}\\le x\\le ${high}\\}`,
     `\\{x\\in\\mathbb{R} \\mid ${low - 1}<x<${high + 1}\\}`,
   ];
-  return { gold, answer: rng.pick(isEqual ? equal : others), isEqual, how: "wholes" };
+  return { gold, answer: rng.pick(isEqual ? equal : others), isEqual, isCompared: true, how: "wholes" };
 };
 
 /** Solutions with constants of integration, by other names; another rate is another family. */
@@ -142,7 +145,7 @@ const family: Maker = (rng) => {
       [`A\\cos ${a}x+A\\sin ${a}x`, `A\\cos ${a + 1}x+B\\sin ${a}x`, `A\\cos ${a}x`],
     ],
   ] as const);
-  return { gold, answer: rng.pick(isEqual ? equal : others), isEqual, how: "family" };
+  return { gold, answer: rng.pick(isEqual ? equal : others), isEqual, isCompared: true, how: "family" };
 };
 
 export const RELATIONS: readonly Maker[] = [sameLine, otherLine, sameStretch, otherStretch, ray, wholes, family];
