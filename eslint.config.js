@@ -1,5 +1,6 @@
-// What review must not have to find: floating promises, evaluated text, clocks and chance where tasks must be pure.
+// Refuses faults that review must not have to find: floating promises, evaluated text, clocks and chance in pure tasks.
 import tseslint from "typescript-eslint";
+import { comments } from "./scripts/comments.js";
 
 const impure = [
   { selector: "MemberExpression[object.name='Math'][property.name='random']", message: "Use envs/lib/rng.ts." },
@@ -23,7 +24,7 @@ const reExports = [
   { selector: "ExportNamedDeclaration[source]", message: "Import it from the file that defines it." },
   { selector: "ExportAllDeclaration", message: "Import it from the file that defines it." },
   {
-    // What is imported first and then listed is a re-export too.
+    // An import that is listed in a later export is a re-export too.
     selector: "ExportNamedDeclaration[source=null] > ExportSpecifier",
     message: "Export it where it is defined.",
   },
@@ -59,6 +60,7 @@ export default tseslint.config(
     ],
   },
   ...tseslint.configs.recommendedTypeChecked,
+  comments,
   {
     languageOptions: {
       parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs"] } },

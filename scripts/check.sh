@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that a machine can find wrong without running the product. Runs all checks, then fails if any did.
+# Runs every check that needs no running product, and fails if any of them failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=$(mktemp)
@@ -20,7 +20,7 @@ check() {
   run "$@" &
 }
 
-# Judged against main; on main itself, against the contract as it was before its last change.
+# Compares the contract with main's. On main itself, compares it with the contract before its last change.
 breaking() {
   local base last
   base=$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
@@ -32,7 +32,7 @@ breaking() {
   buf breaking --against ".git#ref=$base"
 }
 
-# By Debian's package: it is in no registry. HAProxy reads its file in test/deploy/haproxy.test.ts.
+# promtool comes from Debian's package, because no registry has it. test/deploy/haproxy.test.ts checks HAProxy's file.
 prometheus() {
   local promtool
   promtool=$(node --eval 'import("./test/support/debian.ts").then(({ programOf }) => console.log(programOf(["promtool"], "prometheus")))') || return 1
@@ -49,21 +49,22 @@ check "contract lint (buf)" buf lint
 check "contract breaking (buf)" breaking
 check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients page scripts
 check "documents name what is there" node scripts/documents.ts
+check "length of sentences (textlint)" textlint README.md CONTRIBUTING.md "docs/**/*.md" "clients/*/README.md" examples/README.md
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
-# The sandbox's Python is held to the client's rules.
+# The sandbox's Python keeps the client's rules.
 sandbox=server/outside/sandbox/python
 rules=clients/python/pyproject.toml
 check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --check --config $rules $sandbox
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox
-# So are benchmarks, but for what scripts need not have: docstrings of each function, names for numbers, imports before code.
+# Benchmarks keep the same rules, except those that scripts need not keep: docstrings, names for numbers, imports before code.
 check "python format of the benchmarks (ruff)" .venv/bin/python -m ruff format --check --config $rules bench
 check "python lint of the benchmarks (ruff)" .venv/bin/python -m ruff check --config $rules --ignore D103,PLR2004,E402,RUF012 bench
 check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --cache-dir .mypy_cache/sandbox --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
 check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
 check "compose file (dclint)" dclint --disable-rule require-quotes-in-ports --max-warnings 0 deploy/compose.yaml
 check "Kubernetes manifests (kubernetes-validate)" .venv/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml deploy/kubernetes/*/*.yaml
-# Debian takes old versions of its packages away: a pinned one would not be found in a month.
+# Debian removes old versions of its packages, so a pinned version would be missing after a month.
 check "Dockerfile (hadolint)" .venv/bin/hadolint --ignore DL3008 --failure-threshold warning Dockerfile
 check "Prometheus's files (promtool)" prometheus
 

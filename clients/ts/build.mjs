@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const repository = here("../..");
 
-/** npm's `prepare` is also called where nothing is to be built. */
+/** Returns whether npm calls `prepare` although nothing needs to be built. */
 function needless({ npm_lifecycle_event: event, npm_command: command, npm_config_local_prefix: project = "" }) {
   if (event !== "prepare") return false;
   // The repository's own install uses the sources as they are; before packing, `prepack` has built it.

@@ -1,4 +1,4 @@
-/** Background jobs for people: pictures, solutions, run files, simulations. background-threads.ts runs them in threads. */
+/** Background jobs for people: pictures, solutions, run files, simulations. `background-threads.ts` runs them in threads. */
 import type { Baseline, Environment } from "../../envs/environment.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Thinking } from "../../envs/answers/locate.ts";
