@@ -83,10 +83,10 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
     import("../server/stores/sqlite-evaluations.ts"),
     import("../server/stores/sqlite-samples.ts"),
   ]);
-  for (const { file: name, version: known } of [runSchema, evaluationSchema, sampleSchema]) {
+  for (const { file: name, version: known, upgrade } of [runSchema, evaluationSchema, sampleSchema]) {
     try {
       const version = userVersionOf(join(directory, name));
-      if (version === 0 || version === known) continue;
+      if ([0, known, upgrade?.from].includes(version)) continue;
       const found = `it has schema version ${version}, and this server reads version ${known}`;
       const remedy = "use the server that wrote it, or give another --data-dir (docs/guides/upgrading.md)";
       yield { name, state: "missing", found, remedy };

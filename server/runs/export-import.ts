@@ -88,7 +88,7 @@ async function newestRecords<Spec, Key extends InstanceKey>(
 export async function exportRun<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, run: LiveRun<Spec, Key>) {
   const state = run.state();
   const pieces: Uint8Array[] = [];
-  const journal = await ports.store.hash(run.key, state.version);
+  const journal = await ports.store.checksum(run.key, state.version);
   await inTurns(ports.clock, encodeState(state, ports.source, journal), (piece) => pieces.push(piece));
   const records = await newestRecords(ports, run, state.nextSeq);
   const missing = missingRecord(state, records, records[0]?.seq ?? 0);

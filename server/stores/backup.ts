@@ -21,7 +21,7 @@ import { CannotOpen } from "./thread.ts";
 /** Contents of a backup. */
 export interface Held {
   readonly runs: number;
-  /** Number of events of all runs; the hash of each was checked. */
+  /** Number of events of all runs; the checksum of each was checked. */
   readonly events: number;
   readonly files: readonly string[];
 }
@@ -37,10 +37,12 @@ export class BackupProblem extends Error {
 }
 
 const databases = [runSchema.file, evaluationSchema.file] as const;
-const RUNS_KEY = "runs.key";
 const TASK_KEYS = "task-keys";
-/** Names of all files that a backup may hold. Caches of pools are left out: the server makes them again. */
-const names: readonly string[] = [...databases, RUNS_KEY, TASK_KEYS];
+/**
+ * Names of all files that a backup may hold; one of an earlier version has runs.key, which is no longer read. Caches of
+ * pools are left out: the server makes them again.
+ */
+const names: readonly string[] = [...databases, "runs.key", TASK_KEYS];
 /** Completions are in no backup, and the replaced runs' completions do not belong to the restored runs. */
 const replacedNames: readonly string[] = [...names, sampleSchema.file];
 
@@ -65,9 +67,6 @@ export async function backUp(directory: string, keyFile: string, file: string): 
   const staged = mkdtempSync(`${file}-`);
   try {
     for (const name of databases) await copyDatabase(join(directory, name), join(staged, name));
-    // Copied after the runs, because a server makes the key with its first run.
-    const runsKey = join(directory, RUNS_KEY);
-    if (existsSync(runsKey)) copyFileSync(runsKey, join(staged, RUNS_KEY));
     copyFileSync(keyFile, join(staged, TASK_KEYS));
     const held = await checked(staged);
     pack(staged, file);
@@ -235,7 +234,7 @@ function openBackup(file: string): DatabaseSync {
   }
 }
 
-/** Checks every event of every run by its hash, as a server does that replays the run. */
+/** Checks every event of every run by its checksum, as a server does that replays the run. */
 async function checked(directory: string): Promise<Held> {
   const files = readdirSync(directory);
   try {

@@ -3,7 +3,6 @@
  * trials use them.
  */
 import { DatabaseSync } from "node:sqlite";
-import { chainOf, KEY_BYTES } from "./chain.ts";
 import type { InThread } from "./commit-queue.ts";
 import type { EvaluationStore } from "./evaluation-store.ts";
 import type { SampleStore } from "./sample-store.ts";
@@ -40,8 +39,7 @@ function open<S>(schema: Schema, now: () => number, storeIn: (db: DatabaseSync) 
 
 /** `now` is the clock that decides which runs expire. */
 export function memoryStore(now: () => number = Date.now): Store {
-  // Nobody can change the rows, so any key will do.
-  return open(runSchema, now, (db) => runsIn(db, chainOf(Buffer.alloc(KEY_BYTES))));
+  return open(runSchema, now, runsIn);
 }
 
 export function memoryEvaluationStore(): EvaluationStore {

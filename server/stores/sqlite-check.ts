@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { folderChain, runSchema, runsIn } from "./sqlite-runs.ts";
+import { runSchema, runsIn } from "./sqlite-runs.ts";
 
 const PAGE = 100;
 const LOCK_MS_MAX = 5000;
@@ -18,7 +18,7 @@ export interface CheckedRuns {
 }
 
 /**
- * Checks each event by its hash, for at most `timeMsMax`. Throws if the file itself cannot be read. Returns undefined
+ * Checks each event by its checksum, for at most `timeMsMax`. Throws if the file itself cannot be read. Returns undefined
  * if there is no file of this version.
  */
 export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | undefined {
@@ -27,10 +27,10 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
   const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_MS_MAX });
   try {
     const [schema] = db.prepare("PRAGMA user_version").all();
-    if (schema?.["user_version"] !== runSchema.version) return undefined;
+    if (![runSchema.version, runSchema.upgrade?.from].includes(schema?.["user_version"] as number)) return undefined;
     // The prepared statements name this function, but those that use it do not run here.
     db.function("now_ms", () => 0);
-    const { list, check } = runsIn(db, folderChain(db, directory)).methods;
+    const { list, check } = runsIn(db).methods;
     const damaged: CheckedRuns["damaged"][number][] = [];
     const endMs = performance.now() + timeMsMax;
     for (let [after, checked, events] = ["", 0, 0]; ;) {

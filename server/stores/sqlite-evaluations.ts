@@ -37,18 +37,12 @@ const TABLES = `
   ) STRICT;
 `;
 
-const CENSUS = `
-  SELECT id AS name, (SELECT COUNT(*) FROM samples WHERE evaluation = key) AS count FROM evaluations
-  WHERE id NOT LIKE '/%' ORDER BY id
-`;
-
 export const evaluationSchema: Schema = {
   file: "evaluations.sqlite",
   version: 1,
   tables: TABLES,
   foreignKeys: true,
   named: "evaluations",
-  census: { of: "evaluation", counted: "samples", sql: CENSUS },
 };
 
 function prepare(db: DatabaseSync) {

@@ -3,7 +3,6 @@ import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
-import { type Census, census, findDamage, lossOf } from "./log-loss.ts";
 
 /** The name, version and tables of a store's file. */
 export interface Schema {
@@ -17,8 +16,8 @@ export interface Schema {
   readonly foreignKeys: boolean;
   /** The table whose rows are looked up by name; left out: there is none. */
   readonly named?: string;
-  /** The query that describes the file's contents when a part of it is lost. */
-  readonly census: Census;
+  /** An earlier version, and SQL that turns its tables into those of this version. Left out: no version is upgraded. */
+  readonly upgrade?: { readonly from: number; readonly sql: string };
 }
 
 export interface FileOptions {
@@ -49,21 +48,16 @@ export function addClock(db: DatabaseSync, now: () => number): void {
 
 /**
  * Opens a file, and makes its tables if it is new. Throws, with the file's name, a problem that the operator has to
- * mend. `loss`: the commits that could not be read, in words; undefined: none.
+ * mend. `loss`: damage that was found, in words; undefined: none.
  */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema) {
   const path = join(directory, schema.file);
   try {
     makeFolder(directory, 0o700);
     if (!existsSync(path)) makePrivate(path);
-    const damage = findDamage(path, schema.census);
     const db = open(path, options, schema);
-    const names = schema.named === undefined ? undefined : mendNames(db, schema.named);
-    const lost = damage && lossOf(damage, census(db, schema.census), schema.census);
-    // Otherwise the rest of the log would be reported as a loss at the next start again.
-    if (lost !== undefined) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    const loss = [lost, names && `${path}: ${names}`].filter((each) => each !== undefined).join("; ");
-    return { db, path, loss: loss === "" ? undefined : loss };
+    const loss = schema.named === undefined ? undefined : mendNames(db, schema.named);
+    return { db, path, loss: loss && `${path}: ${loss}` };
   } catch (cause) {
     throw new Error(`cannot open ${path}: ${(cause as Error).message}`, { cause });
   }
@@ -90,14 +84,14 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   return db;
 }
 
-function makeTables(db: DatabaseSync, { version, tables }: Schema): void {
+function makeTables(db: DatabaseSync, { version, tables, upgrade }: Schema): void {
   const { user_version: found } = db.prepare("PRAGMA user_version").get() as { user_version: number };
   if (found === version) return;
-  if (found !== 0) {
+  if (found !== 0 && found !== upgrade?.from) {
     const others = `it has schema version ${found}, and this server reads version ${version}`;
     throw new Error(`${others}: use the server that wrote it, or move it away`);
   }
-  db.exec(`${tables} PRAGMA user_version = ${version};`);
+  db.exec(`${found === 0 ? tables : upgrade?.sql} PRAGMA user_version = ${version};`);
 }
 
 /**

@@ -1,24 +1,18 @@
 /** Stores runs in an SQLite file, in the storage thread. */
-import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { isDamage, NOW_MS, type Schema, transaction } from "./sqlite-file.ts";
 import { removalsIn } from "./sqlite-removals.ts";
 import {
-  type Chain,
-  chainIn,
-  START,
-  endsWell,
   type EventRow,
   isWholeSnapshot,
   journalReader,
   type RecordRow,
-  rowsToWrite,
-  type RunRow,
-  snapshotHash,
   recordsOf,
+  rowsToWrite,
+  snapshotHash,
   summaryOf,
-} from "./chain.ts";
+} from "./checksums.ts";
 import {
   type Append,
   type Appended,
@@ -34,15 +28,14 @@ import {
 } from "./store.ts";
 
 /**
- * `hash`: see chain.ts; a run's hash covers its version. Summaries keep their heads in a table of their own. Removals
- * are deleted runs that may still have rows.
+ * `hash`: a checksum (checksums.ts). Summaries keep their heads in a table of their own. Removals are deleted runs that
+ * may still have rows.
  */
 const TABLES = `
   CREATE TABLE runs (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     version INTEGER NOT NULL,
-    hash BLOB NOT NULL,
     expires_at_ms INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE events (
@@ -73,18 +66,19 @@ const TABLES = `
 /** No foreign keys: rows of a deleted run are deleted a few at a time, after the run's own row. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
-  version: 6,
+  version: 7,
   tables: TABLES,
+  // Runs of version 6 have a keyed hash, which nothing reads any more.
+  upgrade: { from: 6, sql: "ALTER TABLE runs DROP COLUMN hash;" },
   named: "runs",
   foreignKeys: false,
-  census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
 };
 
 /** Maximum bytes that are checked in one go: a few milliseconds. */
 const CHECKED_BYTES = 1024 ** 2;
 
-/** The file's statements, and the chain of its events. */
-type Parts = ReturnType<typeof prepare> & { readonly chain: Chain };
+/** The file's statements. */
+type Parts = ReturnType<typeof prepare>;
 
 function prepare(db: DatabaseSync) {
   const statement = (sql: string): StatementSync => db.prepare(sql);
@@ -93,7 +87,7 @@ function prepare(db: DatabaseSync) {
   return {
     db,
     insertRun: statement(
-      `INSERT INTO runs (id, version, hash, expires_at_ms) VALUES (?, 0, x'', ${NOW_MS} + ?) ON CONFLICT (id) DO NOTHING`,
+      `INSERT INTO runs (id, version, expires_at_ms) VALUES (?, 0, ${NOW_MS} + ?) ON CONFLICT (id) DO NOTHING`,
     ),
     find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
     list: statement("SELECT id, key FROM runs WHERE id > ? ORDER BY id LIMIT ?"),
@@ -101,8 +95,8 @@ function prepare(db: DatabaseSync) {
       `SELECT heads.body AS head, heads.hash AS headHash, summaries.body AS state, summaries.hash AS stateHash
        FROM heads JOIN summaries ON summaries.run = heads.run WHERE heads.run = ?`,
     ),
-    run: statement("SELECT id, key, version, hash FROM runs WHERE key = ?"),
-    setVersion: statement("UPDATE runs SET version = ?, hash = ? WHERE key = ?"),
+    run: statement("SELECT id, key, version FROM runs WHERE key = ?"),
+    setVersion: statement("UPDATE runs SET version = ? WHERE key = ?"),
     insertEvent: statement("INSERT INTO events (run, version, hash, body) VALUES (?, ?, ?, ?)"),
     hash: statement("SELECT hash FROM events WHERE run = ? AND version = ?"),
     events: statement("SELECT version, hash, body FROM events WHERE run = ? AND version > ? ORDER BY version"),
@@ -112,7 +106,7 @@ function prepare(db: DatabaseSync) {
        WHERE run = ?1 AND seq >= ?2 AND EXISTS (SELECT 1 FROM runs WHERE key = ?1) ORDER BY seq LIMIT ?3`,
     ),
     insertSnapshot: statement(
-      `INSERT INTO snapshots (run, version, hash, body) SELECT key, ?2, ?3, ?4 FROM runs WHERE key = ?1
+      `INSERT INTO snapshots (run, version, hash, body) SELECT key, ?2, ?3, ?4 FROM runs WHERE key = ?1 AND version >= ?2
        ON CONFLICT DO UPDATE SET version = excluded.version, hash = excluded.hash, body = excluded.body
        WHERE excluded.version > snapshots.version`,
     ),
@@ -148,24 +142,19 @@ function* rowsOf(statement: StatementSync, ...parameters: readonly (number | str
   }
 }
 
-function runOf(sql: Parts, key: number): RunRow | undefined {
-  return sql.run.get(key) as RunRow | undefined;
-}
-
-/** Returns the hash of an event; undefined: the event does not exist. */
-function hashAt(sql: Parts, key: number, version: number): Uint8Array | undefined {
-  return version === 0 ? START : (sql.hash.get(key, version) as Pick<RunRow, "hash"> | undefined)?.hash;
+function runOf(sql: Parts, key: number): StoredRun | undefined {
+  return sql.run.get(key) as StoredRun | undefined;
 }
 
 /** Writes events, records, and the summary. */
 function write(sql: Parts, run: StoredRun, what: Pick<Append, "events" | "records" | "summary">): void {
   const { key } = run;
-  const rows = rowsToWrite(sql.chain, run, hashAt(sql, key, run.version) ?? START, what);
+  const rows = rowsToWrite(run, what);
   for (const { version, hash, body } of rows.events) sql.insertEvent.run(key, version, hash, body);
   for (const { seq, hash, body } of rows.records) sql.insertRecord.run(key, seq, hash, body);
   if (rows.head !== undefined) sql.setHead.run(key, rows.head.hash, rows.head.body);
   if (rows.state !== undefined) sql.setSummary.run(key, rows.state.hash, rows.state.body);
-  if (rows.run !== undefined) sql.setVersion.run(rows.run.version, rows.run.hash, key);
+  if (rows.version > run.version) sql.setVersion.run(rows.version, key);
 }
 
 function create(sql: Parts, run: NewRun): "created" | "exists" {
@@ -207,13 +196,12 @@ function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedR
     const run = runOf(sql, key);
     const [row] = [...rowsOf(sql.listed, key)] as Row[];
     if (run === undefined) return none;
-    const isAtEnd = endsWell(sql.chain, run, hashAt(sql, key, run.version));
-    if (row === undefined || !isAtEnd) return { ...none, version: run.version };
+    if (row === undefined) return { ...none, version: run.version };
     const [head, state] = [
       { hash: row.headHash, body: row.head },
       { hash: row.stateHash, body: row.state },
     ];
-    return { id, key, version: run.version, summary: summaryOf(sql.chain, key, head, state) };
+    return { id, key, version: run.version, summary: summaryOf(key, head, state) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     return none;
@@ -221,14 +209,14 @@ function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedR
 }
 
 /** Returns the events after a version. */
-function* eventsAfter(sql: Parts, run: RunRow, fromVersion: number): Generator<Uint8Array> {
-  const reader = journalReader(sql.chain, run, fromVersion, hashAt(sql, run.key, fromVersion));
+function* eventsAfter(sql: Parts, run: StoredRun, fromVersion: number): Generator<Uint8Array> {
+  const reader = journalReader(run, fromVersion);
   for (const row of rowsOf(sql.events, run.key, fromVersion)) yield reader.take(row as EventRow);
   reader.end();
 }
 
 /** Reads the run and its events as they are at one moment, whatever other processes write. */
-function reading<T>(sql: Parts, key: number, read: (run: RunRow) => T): T | undefined {
+function reading<T>(sql: Parts, key: number, read: (run: StoredRun) => T): T | undefined {
   const body = (): T | undefined => {
     const run = runOf(sql, key);
     return run && read(run);
@@ -263,23 +251,11 @@ function check(sql: Parts, key: number, fromVersion: number, toVersion: number):
 function snapshot(sql: Parts, key: number): Snapshot | undefined {
   const row = sql.snapshot.get(key) as unknown as EventRow | undefined;
   if (row === undefined) return undefined;
-  const { version, body } = row;
-  return isWholeSnapshot(sql.chain, key, row, hashAt(sql, key, version)) ? { version, body } : undefined;
+  return isWholeSnapshot(key, row) ? { version: row.version, body: row.body } : undefined;
 }
 
-function saveSnapshot(sql: Parts, key: number, { version, body }: Snapshot): void {
-  const before = hashAt(sql, key, version);
-  if (before !== undefined)
-    sql.insertSnapshot.run(key, version, snapshotHash(sql.chain, key, version, before, body), body);
-}
-
-/** Returns the chain of the runs in a folder, by the folder's key, which is made with the first run. */
-export function folderChain(db: DatabaseSync, directory: string): Chain {
-  return chainIn(join(directory, "runs.key"), () => db.prepare("SELECT 1 FROM runs LIMIT 1").get() === undefined);
-}
-
-export function runsIn(db: DatabaseSync, chain: Chain): InThread<Store> {
-  const sql = { ...prepare(db), chain };
+export function runsIn(db: DatabaseSync): InThread<Store> {
+  const sql = prepare(db);
   const removals = removalsIn(db);
   return {
     access: runAccess,
@@ -291,14 +267,14 @@ export function runsIn(db: DatabaseSync, chain: Chain): InThread<Store> {
       append: (key, what) => append(sql, key, what),
       read: (key, fromVersion, bytesMax = Infinity) => read(sql, key, fromVersion, bytesMax),
       check: (key, fromVersion, toVersion) => check(sql, key, fromVersion, toVersion),
-      hash: (key, version) => {
-        const hash = hashAt(sql, key, version);
-        return hash && Buffer.from(hash).toString("hex");
+      checksum: (key, version) => {
+        const row = sql.hash.get(key, version) as Pick<EventRow, "hash"> | undefined;
+        return row && Buffer.from(row.hash).toString("hex");
       },
-      saveSnapshot: (key, taken) => saveSnapshot(sql, key, taken),
+      saveSnapshot: (key, { version, body }) =>
+        void sql.insertSnapshot.run(key, version, snapshotHash(key, version, body), body),
       snapshot: (key) => snapshot(sql, key),
-      records: (key, fromSeq, limit) =>
-        recordsOf(sql.chain, key, sql.records.all(key, fromSeq, limit) as unknown as RecordRow[]),
+      records: (key, fromSeq, limit) => recordsOf(key, sql.records.all(key, fromSeq, limit) as unknown as RecordRow[]),
       touch: (key, timeToLiveMs) => void sql.touch.run(key, Math.ceil(timeToLiveMs)),
       remove: (key) => removals.add(sql.remove.all(key) as unknown as { readonly key: number }[]).length > 0,
       expired: () => {

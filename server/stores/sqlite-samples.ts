@@ -18,14 +18,11 @@ const TABLES = `
   CREATE INDEX samples_by_time ON samples (at);
 `;
 
-const CENSUS = "SELECT run AS name, COUNT(*) AS count FROM samples GROUP BY run ORDER BY run";
-
 export const sampleSchema: Schema = {
   file: "samples.sqlite",
   version: 1,
   tables: TABLES,
   foreignKeys: false,
-  census: { of: "run", counted: "completions", sql: CENSUS },
 };
 
 function prepare(db: DatabaseSync) {

@@ -128,9 +128,9 @@ export interface Store {
    * `toVersion`; returns `toVersion` if the run was deleted.
    */
   check(key: number, fromVersion: number, toVersion: number): Promise<number>;
-  /** Returns the hash of an event in hex, which covers all events up to it; undefined: the event does not exist. */
-  hash(key: number, version: number): Promise<string | undefined>;
-  /** Stores a snapshot in place of an older one; a snapshot of a deleted run is ignored. */
+  /** Returns the checksum of an event in hex; undefined: the event does not exist. */
+  checksum(key: number, version: number): Promise<string | undefined>;
+  /** Stores a snapshot in place of an older one; a snapshot of a deleted run, or of a later version than its run's, is ignored. */
   saveSnapshot(key: number, snapshot: Snapshot): Promise<void>;
   snapshot(key: number): Promise<Snapshot | undefined>;
   /** Returns records from a position on, in order. */
@@ -166,7 +166,7 @@ export const runAccess: Access<Store> = {
   expired: "read",
   find: "read",
   read: "read",
-  hash: "read",
+  checksum: "read",
   check: "bulk",
   list: "bulk",
   snapshot: "bulk",

@@ -1,11 +1,10 @@
 /** The storage thread: opens one file, and answers the calls that thread.ts sends. */
 import { statfsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type Asked, commitQueue, type InThread } from "./commit-queue.ts";
 import { openFile, watchFile } from "./sqlite-file.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
-import { folderChain, runSchema, runsIn } from "./sqlite-runs.ts";
+import { runSchema, runsIn } from "./sqlite-runs.ts";
 import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
@@ -18,7 +17,7 @@ const { holds, ...options } = workerData as ThreadData;
 const tell = (message: FromThread): void => port.postMessage(message);
 
 const kinds = {
-  runs: { schema: runSchema, storeIn: (db: DatabaseSync) => runsIn(db, folderChain(db, options.directory)) },
+  runs: { schema: runSchema, storeIn: runsIn },
   evaluations: { schema: evaluationSchema, storeIn: evaluationsIn },
   samples: { schema: sampleSchema, storeIn: samplesIn },
 } as const;

@@ -70,8 +70,8 @@ test("each backup is restored to the same future", { timeout: PATIENCE_MS }, asy
     const dataDir = `${file}-restored`;
     const restored = await restore(file, dataDir, false);
     expect(restored).toMatchObject({ runs: 1, replaced: undefined });
-    expect(restored.files.toSorted()).toEqual(["evaluations.sqlite", "runs.key", "runs.sqlite", "task-keys"]);
-    expect(readdirSync(dataDir).toSorted()).toEqual(["evaluations.sqlite", "runs.key", "runs.sqlite", "task-keys"]);
+    expect(restored.files.toSorted()).toEqual(["evaluations.sqlite", "runs.sqlite", "task-keys"]);
+    expect(readdirSync(dataDir).toSorted()).toEqual(["evaluations.sqlite", "runs.sqlite", "task-keys"]);
     await using server = await openServer({ dataDir });
     const { tasks, run } = await train(server.client);
     expect(tasks.size).toBeGreaterThan(0);

@@ -43,7 +43,7 @@ const damages: readonly (readonly [string, string])[] = [
   ["an event was changed", "UPDATE events SET body = CAST(x'00' || body AS BLOB) WHERE run = :run AND version = 2"],
   ["an event is missing", "DELETE FROM events WHERE run = :run AND version = 2"],
   ["the last event is missing", "DELETE FROM events WHERE run = :run AND version = (SELECT max(version) FROM events)"],
-  ["the end of the journal was changed", "UPDATE runs SET hash = zeroblob(32) WHERE key = :run"],
+  ["a checksum was changed", "UPDATE events SET hash = zeroblob(4) WHERE run = :run AND version = 2"],
 ];
 
 async function played(client: GradusClient, id: string): Promise<void> {

@@ -4,6 +4,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { formatAnswer } from "../../envs/countdown/expression.ts";
 import { solve } from "../../envs/countdown/solve.ts";
@@ -139,7 +140,23 @@ test("an older export that was written during a pause brings the pause back neit
 test("what was made of all that is read back after a restart", async () => {
   const before = await Promise.all(["undone", "paused", "copy"].map(stateOf));
   await server.server.stop();
-  const again = await open();
-  server = again;
+  server = await open();
   expect(await Promise.all(["undone", "paused", "copy"].map(stateOf))).toEqual(before);
+});
+
+test("an event that this server wrote into an older journal, and that is damaged, is DATA_LOSS", async () => {
+  await server.server.stop();
+  const db = new DatabaseSync(join(folder.path, "data", "runs.sqlite"));
+  const change = db.prepare(
+    `UPDATE events SET body = zeroblob(length(body)) WHERE run = (SELECT key FROM runs WHERE id = 'undone')
+     AND version = (SELECT version FROM runs WHERE id = 'undone')`,
+  );
+  expect(change.run().changes).toBe(1);
+  db.exec("DELETE FROM snapshots");
+  db.close();
+  server = await open();
+  await expect(server.client.run("undone").get()).rejects.toMatchObject({
+    code: "DATA_LOSS",
+    message: expect.stringMatching(/event \d+ of its journal is not as it was written/) as string,
+  });
 });

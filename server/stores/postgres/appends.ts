@@ -10,8 +10,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { type Chain, rowsToWrite, type WrittenRows } from "../chain.ts";
-import { type Append, type Appended, StoreDamaged, type StoredRun, StoreUnavailable, type Turn } from "../store.ts";
+import { rowsToWrite, type WrittenRows } from "../checksums.ts";
+import { type Append, type Appended, type StoredRun, StoreUnavailable, type Turn } from "../store.ts";
 import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
 import { type Connection, type Connections, failureOf, isBroken, lostRace } from "./database.ts";
 
@@ -29,12 +29,13 @@ const GROUP_MAX = 512;
 /** Maximum number of runs whose ends are remembered. */
 const ENDS_MAX = 4096;
 
-/** The end of a run: its last event, and that event's hash. */
+/** The end of a run: its last event, and that event's checksum. */
 export interface End extends StoredRun {
   readonly hash: Uint8Array;
-  /** The hash of the run's own row. */
-  readonly mark: Uint8Array;
 }
+
+/** Checksum of the end of a run without events. */
+export const NONE = Buffer.alloc(0);
 
 /** Rows to write at the end of a run. */
 export interface Writing {
@@ -117,6 +118,10 @@ function eventRows({ end: { key }, rows, writer }: Writing): readonly Row[] {
   );
 }
 
+function lastHash(end: End, { events }: WrittenRows): Uint8Array {
+  return events.at(-1)?.hash ?? end.hash;
+}
+
 function recordRows({ end: { key }, rows }: Writing): readonly Row[] {
   // A statement may write a row only once: of two records in one place the later one counts.
   const bySeq = new Map(rows.records.map((record) => [record.seq, record]));
@@ -149,19 +154,13 @@ export async function write(
   inSeveral: boolean,
 ): Promise<ReadonlySet<number>> {
   const [events, records] = [writings.flatMap(eventRows), writings.flatMap(recordRows)];
-  const runs = writings.map(({ end, rows: { run } }) => [
-    end.key,
-    end.version,
-    run?.version ?? end.version,
-    run?.hash ?? null,
-  ]);
+  const runs = writings.map(({ end, rows }) => [end.key, end.version, rows.version, lastHash(end, rows), end.hash]);
   const moved = await connection.query("append", [
-    ...columns(runs, 4),
+    ...columns(runs, 5),
     ...columns(inSeveral ? [] : events, 6),
     ...columns(inSeveral ? [] : records, 4),
     ...columns(textRows(writings, "head"), 3),
     ...columns(textRows(writings, "state"), 3),
-    writings.map(({ end }) => end.mark),
   ]);
   const keys = new Set(moved.map(({ key }) => key as number));
   if (!inSeveral || keys.size === 0) return keys;
@@ -171,15 +170,10 @@ export async function write(
 }
 
 /** Calls `onWritten` after the commit with the key of each run that was written to. */
-export function createAppends(
-  commits: Connections,
-  turns: Connections,
-  chain: Chain,
-  onWritten: (key: number) => void,
-): Appends {
+export function createAppends(commits: Connections, turns: Connections, onWritten: (key: number) => void): Appends {
   const ends = rememberedEnds();
   const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
-    attempt({ connection, chain, ends, isDoubtful }, asked);
+    attempt({ connection, ends, isDoubtful }, asked);
   const learned = ({ outcomes, written }: Tried): readonly Appended[] => {
     for (const end of written) {
       ends.learn(end);
@@ -278,7 +272,6 @@ function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended
 
 interface Attempt {
   readonly connection: Connection;
-  readonly chain: Chain;
   readonly ends: ReturnType<typeof rememberedEnds>;
   readonly isDoubtful: boolean;
 }
@@ -290,18 +283,17 @@ interface Tried {
 }
 
 /** Appends to runs, each append once. Doubtful appends run in a transaction that has their runs' rows locked. */
-async function attempt({ connection, chain, ends, isDoubtful }: Attempt, jobs: readonly Asked[]): Promise<Tried> {
+async function attempt({ connection, ends, isDoubtful }: Attempt, jobs: readonly Asked[]): Promise<Tried> {
   await ends.look(connection, isDoubtful ? jobs : jobs.filter((job) => !ends.isExpected(job)));
   const writings = jobs.flatMap(({ key, append, writer }) => {
     const end = ends.of(key);
     if (end?.version !== append.expectedVersion) return [];
-    if (end.version > 0 && end.hash.length === 0) throw journalEnds(end);
-    return [{ end, writer, rows: rowsToWrite(chain, end, end.hash, append) }];
+    return [{ end, writer, rows: rowsToWrite(end, append) }];
   });
   const moved = writings.length > 0 ? await write(connection, writings, isLarge(jobs)) : new Set<number>();
-  const written = writings.flatMap(({ end, rows: { run, events } }): readonly End[] =>
-    moved.has(end.key) && run !== undefined ? [{ ...run, mark: run.hash, hash: events.at(-1)?.hash ?? end.hash }] : [],
-  );
+  const written = writings
+    .filter(({ end, rows }) => moved.has(end.key) && rows.events.length > 0)
+    .map(({ end, rows }): End => ({ ...end, version: rows.version, hash: lastHash(end, rows) }));
   const tried = new Set(writings.map(({ end }) => end.key));
   const passedOver = jobs.filter(({ key }) => tried.has(key) && !moved.has(key));
   await ends.look(connection, passedOver);
@@ -327,10 +319,6 @@ async function begin(turns: Connections, key: number): ReturnType<Connections["t
     await undo(connection, error);
     throw failureOf(error);
   }
-}
-
-function journalEnds({ version }: End): StoreDamaged {
-  return new StoreDamaged(`event ${version} of its journal is missing`);
 }
 
 /** Rolls back a transaction, and gives its connection back. */
@@ -374,7 +362,7 @@ function takeGroup(waiting: Job[]): readonly Job[] {
  * Returns whether the database has another event in the place of the known last one: a failover has lost that event.
  */
 function isOtherEnd(known: End | undefined, { version, hash }: Pick<End, "version" | "hash">): boolean {
-  return known?.version === version && known.hash.length > 0 && Buffer.compare(known.hash, hash) !== 0;
+  return known?.version === version && Buffer.compare(known.hash, hash) !== 0;
 }
 
 /** Remembers the ends of runs as this process has seen them; an outdated end only causes a conflict. */
@@ -393,11 +381,9 @@ function rememberedEnds() {
       if (jobs.length === 0) return;
       const known = new Map(jobs.map(({ key }) => [key, ends.get(key)]));
       for (const key of known.keys()) ends.delete(key);
-      const rows = (await connection.query("ends", [[...known.keys()]])) as unknown as readonly (Omit<End, "hash"> & {
-        readonly hash: Uint8Array | null;
-      })[];
-      for (const row of rows) {
-        const [end, before] = [{ ...row, hash: row.hash ?? Buffer.alloc(0) }, known.get(row.key)];
+      const rows = (await connection.query("ends", [[...known.keys()]])) as unknown as readonly End[];
+      for (const end of rows) {
+        const before = known.get(end.key);
         learn(before !== undefined && isOtherEnd(before, end) ? before : end);
       }
     },

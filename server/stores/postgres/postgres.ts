@@ -1,8 +1,5 @@
 /** Opens the stores in a PostgreSQL database, which servers of several machines may share. */
 import { randomBytes } from "node:crypto";
-import type pg from "pg";
-import { chainOf, KEY_BYTES } from "../chain.ts";
-import { CannotOpen } from "../thread.ts";
 import { type DatabaseOptions, openDatabase } from "./database.ts";
 import { postgresEvaluations } from "./evaluations.ts";
 import { postgresHolds } from "./holds.ts";
@@ -11,7 +8,6 @@ import { postgresReplicas } from "./replicas.ts";
 import { postgresRuns } from "./runs.ts";
 import { postgresSamples } from "./samples.ts";
 import { secretFor, type SealingKeys } from "./secrets.ts";
-import { statements } from "./statements.ts";
 import { readTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
@@ -26,22 +22,21 @@ export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 /** Number of connections for everything but runs. */
 const CONNECTIONS = 4;
 
-/** Purpose of the secret that hashes runs (chain.ts). */
-const HASHES = "runs";
+/** Purpose of a secret by which a server with another key file is refused. Earlier versions hashed runs with it. */
+const KEY_CHECK = "runs";
 
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
 export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOptions) {
-  let [secret, taskKeys]: [Buffer?, string?] = [];
+  let taskKeys: string | undefined;
   const openSecrets = (by: SealingKeys): Promise<void> =>
     prepare(options.url, async (client) => {
-      secret = await hashingKey(client, by);
+      await secretFor(client, by, KEY_CHECK, () => Promise.resolve(randomBytes(32)));
       if (newTaskKeys) taskKeys = await taskKeysFor(client, by, newTaskKeys);
     });
   await openSecrets(keys);
-  if (secret === undefined) throw new CannotOpen("the database has no key for the hashes of runs");
   const database = openDatabase(options);
   const calls = database.connections(CONNECTIONS);
-  const store = postgresRuns(database, chainOf(secret), options.url);
+  const store = postgresRuns(database, options.url);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= store.close().then(() => database.close()));
   return {
@@ -61,16 +56,4 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     /** Closes all stores. */
     close,
   };
-}
-
-/**
- * Returns the key for the hashes of runs. The first server makes it: without this key, no run can be told from a
- * changed one.
- */
-function hashingKey(client: pg.ClientBase, keys: SealingKeys): Promise<Buffer> {
-  return secretFor(client, keys, HASHES, async () => {
-    if ((await client.query(statements.anyRun)).rows.length > 0)
-      throw new CannotOpen("the database has runs and no key for them: restore its table of keys");
-    return randomBytes(KEY_BYTES);
-  });
 }

@@ -1,18 +1,14 @@
 /** Stores runs in PostgreSQL. Requests and answers are the same as in SQLite; appends.ts commits the appends. */
 import {
-  type Chain,
-  START,
-  endsWell,
   type EventRow,
   isWholeSnapshot,
   journalReader,
   type RecordRow,
   recordsOf,
   rowsToWrite,
-  type RunRow,
   snapshotHash,
   summaryOf,
-} from "../chain.ts";
+} from "../checksums.ts";
 import {
   type ExpiredRun,
   LIST_CHARACTERS_MAX,
@@ -24,7 +20,7 @@ import {
   StoreDamaged,
   type StoredRun,
 } from "../store.ts";
-import { type Appends, createAppends, isLarge, newWriter, partsOf, sizeOf, write } from "./appends.ts";
+import { type Appends, createAppends, isLarge, newWriter, NONE, partsOf, sizeOf, write } from "./appends.ts";
 import type { Connection, Connections, Database, Rows } from "./database.ts";
 import { createNotices } from "./notices.ts";
 import { createRemovals } from "./removals.ts";
@@ -46,7 +42,6 @@ const CHECKED_BYTES = 256 * 1024;
 const LISTED_MAX = 64;
 
 interface Parts {
-  readonly chain: Chain;
   readonly calls: Connections;
   readonly appends: Appends;
 }
@@ -56,14 +51,14 @@ const bytesOf = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array => new 
 
 const textOf = (body: unknown): string => (body as Buffer).toString();
 
-async function create({ calls, chain }: Parts, run: NewRun): Promise<"created" | "exists"> {
+async function create({ calls }: Parts, run: NewRun): Promise<"created" | "exists"> {
   const writer = newWriter();
   return calls.work((connection, isDoubtful) =>
     connection.transaction(async () => {
       const [made] = await connection.query("createRun", [run.id, run.timeToLiveMs]);
       if (made === undefined) return isDoubtful && (await isCreator(connection, run.id, writer)) ? "created" : "exists";
-      const end = { key: made["key"] as number, id: run.id, version: 0, hash: START, mark: START };
-      const rows = rowsToWrite(chain, end, START, run);
+      const end = { key: made["key"] as number, id: run.id, version: 0, hash: NONE };
+      const rows = rowsToWrite(end, run);
       await write(connection, [{ end, rows, writer }], isLarge([{ bytes: sizeOf(run) }]));
       return "created";
     }),
@@ -83,7 +78,7 @@ interface Stretch {
 
 /** Reads a run's row and the events after a version, in one statement. */
 async function readStretch(
-  { calls, chain, appends }: Parts,
+  { calls, appends }: Parts,
   key: number,
   fromVersion: number,
   bytesMax: number,
@@ -94,12 +89,11 @@ async function readStretch(
   const rows = await calls.query("read", values);
   const found = rows.find(({ part }) => part === null);
   if (found === undefined) return undefined;
-  const run = { key, id: found["id"] as string, version: found["version"] as number, hash: found["hash"] as Buffer };
-  const [first, ...rest] = eventsIn(rows);
-  const before = fromVersion === 0 ? START : first?.version === fromVersion ? first.hash : undefined;
-  const following =
-    fromVersion > 0 && first?.version === fromVersion ? rest : first === undefined ? [] : [first, ...rest];
-  const reader = journalReader(chain, run, fromVersion, before);
+  const run = { key, id: found["id"] as string, version: found["version"] as number };
+  const all = eventsIn(rows);
+  const before = all.find(({ version }) => version === fromVersion)?.hash;
+  const following = all.filter(({ version }) => version > fromVersion);
+  const reader = journalReader(run, fromVersion);
   const events = following.map((row) => reader.take(row));
   const reached = fromVersion + events.length;
   const isWhole = events.reduce((sum, event) => sum + event.length, 0) < bytesMax;
@@ -107,7 +101,7 @@ async function readStretch(
   if (isEnd) reader.end();
   if (before !== undefined && appends.isOther(key, fromVersion, before)) throw setBack(fromVersion);
   const last = following.at(-1)?.hash ?? before;
-  if (reached === run.version && last !== undefined) appends.learn({ ...run, hash: last, mark: run.hash });
+  if (reached === run.version && last !== undefined) appends.learn({ ...run, hash: last });
   return { events, isEnd };
 }
 
@@ -124,9 +118,9 @@ function eventsIn(rows: Rows): readonly EventRow[] {
     .sort((a, b) => a.version - b.version || (a.part ?? 0) - (b.part ?? 0));
   const byVersion = Map.groupBy(parts, ({ version }) => version);
   return [...byVersion].map(([version, [first, ...others]]) => {
-    const body = first?.body ?? START;
+    const body = first?.body ?? NONE;
     const whole = others.length === 0 ? body : Buffer.concat([body, ...others.map((part) => part.body)]);
-    return { version, hash: first?.hash ?? START, body: bytesOf(whole) };
+    return { version, hash: first?.hash ?? NONE, body: bytesOf(whole) };
   });
 }
 
@@ -142,7 +136,7 @@ async function read(parts: Parts, key: number, fromVersion: number, bytesMax: nu
   }
 }
 
-async function list({ calls, chain }: Parts, afterId: string, limit: number): Promise<RunPage> {
+async function list({ calls }: Parts, afterId: string, limit: number): Promise<RunPage> {
   const runs: ListedRun[] = [];
   let characters = 0;
   for (let after = afterId; ; after = runs.at(-1)?.id ?? after) {
@@ -151,7 +145,7 @@ async function list({ calls, chain }: Parts, afterId: string, limit: number): Pr
     const rows = await calls.query("list", [after, wanted]);
     for (const row of rows) {
       if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
-      const run = listed(chain, row);
+      const run = listed(row);
       runs.push(run);
       characters += (run.summary?.head.length ?? 0) + (run.summary?.state.length ?? 0);
     }
@@ -159,29 +153,26 @@ async function list({ calls, chain }: Parts, afterId: string, limit: number): Pr
   }
 }
 
-function listed(chain: Chain, row: Rows[number]): ListedRun {
-  const { id, key, version, last, head, headHash, state, stateHash } = row as Record<string, Buffer | null> & StoredRun;
-  const run = row as unknown as RunRow;
-  if (head === null || state === null || headHash === null || stateHash === null || !endsWell(chain, run, last))
+function listed(row: Rows[number]): ListedRun {
+  const { id, key, version, head, headHash, state, stateHash } = row as Record<string, Buffer | null> & StoredRun;
+  if (head === null || state === null || headHash === null || stateHash === null)
     return { id, key, version, summary: undefined };
   const texts = [
     { hash: headHash as Buffer, body: textOf(head) },
     { hash: stateHash as Buffer, body: textOf(state) },
   ] as const;
-  return { id, key, version, summary: summaryOf(chain, key, ...texts) };
+  return { id, key, version, summary: summaryOf(key, ...texts) };
 }
 
 /** Saves the parts of a snapshot, the first part last: if the first is there, all are. */
-async function saveSnapshot({ calls, chain }: Parts, key: number, { version, body }: Snapshot): Promise<void> {
-  const [event] = await calls.query("hash", [key, version]);
-  if (event === undefined) return;
-  const hash = snapshotHash(chain, key, version, event["hash"] as Buffer, body);
+async function saveSnapshot({ calls }: Parts, key: number, { version, body }: Snapshot): Promise<void> {
+  const hash = snapshotHash(key, version, body);
   for (const [part, bytes] of [...partsOf(body).entries()].reverse())
     await calls.query("savePart", [key, version, part, part === 0 ? hash : null, bytes]);
   await calls.query("dropSnapshots", [key, version]);
 }
 
-async function snapshot({ calls, chain }: Parts, key: number): Promise<Snapshot | undefined> {
+async function snapshot({ calls }: Parts, key: number): Promise<Snapshot | undefined> {
   const [newest] = await calls.query("newestSnapshot", [key]);
   if (newest === undefined) return undefined;
   const version = newest["version"] as number;
@@ -192,22 +183,22 @@ async function snapshot({ calls, chain }: Parts, key: number): Promise<Snapshot 
     parts.push(next["body"] as Buffer);
   }
   const row = { version, hash: newest["hash"] as Buffer, body: bytesOf(Buffer.concat(parts)) };
-  return isWholeSnapshot(chain, key, row, newest["event"]) ? { version, body: row.body } : undefined;
+  return isWholeSnapshot(key, row) ? { version, body: row.body } : undefined;
 }
 
-async function records({ calls, chain }: Parts, key: number, fromSeq: number, limit: number) {
+async function records({ calls }: Parts, key: number, fromSeq: number, limit: number) {
   const rows = await calls.query("records", [key, fromSeq, limit]);
   const texts = rows.map((row) => ({ ...(row as unknown as RecordRow), body: textOf(row["body"]) }));
-  return recordsOf(chain, key, texts);
+  return recordsOf(key, texts);
 }
 
 /** `url`: address for the connection that listens for notices. */
-export function postgresRuns(database: Database, chain: Chain, url: string): Store {
+export function postgresRuns(database: Database, url: string): Store {
   const calls = database.connections(CONNECTIONS);
   const { tell, listen, close } = createNotices(url, calls);
-  const appends = createAppends(database.connections(1), database.connections(TURNS), chain, tell);
+  const appends = createAppends(database.connections(1), database.connections(TURNS), tell);
   const removals = createRemovals(calls);
-  const parts = { chain, calls, appends };
+  const parts = { calls, appends };
   return {
     create: (run) => create(parts, run),
     find: async (id) => (await calls.query("find", [id]))[0] as StoredRun | undefined,
@@ -222,7 +213,7 @@ export function postgresRuns(database: Database, chain: Chain, url: string): Sto
       if (stretch === undefined || stretch.isEnd) return toVersion;
       return Math.min(toVersion, fromVersion + stretch.events.length);
     },
-    hash: async (key, version) => {
+    checksum: async (key, version) => {
       const [row] = await calls.query("hash", [key, version]);
       return row && (row["hash"] as Buffer).toString("hex");
     },

@@ -55,36 +55,35 @@ export const statements = {
    */
   takeTurn: `SELECT key FROM runs WHERE key = (SELECT run FROM turns WHERE run = $1 FOR UPDATE) FOR UPDATE`,
   /** Reads the ends of runs. */
-  ends: `SELECT r.key, r.id, r.version, r.hash AS mark, e.hash FROM runs r
-    LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0 WHERE r.key = ANY($1::int8[])`,
+  ends: "SELECT key, id, version, hash FROM runs WHERE key = ANY($1::int8[])",
   /**
-   * Appends to many runs, to each if it is at the expected version and has the expected hash: after a failover that
+   * Appends to many runs, to each if its last event has the expected version and the expected checksum: after a failover that
    * lost commits, other events may have the same version. A run that another session has locked is skipped, so nobody
    * waits here for another process's turn. Runs are locked in the order of their keys.
    */
   append: `WITH asked AS (
-      SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $21::bytea[])
-        AS a (key, expected, version, hash, mark)
+      SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[])
+        AS a (key, expected, version, hash, before)
     ), locked AS (
       SELECT r.key, a.version, a.hash FROM runs r JOIN asked a ON a.key = r.key
-      WHERE r.version = a.expected AND r.hash = a.mark ORDER BY r.key FOR UPDATE OF r SKIP LOCKED
+      WHERE r.version = a.expected AND r.hash = a.before ORDER BY r.key FOR UPDATE OF r SKIP LOCKED
     ), moved AS (
-      UPDATE runs SET version = locked.version, hash = COALESCE(locked.hash, runs.hash)
+      UPDATE runs SET version = locked.version, hash = locked.hash
       FROM locked WHERE runs.key = locked.key RETURNING runs.key
     ), new_events AS (
       INSERT INTO events (run, version, part, writer, hash, body)
       SELECT e.run, e.version, e.part, e.writer, e.hash, e.body
-      FROM unnest($5::int8[], $6::int8[], $7::int4[], $8::bytea[], $9::bytea[], $10::bytea[])
+      FROM unnest($6::int8[], $7::int8[], $8::int4[], $9::bytea[], $10::bytea[], $11::bytea[])
         AS e (run, version, part, writer, hash, body)
       JOIN moved ON moved.key = e.run
     ), new_records AS (
       INSERT INTO records (run, seq, hash, body)
       SELECT t.run, t.seq, t.hash, t.body
-      FROM unnest($11::int8[], $12::int8[], $13::bytea[], $14::bytea[]) AS t (run, seq, hash, body)
+      FROM unnest($12::int8[], $13::int8[], $14::bytea[], $15::bytea[]) AS t (run, seq, hash, body)
       JOIN moved ON moved.key = t.run
       ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body
-    ), new_heads AS (${keepTexts("heads", 15)}
-    ), new_summaries AS (${keepTexts("summaries", 18)}
+    ), new_heads AS (${keepTexts("heads", 16)}
+    ), new_summaries AS (${keepTexts("summaries", 19)}
     )
     SELECT key FROM moved`,
   /** Writes rows that do not fit in one statement with the rest. */
@@ -99,10 +98,10 @@ export const statements = {
     WHERE r.id = $1`,
   find: "SELECT id, key, version FROM runs WHERE id = $1",
   /**
-   * Reads a run's row, as a row without a part; the hash of the event at a version; and the parts of the whole events
+   * Reads a run's row, as a row without a part; the checksum of the event at a version; and the parts of the whole events
    * after it, until they reach a number of bytes.
    */
-  read: `SELECT id, version, NULL::int4 AS part, hash, NULL::bytea AS body FROM runs WHERE key = $1
+  read: `SELECT id, version, NULL::int4 AS part, NULL::bytea AS hash, NULL::bytea AS body FROM runs WHERE key = $1
     UNION ALL
     SELECT NULL, version, 0, hash, '' FROM events WHERE run = $1 AND version = $2 AND part = 0
     UNION ALL
@@ -112,21 +111,17 @@ export const statements = {
       FROM events WHERE run = $1 AND version > $2 AND version <= $3
     ) AS next WHERE reached - own < $4`,
   hash: "SELECT hash FROM events WHERE run = $1 AND version = $2 AND part = 0",
-  list: `SELECT r.id, r.key, r.version, r.hash, e.hash AS last, h.hash AS "headHash", h.body AS head,
-      s.hash AS "stateHash", s.body AS state
+  list: `SELECT r.id, r.key, r.version, h.hash AS "headHash", h.body AS head, s.hash AS "stateHash", s.body AS state
     FROM runs r
-    LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0
     LEFT JOIN heads h ON h.run = r.key
     LEFT JOIN summaries s ON s.run = r.key
     WHERE r.id > $1 ORDER BY r.id LIMIT $2`,
   savePart: `INSERT INTO snapshots (run, version, part, hash, body)
-    SELECT key, $2::int8, $3::int4, $4::bytea, $5::bytea FROM runs WHERE key = $1
+    SELECT key, $2::int8, $3::int4, $4::bytea, $5::bytea FROM runs WHERE key = $1 AND version >= $2
       AND NOT EXISTS (SELECT 1 FROM snapshots WHERE run = $1 AND version >= $2 AND part = 0)
     ON CONFLICT DO NOTHING`,
   dropSnapshots: "DELETE FROM snapshots WHERE run = $1 AND version < $2",
-  newestSnapshot: `SELECT s.version, s.hash, s.body, e.hash AS event FROM runs r
-    JOIN snapshots s ON s.run = r.key AND s.part = 0
-    LEFT JOIN events e ON e.run = r.key AND e.version = s.version AND e.part = 0
+  newestSnapshot: `SELECT s.version, s.hash, s.body FROM runs r JOIN snapshots s ON s.run = r.key AND s.part = 0
     WHERE r.key = $1 ORDER BY s.version DESC LIMIT 1`,
   snapshotPart: "SELECT body FROM snapshots WHERE run = $1 AND version = $2 AND part = $3",
   records: `SELECT seq, hash, body FROM records
@@ -217,7 +212,6 @@ export const statements = {
   keys: "SELECT sealed_by, sealed FROM keys WHERE purpose = $1",
   addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
   removeKeys: "DELETE FROM keys WHERE purpose = $1",
-  anyRun: "SELECT key FROM runs LIMIT 1",
 
   // Migrations, which take minutes for a large database.
   longLockTimeout: "SET lock_timeout = '600s'",

@@ -11,7 +11,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { isDamage, openFile } from "../../../server/stores/sqlite-file.ts";
-import { folderChain, runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
+import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreDamaged } from "../../../server/stores/store.ts";
 import { follow } from "../../../server/runs/journal.ts";
@@ -23,7 +23,6 @@ import {
   savedState,
   freshTasks,
   runConfig,
-  type Runs,
   train,
   value,
 } from "./support.ts";
@@ -42,7 +41,7 @@ const lists: Record<string, unknown> = {};
  */
 function threadless(directory: string): Store & { readonly loss: string | undefined } {
   const { db, loss } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
-  const methods = Object.entries(runsIn(db, folderChain(db, directory)).methods).map(([name, method]) => {
+  const methods = Object.entries(runsIn(db).methods).map(([name, method]) => {
     // Damage becomes StoreDamaged, as in commit-queue.ts.
     const called = (...args: readonly unknown[]): unknown => {
       try {
@@ -88,7 +87,7 @@ async function seen(
 function changed(change: (file: string) => void): string {
   const directory = mkdtempSync(join(where, "changed-"));
   const file = join(directory, "runs.sqlite");
-  for (const name of ["runs.sqlite", "runs.key"]) copyFileSync(join(where, name), join(directory, name));
+  copyFileSync(join(where, "runs.sqlite"), file);
   change(file);
   return directory;
 }
@@ -150,16 +149,7 @@ test.each([
      UPDATE events SET version = 1 - version WHERE ${ofAlpha} AND version > 3;
      UPDATE events SET version = -version WHERE version < 0; UPDATE runs SET version = version - 1 WHERE id = 'alpha'`,
   ],
-  [
-    "the last events, taken away, and the run's version made to match",
-    `DELETE FROM events WHERE ${ofAlpha} AND version > 3; UPDATE runs SET version = 3 WHERE id = 'alpha'`,
-  ],
-  [
-    "the last events, taken away, and the run's version and hash made to match",
-    `DELETE FROM events WHERE ${ofAlpha} AND version > 3;
-     UPDATE runs SET version = 3, hash = (SELECT hash FROM events WHERE run = key AND version = 3) WHERE id = 'alpha'`,
-  ],
-  ["the run's hash", "UPDATE runs SET hash = zeroblob(16) WHERE id = 'alpha'"],
+  ["the last events, taken away", `DELETE FROM events WHERE ${ofAlpha} AND version > 3`],
   ["the run's version, made less", "UPDATE runs SET version = version - 3 WHERE id = 'alpha'"],
   ["the run's version, made more", "UPDATE runs SET version = version + 1 WHERE id = 'alpha'"],
   [
@@ -177,37 +167,6 @@ test.each([
   const { alpha, beta } = await seen(directory);
   expect(alpha).toMatch(/^refused: run "alpha" cannot be read/);
   if (name !== "the names of two runs") expect(beta).toBe(whole["beta"]);
-});
-
-test("an event of another course of the run is refused, though it was written at the same place", async () => {
-  const opened = async <T>(directory: string, work: (runs: Runs) => Promise<T>): Promise<T> => {
-    const store = await sqliteStore({ directory });
-    const { runs } = bench({ store });
-    const result = await work(runs);
-    runs.close();
-    await store.close();
-    return result;
-  };
-  const [one, other] = [changed(() => undefined), changed(() => undefined)];
-  for (const [directory, weight] of [
-    [one, 2],
-    [other, 3],
-  ] as const) {
-    await opened(directory, async (runs) => {
-      value(await runs.setWeights("alpha", { "real/T0": weight }));
-      value(await runs.pause("alpha"));
-    });
-  }
-  const db = new DatabaseSync(join(one, "runs.sqlite"));
-  db.exec(`ATTACH '${join(other, "runs.sqlite")}' AS other;
-    UPDATE events SET (body, hash) = (
-      SELECT body, hash FROM other.events AS there WHERE there.run = events.run AND there.version = events.version
-    ) WHERE ${ofAlpha} AND version = (SELECT version - 1 FROM runs WHERE id = 'alpha')`);
-  db.close();
-  const refusal = await opened(one, (runs) => runs.get("alpha"));
-  expect(refusal.kind === "ok" ? "it is taken" : refusal.message).toMatch(
-    /^run "alpha" cannot be read: event \d+ of its journal is not as it was written$/,
-  );
 });
 
 test.each([
@@ -245,9 +204,6 @@ test("of 200 rows that are changed, taken away, doubled or moved each is told, o
       `UPDATE ${table} SET body = substr(body, 1, length(body) - ${random.int(1, 9)}) WHERE rowid = ${row}`,
     (table, row) => `UPDATE ${table} SET hash = randomblob(16) WHERE rowid = ${row}`,
     (_table, row) => `UPDATE runs SET version = version + ${random.int(-3, 3)} WHERE key = ${1 + (row % 2)}`,
-    (_table, row) =>
-      `DELETE FROM events WHERE run = ${1 + (row % 2)} AND version > ${row};
-       UPDATE runs SET version = ${row} WHERE key = ${1 + (row % 2)}`,
   ];
   let refused = 0;
   for (let i = 0; i < 200; i++) {

@@ -169,10 +169,15 @@ function replay(journal: string): string {
 
 /**
  * Servers before 61d8c31e did not pack hashes. Those up to it imported the export's control, and recorded no pauser.
+ * Servers named the event of an export by a hash before it had a checksum.
  */
-test.each(["unpacked", "imported"])("the journal of an older server, %s, leads to the state that it led to", (name) => {
+test.each([
+  ["unpacked", "every-event.imported"],
+  ["imported", "every-event.imported"],
+  ["hashed", "every-event"],
+])("the journal of an older server, %s, leads to the state that it led to", (name, state) => {
   const kept = readFileSync(new URL(`every-event.${name}.journal`, folder), "utf8");
-  expect(`${replay(kept)}\n`).toBe(readFileSync(new URL("every-event.imported.state.sha256", folder), "utf8"));
+  expect(`${replay(kept)}\n`).toBe(readFileSync(new URL(`${state}.state.sha256`, folder), "utf8"));
 });
 
 describe.each(recorded)("the recorded run $name", ({ name, config, script }) => {

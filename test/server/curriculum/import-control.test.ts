@@ -130,8 +130,8 @@ describe.each(Object.entries(changes))("after the export an operator changed %s"
     expect(events.map(kindOf)).toContain("restored");
     const replayed = follow(undefined, events, codecs);
     if (replayed === undefined) throw new Error("an empty journal");
-    // An export is the state as the server has it, with the hash of its last event, and the history behind it.
-    const journal = await store.hash((await store.find("run"))?.key ?? -1, events.length);
+    // An export is the state as the server has it, with the checksum of its last event, and the history behind it.
+    const journal = await store.checksum((await store.find("run"))?.key ?? -1, events.length);
     const bytes = Buffer.concat([...encodeState(replayed, codecs, journal)]);
     const exported = gunzipSync(value(await runs.export("run")).state);
     expect(exported.subarray(0, bytes.length).equals(bytes)).toBe(true);

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Asked, type CommitQueue, commitQueue, type Reply } from "../../../server/stores/commit-queue.ts";
 import { openFile, watchFile } from "../../../server/stores/sqlite-file.ts";
-import { folderChain, runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
+import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteEvaluationStore, sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
 import { bytes } from "./bytes.ts";
@@ -177,7 +177,7 @@ function queueOver(where: string) {
   const waiting = new Map<number, (reply: Reply) => void>();
   const queue: CommitQueue = commitQueue({
     db,
-    store: runsIn(db, folderChain(db, where)),
+    store: runsIn(db),
     busyTimeoutMs: 100,
     lost: watchFile(path),
     answer: (replies) => replies.forEach((reply) => waiting.get(reply.id)?.(reply)),
@@ -258,5 +258,5 @@ test("what is left of a deleted run at a start is deleted then", async () => {
   while (left() > 0) await next.find("other");
   expect(await next.find("other")).toMatchObject({ version: 1 });
   await next.close();
-  expect(readdirSync(where)).toEqual(["runs.key", "runs.sqlite"]);
+  expect(readdirSync(where)).toEqual(["runs.sqlite"]);
 });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -145,7 +145,7 @@ test("may be opened by many processes at once, and counts each of their writes",
   await store.close();
 });
 
-test.each([5, 7])("refuses a file of schema %i in words, and leaves it as it is", async (version) => {
+test.each([5, 8])("refuses a file of schema %i in words, and leaves it as it is", async (version) => {
   const where = directory();
   await (await sqliteStore({ directory: where })).close();
   const db = new DatabaseSync(join(where, "runs.sqlite"));
@@ -154,28 +154,6 @@ test.each([5, 7])("refuses a file of schema %i in words, and leaves it as it is"
   await expect(sqliteStore({ directory: where })).rejects.toThrow(refusal);
   expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: version });
   db.close();
-});
-
-test("refuses a file whose key is not there, or is none, and makes no other", async () => {
-  const where = directory();
-  const key = join(where, "runs.key");
-  const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
-  await store.close();
-  const kept = readFileSync(key);
-  rmSync(key);
-  await expect(sqliteStore({ directory: where })).rejects.toThrow(`${key} is missing`);
-  writeFileSync(key, "key\n");
-  await expect(sqliteStore({ directory: where })).rejects.toThrow(`${key} does not hold a key`);
-  // With another file's key no event's hash matches.
-  writeFileSync(key, "a1".repeat(32));
-  const other = await sqliteStore({ directory: where });
-  await expect(other.read(1, 0)).rejects.toThrow("event 1 of its journal is not as it was written");
-  await other.close();
-  writeFileSync(key, kept);
-  const again = await sqliteStore({ directory: where });
-  expect(await again.read(1, 0)).toEqual([bytes("0")]);
-  await again.close();
 });
 
 test("what another process's lock or a full disk keeps from being written can be written later", async () => {
@@ -207,6 +185,6 @@ test("its files are for their owner only", async () => {
   const modes = readdirSync(where).map((name) => [name, statSync(join(where, name)).mode & 0o777] as const);
   await store.close();
   expect(new Map(modes)).toEqual(
-    new Map(["runs.key", "runs.sqlite", "runs.sqlite-shm", "runs.sqlite-wal"].map((name) => [name, 0o600])),
+    new Map(["runs.sqlite", "runs.sqlite-shm", "runs.sqlite-wal"].map((name) => [name, 0o600])),
   );
 });

@@ -70,8 +70,8 @@ test.each([
   ["a byte of a body", 1203, "UPDATE events SET body = 'x' WHERE version = 1203"],
   ["an empty body", 1205, "UPDATE events SET body = 'x' WHERE version = 1205"],
   ["a part that is not the first", LARGE, `UPDATE events SET body = 'x' WHERE version = ${LARGE} AND part = 1`],
-  ["a hash", 2203, "UPDATE events SET hash = '\\x00112233445566778899aabbccddeeff' WHERE version = 2203"],
-  ["a hash that is shorter", 2204, "UPDATE events SET hash = '\\x00' WHERE version = 2204"],
+  ["a checksum", 2203, "UPDATE events SET hash = '\\x00112233' WHERE version = 2203"],
+  ["a checksum that is shorter", 2204, "UPDATE events SET hash = '\\x00' WHERE version = 2204"],
   [
     "two bodies whose lengths together are as before",
     1003,

@@ -39,7 +39,11 @@ test("servers that open a new database at once make its tables and its key once"
   await all[0]?.store.create(run);
   const found = await Promise.all(all.map(async ({ store }) => store.read((await store.find("run"))?.key ?? -1, 0)));
   expect(found).toEqual([[bytes("0")], [bytes("0")], [bytes("0")], [bytes("0")]]);
-  expect(await query(url, "SELECT name FROM migrations")).toEqual([{ name: "0001_start" }, { name: "0002_samples" }]);
+  expect(await query(url, "SELECT name FROM migrations")).toEqual([
+    { name: "0001_start" },
+    { name: "0002_samples" },
+    { name: "0003_checksums" },
+  ]);
 });
 
 test("what a server left that ended in the middle of a migration is taken further", async () => {
@@ -58,7 +62,7 @@ test("an older server refuses the tables of a newer one in words, and changes no
   const refusal = onPostgres({ url });
   await expect(refusal).rejects.toThrow(CannotOpen);
   await expect(refusal).rejects.toThrow(
-    "tables are of a newer server (0099_later), and this one knows them up to 0002_samples",
+    "tables are of a newer server (0099_later), and this one knows them up to 0003_checksums",
   );
 });
 
@@ -80,8 +84,24 @@ test("a server with other task keys is refused, and keys that are rotated seal i
   expect(await both.store.read(runKey, 0)).toEqual([bytes("0")]);
   const fresh = await open(url, { keys: [later] });
   expect(await fresh.store.read(runKey, 0)).toEqual([bytes("0")]);
-  await query(url, "DELETE FROM keys");
-  await expect(onPostgres({ url })).rejects.toThrow("the database has runs and no key for them");
+});
+
+test("runs with the keyed hashes of an earlier version are read, and go on", async () => {
+  const url = await sharedDatabase();
+  const before = await open(url);
+  await before.store.create({ ...run, events: [bytes("0"), bytes("1")] });
+  await before.store.close();
+  for (const table of ["events", "heads", "summaries", "runs"])
+    await query(url, `UPDATE ${table} SET hash = '\\x00112233445566778899aabbccddeeff'`);
+  await query(url, "UPDATE runs SET hash = '\\xffeeddccbbaa99887766554433221100'");
+  await query(url, "DELETE FROM migrations WHERE name = '0003_checksums'");
+  const { store } = await open(url);
+  const runKey = (await store.find("run"))?.key ?? -1;
+  expect(await store.append(runKey, { expectedVersion: 2, events: [bytes("2")], records: [] })).toBe("appended");
+  expect(await store.read(runKey, 2)).toEqual([bytes("2")]);
+  expect(await store.read(runKey, 0)).toEqual([bytes("0"), bytes("1"), bytes("2")]);
+  await query(url, "UPDATE events SET body = 'x' WHERE version = 3");
+  await expect(store.read(runKey, 0)).rejects.toThrow("event 3 of its journal is not as it was written");
 });
 
 test("bodies that are larger than a statement may be are written in parts, and read as they were", async () => {

@@ -2241,7 +2241,8 @@ export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
   remembers: boolean;
 
   /**
-   * Hash of the event that led to the state, in hex. Set in exports only.
+   * Checksum of the event that led to the state, event number `version` of its journal, in 8 hex digits; older servers
+   * wrote a hash of 32. Set in exports only.
    *
    * @generated from field: string journal = 25;
    */
