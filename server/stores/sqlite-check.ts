@@ -6,6 +6,7 @@ import { runSchema, runsIn } from "./sqlite-runs.ts";
 
 const PAGE = 100;
 const LOCK_MS_MAX = 5000;
+const BYTES_AT_A_TIME = 1024 ** 2;
 
 export interface CheckedRuns {
   readonly checked: number;
@@ -30,7 +31,7 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
     if (![runSchema.version, runSchema.upgrade?.from].includes(schema?.["user_version"] as number)) return undefined;
     // The prepared statements name this function, but those that use it do not run here.
     db.function("now_ms", () => 0);
-    const { list, check } = runsIn(db).methods;
+    const { list, read } = runsIn(db).methods;
     const damaged: CheckedRuns["damaged"][number][] = [];
     const endMs = performance.now() + timeMsMax;
     for (let [after, checked, events] = ["", 0, 0]; ;) {
@@ -38,8 +39,7 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
       for (const { key, id, version } of runs) {
         if (performance.now() > endMs) return { checked, events, isCutShort: true, damaged };
         try {
-          // One more event than there is, so that the end of the journal is checked too.
-          for (let at = 0; at <= version;) at = check(key, at, version + 1);
+          for (let [at, more] = [0, 1]; more > 0; at += more) more = read(key, at, BYTES_AT_A_TIME)?.length ?? 0;
         } catch (error) {
           damaged.push({ id, problem: (error as Error).message });
         }

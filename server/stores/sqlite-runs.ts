@@ -74,9 +74,6 @@ export const runSchema: Schema = {
   foreignKeys: false,
 };
 
-/** Maximum bytes that are checked in one go: a few milliseconds. */
-const CHECKED_BYTES = 1024 ** 2;
-
 /** The file's statements. */
 type Parts = ReturnType<typeof prepare>;
 
@@ -216,16 +213,10 @@ function* eventsAfter(sql: Parts, run: StoredRun, fromVersion: number): Generato
 }
 
 /** Reads the run and its events as they are at one moment, whatever other processes write. */
-function reading<T>(sql: Parts, key: number, read: (run: StoredRun) => T): T | undefined {
-  const body = (): T | undefined => {
-    const run = runOf(sql, key);
-    return run && read(run);
-  };
-  return transaction(sql.db, body, "DEFERRED");
-}
-
 function read(sql: Parts, key: number, fromVersion: number, bytesMax: number): readonly Uint8Array[] | undefined {
-  return reading(sql, key, (run) => {
+  const body = (): readonly Uint8Array[] | undefined => {
+    const run = runOf(sql, key);
+    if (run === undefined) return undefined;
     const events: Uint8Array[] = [];
     let bytes = 0;
     for (const event of eventsAfter(sql, run, fromVersion)) {
@@ -233,19 +224,8 @@ function read(sql: Parts, key: number, fromVersion: number, bytesMax: number): r
       if ((bytes += event.length) >= bytesMax) break;
     }
     return events;
-  });
-}
-
-function check(sql: Parts, key: number, fromVersion: number, toVersion: number): number {
-  const reached = reading(sql, key, (run) => {
-    let [version, bytes] = [fromVersion, 0];
-    for (const event of eventsAfter(sql, run, fromVersion)) {
-      version++;
-      if (version === toVersion || (bytes += event.length) >= CHECKED_BYTES) return version;
-    }
-    return toVersion;
-  });
-  return reached ?? toVersion;
+  };
+  return transaction(sql.db, body, "DEFERRED");
 }
 
 function snapshot(sql: Parts, key: number): Snapshot | undefined {
@@ -266,7 +246,6 @@ export function runsIn(db: DatabaseSync): InThread<Store> {
       list: (afterId, limit) => list(sql, afterId, limit),
       append: (key, what) => append(sql, key, what),
       read: (key, fromVersion, bytesMax = Infinity) => read(sql, key, fromVersion, bytesMax),
-      check: (key, fromVersion, toVersion) => check(sql, key, fromVersion, toVersion),
       checksum: (key, version) => {
         const row = sql.hash.get(key, version) as Pick<EventRow, "hash"> | undefined;
         return row && Buffer.from(row.hash).toString("hex");

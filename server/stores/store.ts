@@ -123,11 +123,6 @@ export interface Store {
    * undefined: the run was deleted. Rejects with StoreDamaged if an event is missing or not as it was written.
    */
   read(key: number, fromVersion: number, bytesMax?: number): Promise<readonly Uint8Array[] | undefined>;
-  /**
-   * Checks events after the first `fromVersion`, as `read` does, some at a time. Returns the version reached, at most
-   * `toVersion`; returns `toVersion` if the run was deleted.
-   */
-  check(key: number, fromVersion: number, toVersion: number): Promise<number>;
   /** Returns the checksum of an event in hex; undefined: the event does not exist. */
   checksum(key: number, version: number): Promise<string | undefined>;
   /** Stores a snapshot in place of an older one; a snapshot of a deleted run, or of a later version than its run's, is ignored. */
@@ -167,7 +162,6 @@ export const runAccess: Access<Store> = {
   find: "read",
   read: "read",
   checksum: "read",
-  check: "bulk",
   list: "bulk",
   snapshot: "bulk",
   records: "bulk",

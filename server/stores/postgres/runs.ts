@@ -36,8 +36,6 @@ const TURNS = 4;
 const EVENTS_MAX = 512;
 const EVENTS_MIN = 64;
 const EVENT_BYTES = 512;
-/** Maximum bytes that are checked in one go: a few milliseconds. */
-const CHECKED_BYTES = 256 * 1024;
 /** Maximum number of runs that one statement lists. */
 const LISTED_MAX = 64;
 
@@ -82,9 +80,8 @@ async function readStretch(
   key: number,
   fromVersion: number,
   bytesMax: number,
-  countMax = EVENTS_MAX,
 ): Promise<Stretch | undefined> {
-  const eventsMax = Math.min(countMax, Math.max(EVENTS_MIN, Math.ceil(bytesMax / EVENT_BYTES)));
+  const eventsMax = Math.min(EVENTS_MAX, Math.max(EVENTS_MIN, Math.ceil(bytesMax / EVENT_BYTES)));
   const values = [key, fromVersion, fromVersion + eventsMax, Math.min(bytesMax, Number.MAX_SAFE_INTEGER)];
   const rows = await calls.query("read", values);
   const found = rows.find(({ part }) => part === null);
@@ -207,12 +204,6 @@ export function postgresRuns(database: Database, url: string): Store {
     turn: (key) => appends.turn(key),
     listen,
     read: (key, fromVersion, bytesMax = Infinity) => read(parts, key, fromVersion, bytesMax),
-    check: async (key, fromVersion, toVersion) => {
-      const countMax = Math.min(EVENTS_MAX, toVersion - fromVersion);
-      const stretch = await readStretch(parts, key, fromVersion, CHECKED_BYTES, countMax);
-      if (stretch === undefined || stretch.isEnd) return toVersion;
-      return Math.min(toVersion, fromVersion + stretch.events.length);
-    },
     checksum: async (key, version) => {
       const [row] = await calls.query("hash", [key, version]);
       return row && (row["hash"] as Buffer).toString("hex");
