@@ -165,7 +165,7 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
   const here = { store, sampleStore: memorySampleStore(), clock: systemClock };
   if (needs !== "evaluations") return { ...here, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const { sqliteEvaluationStore } = await import("../server/stores/sqlite.ts");
-  const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => say(loss) });
+  const evaluationStore = await sqliteEvaluationStore({ directory });
   return { ...here, evaluationStore, holds: fileHolds(directory) };
 }
 

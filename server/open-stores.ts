@@ -33,7 +33,6 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       else log.error({ store: part, problem }, "the store cannot be used");
       health.set(part, problem);
     },
-    onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
   });
   if (kind !== "sqlite") return openDatabase(config, keys, at("database").onProblem);
   const opened: { close(): Promise<void> }[] = [];

@@ -239,13 +239,9 @@ async function checked(directory: string): Promise<Held> {
   const files = readdirSync(directory);
   try {
     for (const name of databases) integrity(join(directory, name));
-    const losses: string[] = [];
-    const options = { directory, onLoss: (loss: string) => void losses.push(loss) };
-    const store = await sqliteStore(options);
-    const evaluations = await sqliteEvaluationStore(options);
+    const store = await sqliteStore({ directory });
+    const evaluations = await sqliteEvaluationStore({ directory });
     try {
-      const [lost] = losses;
-      if (lost !== undefined) throw new BackupProblem(lost);
       const found = checkRuns(directory, Infinity);
       if (found === undefined) throw new BackupProblem(`there is no ${runSchema.file} in it`);
       const [first] = found.damaged;

@@ -35,9 +35,6 @@ export interface FileOptions {
  */
 const LOG_PAGES_MAX = 4096;
 
-/** Maximum number of reported problems of a damaged table. */
-const PROBLEMS_MAX = 3;
-
 /** The time in SQL, by the clock of the machine, which all processes that share a file are on. */
 export const NOW_MS = "CAST(now_ms() AS INTEGER)";
 
@@ -48,16 +45,14 @@ export function addClock(db: DatabaseSync, now: () => number): void {
 
 /**
  * Opens a file, and makes its tables if it is new. Throws, with the file's name, a problem that the operator has to
- * mend. `loss`: damage that was found, in words; undefined: none.
+ * mend.
  */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema) {
   const path = join(directory, schema.file);
   try {
     makeFolder(directory, 0o700);
     if (!existsSync(path)) makePrivate(path);
-    const db = open(path, options, schema);
-    const loss = schema.named === undefined ? undefined : mendNames(db, schema.named);
-    return { db, path, loss: loss && `${path}: ${loss}` };
+    return { db: open(path, options, schema), path };
   } catch (cause) {
     throw new Error(`cannot open ${path}: ${(cause as Error).message}`, { cause });
   }
@@ -79,6 +74,7 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`);
   addClock(db, Date.now);
   transaction(db, () => makeTables(db, schema));
+  mendNames(db, schema);
   // From here on the commit queue waits, and answers calls that need no lock meanwhile.
   db.exec("PRAGMA busy_timeout = 0");
   return db;
@@ -95,30 +91,14 @@ function makeTables(db: DatabaseSync, { version, tables, upgrade }: Schema): voi
 }
 
 /**
- * Checks the index of names, and rebuilds it from the table if it is damaged: a row that the index misses would be
- * taken as missing, and its name given to another. Returns the finding in words; undefined: no damage.
+ * Makes the index of names anew from its table: a row that a damaged index misses would be taken as missing, and its
+ * name given to another.
  */
-function mendNames(db: DatabaseSync, table: string): string | undefined {
-  const found = check(db, table);
-  if (found === undefined) return undefined;
+function mendNames(db: DatabaseSync, { named }: Schema): void {
   try {
-    transaction(db, () => db.exec(`REINDEX ${table}`));
+    if (named !== undefined) db.exec(`REINDEX ${named}`);
   } catch {
-    // The check below finds the problem again.
-  }
-  const left = check(db, table);
-  if (left === undefined) return `the names of its ${table} were damaged (${found}) and are mended: nothing is lost`;
-  return `the list of its ${table} is damaged, and some cannot be found: ${left}`;
-}
-
-/** Returns the damage of a table and its indexes in words; undefined: none. */
-function check(db: DatabaseSync, table: string): string | undefined {
-  try {
-    const rows = db.prepare(`PRAGMA integrity_check(${table})`).all();
-    const problems = rows.map((row) => String(row["integrity_check"])).filter((problem) => problem !== "ok");
-    return problems.length === 0 ? undefined : problems.slice(0, PROBLEMS_MAX).join(", ").replaceAll("\n", " ");
-  } catch (error) {
-    return (error as Error).message;
+    // A damaged table fails the calls that read it.
   }
 }
 

@@ -22,16 +22,12 @@ export interface SqliteOptions {
    * used again.
    */
   readonly onProblem?: (problem: string | undefined) => void;
-  /** Called with the loss, in words, if the file was damaged when it was opened. */
-  readonly onLoss?: (loss: string) => void;
 }
 
 /** Returns a function that opens a store of one kind, and rejects with CannotOpen. */
 function opener<S>(holds: ThreadData["holds"], access: Access<S>): (options: SqliteOptions) => Promise<S> {
-  return ({ directory, synchronous = "normal", busyTimeoutMs = 5000, ...told }) => {
-    const { onProblem = () => undefined, onLoss = () => undefined } = told;
-    return openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, { onProblem, onLoss });
-  };
+  return ({ directory, synchronous = "normal", busyTimeoutMs = 5000, onProblem = () => undefined }) =>
+    openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, onProblem);
 }
 
 /** Opens runs.sqlite. */

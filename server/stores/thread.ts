@@ -17,8 +17,6 @@ export type ToThread = { readonly kind: "asked"; readonly asked: readonly Asked[
 export type FromThread =
   | { readonly kind: "open" }
   | { readonly kind: "cannot_open"; readonly message: string }
-  /** Committed data that could not be read when the file was opened. */
-  | { readonly kind: "lost"; readonly loss: string }
   | { readonly kind: "replies"; readonly replies: readonly Reply[] }
   | { readonly kind: "problem"; readonly problem: string | undefined }
   | { readonly kind: "closed" };
@@ -48,16 +46,15 @@ export function bytesOf(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + bytesOf(each), 0);
 }
 
-/** Callbacks for a store's problems. */
-export interface Told {
-  /** Called with the problem when the store fails; undefined: it works again. */
-  readonly onProblem: (problem: string | undefined) => void;
-  /** Called with committed data that could not be read when the file was opened, in words. */
-  readonly onLoss: (loss: string) => void;
-}
-
-/** Opens a store in a thread. Rejects with CannotOpen. */
-export async function openInThread<S>(data: ThreadData, access: Access<S>, { onProblem, onLoss }: Told): Promise<S> {
+/**
+ * Opens a store in a thread. Rejects with CannotOpen. Calls `onProblem` with the problem when the store fails;
+ * undefined: it works again.
+ */
+export async function openInThread<S>(
+  data: ThreadData,
+  access: Access<S>,
+  onProblem: (problem: string | undefined) => void,
+): Promise<S> {
   // No flags, because flags of the process may suit only its main thread, such as --input-type.
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, execArgv: [] });
   const calls = createCalls(worker);
@@ -66,7 +63,6 @@ export async function openInThread<S>(data: ThreadData, access: Access<S>, { onP
   worker.on("message", (message: FromThread) => {
     if (message.kind === "replies") calls.settle(message.replies);
     else if (message.kind === "problem") onProblem(message.problem);
-    else if (message.kind === "lost") onLoss(message.loss);
     else if (message.kind === "open") opened.resolve();
     else if (message.kind === "cannot_open") opened.reject(new CannotOpen(message.message));
   });

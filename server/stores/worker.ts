@@ -76,9 +76,7 @@ function isFull(path: string): boolean {
 }
 
 try {
-  const opened = open();
-  if (opened.loss !== undefined) tell({ kind: "lost", loss: opened.loss });
-  serve(opened);
+  serve(open());
   tell({ kind: "open" });
 } catch (error) {
   tell({ kind: "cannot_open", message: (error as Error).message });

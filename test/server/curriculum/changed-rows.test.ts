@@ -39,8 +39,8 @@ const lists: Record<string, unknown> = {};
  * Opens the store without its thread, for tests that open it hundreds of times: a thread takes ten times as long to
  * start as the file to open.
  */
-function threadless(directory: string): Store & { readonly loss: string | undefined } {
-  const { db, loss } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
+function threadless(directory: string): Store {
+  const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const methods = Object.entries(runsIn(db).methods).map(([name, method]) => {
     // Damage becomes StoreDamaged, as in commit-queue.ts.
     const called = (...args: readonly unknown[]): unknown => {
@@ -52,7 +52,7 @@ function threadless(directory: string): Store & { readonly loss: string | undefi
     };
     return [name, (...args: readonly unknown[]) => Promise.try(called, ...args)] as const;
   });
-  return { ...(Object.fromEntries(methods) as unknown as Store), close: () => Promise.try(() => db.close()), loss };
+  return { ...(Object.fromEntries(methods) as unknown as Store), close: () => Promise.try(() => db.close()) };
 }
 
 /**
@@ -279,6 +279,16 @@ function pageOf(name: string): { readonly at: number; readonly bytes: Buffer } {
 test("where the index of the runs' names is damaged it is made anew; and where that fails, no run is said not to be there", async () => {
   const { at, bytes } = pageOf("sqlite_autoindex_runs_1");
   const used = [...bytes.subarray(at, at + 4096).keys()].filter((offset) => bytes[at + offset] !== 0);
+  const isWhole = (directory: string): boolean => {
+    const db = new DatabaseSync(join(directory, "runs.sqlite"));
+    try {
+      return db.prepare("PRAGMA integrity_check(runs)").get()?.["integrity_check"] === "ok";
+    } catch {
+      return false;
+    } finally {
+      db.close();
+    }
+  };
   let mended = 0;
   // Tests every second offset only, because opening takes time.
   for (const offset of used.filter((_, i) => i % 2 === 0)) {
@@ -290,10 +300,9 @@ test("where the index of the runs' names is damaged it is made anew; and where t
     const store = threadless(directory);
     for (const id of ids) {
       const found = await store.find(id).catch((error: unknown) => error);
-      if (found instanceof StoreDamaged) expect(store.loss).toContain("some cannot be found");
-      else expect(found, `byte ${offset}`).toMatchObject({ id });
+      if (!(found instanceof StoreDamaged)) expect(found, `byte ${offset}`).toMatchObject({ id });
     }
-    if (store.loss?.includes("are mended") === true) mended++;
+    if (isWhole(directory)) mended++;
     await store.close();
     rmSync(directory, { recursive: true });
   }
