@@ -84,17 +84,11 @@ function eventsOf<Spec, Key extends InstanceKey>(
  * Returns a signal that aborts once a plan no longer holds, the run is gone or no caller waits. `end` stops watching.
  */
 function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, plan: DrawPlan, abandoned: AbortSignal) {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const forget = run.onChange(() => {
-    if (run.isGone() || !isCurrent(plan, run.state())) abort();
+  const outdated = new AbortController();
+  const end = run.onChange(() => {
+    if (run.isGone() || !isCurrent(plan, run.state())) outdated.abort();
   });
-  abandoned.addEventListener("abort", abort);
-  const end = (): void => {
-    forget();
-    abandoned.removeEventListener("abort", abort);
-  };
-  return { signal: controller.signal, end };
+  return { signal: AbortSignal.any([outdated.signal, abandoned]), end };
 }
 
 /** A draw in progress, with its dependencies. */
