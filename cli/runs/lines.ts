@@ -4,9 +4,6 @@ import type { FormatWarning, RunConfig, RunState } from "../../clients/ts/src/pu
 import type { Series, Step } from "./series.ts";
 import { topArms, topOf } from "./top-arms.ts";
 
-/** Minimum width. Narrower terminals wrap the lines. */
-export const WIDTH_MIN = 60;
-
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 const HEIGHTS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const NAME_MAX = 22;

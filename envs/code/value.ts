@@ -1,4 +1,4 @@
-/** Makes, compares by type, and shows Python values that are stored as data. */
+/** Makes, reads and shows Python values that are stored as data. */
 import type { PyValue } from "../ports.ts";
 
 /** Returns a Python int. */
@@ -10,16 +10,6 @@ export function pyFloat(value: number): PyValue {
   if (Number.isNaN(value)) return { float: "nan" };
   if (!Number.isFinite(value)) return { float: value > 0 ? "inf" : "-inf" };
   return { float: Number.isInteger(value) && Math.abs(value) < 1e16 ? `${value}.0` : `${value}` };
-}
-
-/** Returns Python's name for the type of a value. */
-export function typeName(value: PyValue): string {
-  if (value === null) return "NoneType";
-  if (typeof value === "boolean") return "bool";
-  if (typeof value === "string") return "str";
-  if (isList(value)) return "list";
-  if ("other" in value) return value.other;
-  return Object.keys(value)[0] as string;
 }
 
 export function isList(value: PyValue): value is readonly PyValue[] {
@@ -67,24 +57,6 @@ function floatOf(text: string): number {
 export function wholeOf(value: PyValue): string | undefined {
   if (typeof value === "boolean") return value ? "1" : "0";
   return tagged(value, "int")?.int;
-}
-
-/**
- * Returns the approximate written size of a value, counted up to a limit. Parts may be shared, so the size can be huge.
- */
-export function sizeOf(value: PyValue, limit: number): number {
-  let size = 0;
-  const left: PyValue[] = [value];
-  for (let next = left.pop(); next !== undefined && size <= limit; next = left.pop()) {
-    size += 1;
-    if (typeof next === "string") size += next.length / 8;
-    const dict = tagged(next, "dict")?.dict;
-    const parts = sequenceOf(next) ?? membersOf(next) ?? dict?.flat() ?? [];
-    // Pending parts count here already, so that the loop stops early.
-    if (size + left.length + parts.length > limit) return limit + 1;
-    for (const part of parts) left.push(part);
-  }
-  return size;
 }
 
 const CUT = "…";
