@@ -6,7 +6,7 @@ import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/types.ts";
 import { PolicySchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../server/rpc/curriculum/read-policy.ts";
-import type { Shape } from "../../server/simulation/simulated-run.ts";
+import type { Shape } from "./run-config.ts";
 import type { Place } from "../../server/simulation/student.ts";
 
 export interface Candidate {

@@ -3,7 +3,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/types.ts";
 import { drive } from "../../server/simulation/drive-run.ts";
 import { type Life, lifeCounter } from "../../server/simulation/simulated-outcome.ts";
-import { configOf } from "../../server/simulation/simulated-run.ts";
+import { configOf } from "./run-config.ts";
 import { judgedKinds, type JudgedKind } from "./judged-kinds.ts";
 import { policyOf, uniform } from "./policies.ts";
 

@@ -416,13 +416,3 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
     },
   };
 }
-
-/** Reads a whole state at once. Throws a FormatError for data that encodeState did not write. */
-export function decodeState<Spec, Key extends InstanceKey>(
-  bytes: Uint8Array,
-  codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> {
-  const reader = stateReader(codecs);
-  for (const piece of piecesOf(bytes)) reader.take(piece.bytes);
-  return reader.end();
-}

@@ -7,7 +7,7 @@ import { FormatError, parseJson, readNumber, readObject, readText } from "../cur
 import { policyCodec } from "../curriculum/policies/registry.ts";
 import type { RunState } from "../curriculum/state.ts";
 import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent, stateIn } from "../curriculum/event-codec.ts";
-import { decodeState, encodeState, piecesOf, stateReader } from "../curriculum/state-codec.ts";
+import { encodeState, piecesOf, stateReader } from "../curriculum/state-codec.ts";
 import type { InstanceKey, RunConfig } from "../curriculum/types.ts";
 import { type RunView, stateView, type StateView } from "../curriculum/run-view.ts";
 import { historyWrites } from "../curriculum/history.ts";
@@ -91,24 +91,6 @@ const STRETCH_BYTES = 48 * 1024;
  */
 function refuseEvent(before: RunState | undefined, cause: unknown): never {
   throw new FormatError(`event ${(before?.version ?? 0) + 1}: ${(cause as Error).message}`, { cause });
-}
-
-/** Returns the state after stored events. */
-export function follow<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key> | undefined,
-  events: readonly Uint8Array[],
-  codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> | undefined {
-  return events.reduce((now, bytes) => {
-    try {
-      const message = readEvent(bytes);
-      const written = stateIn(message);
-      const imported = written && decodeState(written, codecs);
-      return apply(now, eventFrom(message, now, codecs, imported));
-    } catch (cause) {
-      return refuseEvent(now, cause);
-    }
-  }, state);
 }
 
 /**

@@ -8,7 +8,7 @@ import { placeOf } from "../../server/curriculum/apply-shape.ts";
 import { eventFrom, readEvent } from "../../server/curriculum/event-codec.ts";
 import type { RunEvent } from "../../server/curriculum/events.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
-import { follow } from "../../server/runs/journal.ts";
+import { follow } from "../support/follow.ts";
 import { createRuns } from "../../server/runs/runs.ts";
 import { RATE_PARTS } from "../../server/curriculum/row-arms.ts";
 import { readHead } from "./reader-state.ts";

@@ -1,7 +1,7 @@
 /** A kind of students with its run, and helpers that most kinds share. */
 import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderTransfer } from "../../../server/simulation/student-law.ts";
-import type { Shape } from "../../../server/simulation/simulated-run.ts";
+import type { Shape } from "../run-config.ts";
 import type { Family, Place } from "../../../server/simulation/student.ts";
 import { ladder } from "../../../server/simulation/students/base.ts";
 import { places, setting } from "../setting.ts";

@@ -9,7 +9,7 @@ import { places, seedSets, seedsOf, setting } from "../../../bench/curriculum/se
 import { candidates as grid } from "../../../bench/curriculum/tuning.ts";
 import work from "../../../bench/curriculum/worker.ts";
 import { hashKey, rngFor } from "../../../envs/lib/rng.ts";
-import { configOf } from "../../../server/simulation/simulated-run.ts";
+import { configOf } from "../../../bench/curriculum/run-config.ts";
 import type { Life } from "../../../server/simulation/simulated-outcome.ts";
 import { scoreOf } from "../../../server/simulation/student.ts";
 

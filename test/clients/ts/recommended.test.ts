@@ -5,7 +5,7 @@ import { recommended as judged } from "../../../bench/curriculum/policies.ts";
 import { places, setting } from "../../../bench/curriculum/setting.ts";
 import { PolicySchema, recommended } from "../../../clients/ts/src/public.ts";
 import { PolicySchema as ServerPolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { configOf } from "../../../server/simulation/simulated-run.ts";
+import { configOf } from "../../../bench/curriculum/run-config.ts";
 import { policyFromWire } from "../../../server/rpc/curriculum/read-policy.ts";
 
 test("it is the policy that the simulated students judged, and a run takes it", () => {

@@ -14,7 +14,7 @@ import { isDamage, openFile } from "../../../server/stores/sqlite-file.ts";
 import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreDamaged } from "../../../server/stores/store.ts";
-import { follow } from "../../../server/runs/journal.ts";
+import { follow } from "../../support/follow.ts";
 import {
   adscArms,
   adscConstraints,

@@ -7,7 +7,7 @@ import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import type { EvaluationBatch } from "../../../server/runs/next-evaluation.ts";
 import { readState } from "../../../server/runs/journal.ts";
 import { eventFrom, readEvent } from "../../../server/curriculum/event-codec.ts";
-import { decodeState } from "../../../server/curriculum/state-codec.ts";
+import { decodeState } from "../../support/follow.ts";
 import type { EvaluationArm, Result } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {

@@ -2,7 +2,7 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { definitionOf } from "../../../server/curriculum/policies/registry.ts";
-import { follow } from "../../../server/runs/journal.ts";
+import { follow } from "../../support/follow.ts";
 import { encodeState } from "../../../server/curriculum/state-codec.ts";
 import type { Policy } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";

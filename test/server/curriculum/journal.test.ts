@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { FORMAT, readEvent } from "../../../server/curriculum/event-codec.ts";
-import { decodeState } from "../../../server/curriculum/state-codec.ts";
+import { decodeState, follow } from "../../support/follow.ts";
 import { RunEventSchema } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { drawing } from "../../../server/runs/drawing.ts";
-import { follow, readState } from "../../../server/runs/journal.ts";
+import { readState } from "../../../server/runs/journal.ts";
 import { liveRun } from "../../../server/runs/live-run.ts";
 import { nextBatch } from "../../../server/runs/next-batch.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { changed, changesOf, numbersToRecord } from "../../../server/curriculum/by-arm.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
-import { decodeState } from "../../../server/curriculum/state-codec.ts";
+import { decodeState } from "../../support/follow.ts";
 import { readState } from "../../../server/runs/journal.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {

@@ -17,8 +17,7 @@ import {
   train,
   value,
 } from "./support.ts";
-import { decodeState } from "../../../server/curriculum/state-codec.ts";
-import { follow } from "../../../server/runs/journal.ts";
+import { decodeState, follow } from "../../support/follow.ts";
 
 const same: NewShape<{ readonly id: string }> = {
   addArms: [],

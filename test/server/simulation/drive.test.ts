@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { policyOf, candidates, recommended, uniform } from "../../../bench/curriculum/policies.ts";
 import { places } from "../../../bench/curriculum/setting.ts";
 import { drive } from "../../../server/simulation/drive-run.ts";
-import { configOf } from "../../../server/simulation/simulated-run.ts";
+import { configOf } from "../../../bench/curriculum/run-config.ts";
 import type { Student } from "../../../server/simulation/student.ts";
 import { students } from "../../../server/simulation/students.ts";
 import { ask, bench, codecs, feedbackFor, made, sourceOf, value } from "../curriculum/support.ts";

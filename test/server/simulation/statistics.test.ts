@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { lifeCounter, pointCounter } from "../../../server/simulation/simulated-outcome.ts";
-import { configOf, equalShares } from "../../../server/simulation/simulated-run.ts";
+import { configOf } from "../../../bench/curriculum/run-config.ts";
+import { equalShares } from "../../../server/simulation/simulated-run.ts";
 import { noConstraints } from "../../../server/curriculum/types.ts";
 import { scoreOf, type Student } from "../../../server/simulation/student.ts";
 import { bootstrap, mean, median, quantile } from "../../../server/simulation/statistics.ts";
