@@ -42,7 +42,10 @@ async function started(dataDir: string, logFile: string) {
 const damages: readonly (readonly [string, string])[] = [
   ["an event was changed", "UPDATE events SET body = CAST(x'00' || body AS BLOB) WHERE run = :run AND version = 2"],
   ["an event is missing", "DELETE FROM events WHERE run = :run AND version = 2"],
-  ["the last event is missing", "DELETE FROM events WHERE run = :run AND version = (SELECT max(version) FROM events)"],
+  [
+    "the last event is missing",
+    "DELETE FROM events WHERE run = :run AND version = (SELECT max(version) FROM events WHERE run = :run)",
+  ],
   ["a checksum was changed", "UPDATE events SET hash = zeroblob(4) WHERE run = :run AND version = 2"],
 ];
 
