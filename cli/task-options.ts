@@ -66,13 +66,13 @@ export function answerFormatOption(when = ""): Option {
 
 export function addTaskOptions(command: Command): Command {
   const options = [
-    new Option("--seed <n>", "which task; equal seeds give equal tasks").default("0"),
-    new Option("--level <name>", "how hard (default: the easiest)"),
-    new Option("--param <name=number>", "a parameter in place of a level; may be given several times")
+    new Option("--seed <n>", "seed of the task; equal seeds give equal tasks").default("0"),
+    new Option("--level <name>", "level of difficulty (default: the easiest)"),
+    new Option("--param <name=number>", "parameter of the generator, instead of a level; may be given several times")
       .argParser(named)
       .conflicts("level"),
     environmentVersionOption(),
-    new Option("--split <split>", "which of the disjoint sets of instances (default train)").choices(splitNames),
+    new Option("--split <split>", "split: one of three disjoint sets of instances (default train)").choices(splitNames),
     new Option(
       "--source <source>",
       "where instances come from (default synthetic; real where the environment has no generator)",
@@ -83,8 +83,10 @@ export function addTaskOptions(command: Command): Command {
     ),
     answerFormatOption(),
     thinkingOption(),
-    new Option("--scheme <name>", "how answers are priced"),
-    new Option("--scheme-param <name=number>", "a number of the scheme; may be given several times").argParser(named),
+    new Option("--scheme <name>", "reward scheme (default: the environment's)"),
+    new Option("--scheme-param <name=number>", "parameter of the reward scheme; may be given several times").argParser(
+      named,
+    ),
   ];
   for (const option of options) command.addOption(option.helpGroup("The task:"));
   return command;

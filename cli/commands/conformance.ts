@@ -26,11 +26,7 @@ export function addConformance(program: Command): void {
   const command = program
     .command("conformance")
     .argument("[address]", "host:port of its gRPC port (default: that of --server)", hostPort)
-    .option(
-      "--environment <id>",
-      "try this one of its environments; may be given several times (default: all)",
-      collect,
-    )
+    .option("--environment <id>", "try this environment; may be given several times (default: all)", collect)
     .option("--json", "print JSON: each clause with what was found")
     .addHelpText(
       "after",

@@ -74,7 +74,7 @@ export function addExport(program: Command): void {
     .addOption(answerFormatOption("with --solver: ").conflicts("evaluationId"))
     .option(
       "--ratio-above <ratio>",
-      "keep completions with a better ratio than this (default: 0.5; with --where all that it keeps)",
+      "keep completions with a ratio above this (default: 0.5; with --where: no minimum)",
       ratio,
     )
     .addOption(

@@ -24,7 +24,7 @@ export function addStep(program: Command): void {
     .addOption(new Option("--completion <text>", "the completion, without the prompt").conflicts("file"))
     .option("--file <file>", "file that holds the completion")
     .option("--group-id <id>", "the task's group; needed for a task of a run")
-    .option("--sample-index <n>", "which completion of the group", wholeNumber(0, 2 ** 32 - 1), 0)
+    .option("--sample-index <n>", "index of the completion in its group, from 0", wholeNumber(0, 2 ** 32 - 1), 0)
     .option("--json", "print JSON");
   addConnectionOptions(command)
     .addHelpText("after", VERIFIERS_HELP)

@@ -199,7 +199,7 @@ export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", 
       const run = subject.client.run(subject.runId);
       const first = await run.create(config(subject, 2));
       const again = await run.create(config(subject, 2));
-      if (first.state?.incarnation !== again.state?.incarnation) return fail("another run came the second time");
+      if (first.state?.incarnation !== again.state?.incarnation) return fail("the second call returned another run");
       return refusedWith(run.create(config(subject, 3)), "ALREADY_EXISTS");
     },
   },

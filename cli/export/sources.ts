@@ -226,6 +226,6 @@ async function tasksOf(
 
 function solved(environment: Environment, instance: unknown, format: AnswerFormat): string {
   const { solver } = environment;
-  if (solver === undefined) throw new Error("an environment was chosen for its solver, and has none");
+  if (solver === undefined) throw new Error("bug: the chosen environment has no solver");
   return wrapAnswer(solver.format(solver.solve(instance).answer), format);
 }

@@ -117,7 +117,7 @@ const fetchBounded =
     const { statusCode: status = 0 } = reply;
     if (status >= 300 && status < 400) {
       reply.destroy();
-      const error = { message: `${status}: it sends us to another address, where the key does not go` };
+      const error = { message: `${status}: it redirects to another address, and the key is not sent there` };
       return Response.json({ error }, { status });
     }
     const body = new Uint8Array(await readBounded(reply, BODY_BYTES_MAX, "the reply"));

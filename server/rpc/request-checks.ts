@@ -202,7 +202,7 @@ export function readPage(request: PageRequest, limit: { readonly default: number
   const size = request.pageSize === 0 ? limit.default : checkRange(request.pageSize, 1, limit.max, "page_size");
   if (request.pageToken === "") return { size, after: undefined };
   const after = Buffer.from(request.pageToken, "base64url").toString();
-  if (pageToken(after) !== request.pageToken) throw invalid("page_token", "it is not one that this server gave");
+  if (pageToken(after) !== request.pageToken) throw invalid("page_token", "this server did not issue it");
   return { size, after };
 }
 
@@ -211,7 +211,7 @@ export function readPlace(after: string | undefined, length: number): readonly n
   if (after === undefined) return [];
   const numbers = after.split(" ").map(Number);
   if (numbers.length === length && numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) return numbers;
-  throw invalid("page_token", "it is not one that this server gave");
+  throw invalid("page_token", "this server did not issue it");
 }
 
 /** Returns a page token. Empty if there is no further page. */

@@ -68,6 +68,6 @@ export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcErr
     case "unavailable":
       return new RpcError("UNAVAILABLE", result.message, { ...notMade, retryDelayMs: result.retryDelayMs });
     case "cancelled":
-      return new RpcError("CANCELLED", "the caller is gone");
+      return new RpcError("CANCELLED", "the caller left before the answer");
   }
 }

@@ -189,7 +189,7 @@ function readOne(
   return single(reading, node, place, (given) => {
     if (message !== undefined) return readDuration(given);
     if (names !== undefined) return readEnum(names, given);
-    if (scalar === undefined) throw new Error(`${place.field} is of no kind`);
+    if (scalar === undefined) throw new Error(`${place.field} has neither a message, an enum nor a scalar type`);
     return readScalar(scalar, given);
   });
 }

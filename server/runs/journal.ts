@@ -74,7 +74,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
     state = trim(untrimmed);
   };
   decided.forEach(write);
-  if (state === undefined) throw new Error("a change without an event has no state");
+  if (state === undefined) throw new Error("bug: a change has no event");
   const more = following?.(state) ?? [];
   more.forEach(write);
   const events = [...decided, ...more];

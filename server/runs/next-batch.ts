@@ -218,7 +218,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       if (waited !== "fresh") return waited;
     } else return step;
   }
-  return { kind: "cancelled", message: "the caller went away" };
+  return { kind: "cancelled", message: "the caller left before the answer" };
 }
 
 function notDue(batch: number): Refusal {

@@ -126,7 +126,7 @@ async function makeTasks<Spec, Key extends InstanceKey>(
     const made = await source.make(places, signal, run.id);
     for (const [i, result] of made.entries()) {
       if (result.kind === "unavailable") return result;
-      if (result.kind === "cancelled") return { kind: "cancelled", message: "the caller went away" };
+      if (result.kind === "cancelled") return { kind: "cancelled", message: "the caller left before the answer" };
       if (result.kind === "task") known.set(missing[i] ?? -1, result.key);
       else why = result.message;
     }

@@ -29,18 +29,18 @@ const MiB = 1024 ** 2;
 export const configOptions = optionTable({
   host: text({
     placeholder: "address",
-    description: "address to listen on; off loopback a client CA or a token is needed, or --insecure",
+    description: "address to listen on; an address other than loopback needs a client CA, a token or --insecure",
     defaultValue: "127.0.0.1",
   }),
-  port: integer({ description: "gRPC port; 0: any free one", range: [0, 65535], defaultValue: 50051 }),
+  port: integer({ description: "gRPC port; 0: any free port", range: [0, 65535], defaultValue: 50051 }),
   httpPort: integer({
-    description: "port of the page, Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
+    description: "port of the page, Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free port",
     range: [0, 65535],
     defaultValue: 8080,
   }),
   metricsPort: optionalInteger({
     description:
-      "a port of its own for /metrics, /livez and /readyz, in plain HTTP and without a token, for a network that only its operators reach; 0: any free one; default: none, and /metrics on the HTTP port wants a viewer's token where tokens are asked for",
+      "extra port for /metrics, /livez and /readyz, in plain HTTP and without a token, for a network that only operators reach; 0: any free port; default: none, and if tokens are required, /metrics on the HTTP port requires a viewer's",
     range: [0, 65535],
   }),
   dataDir: optionalText({
@@ -53,35 +53,35 @@ export const configOptions = optionTable({
   }),
   taskKeys: choice({
     description:
-      "where the keys are that sign task ids: in the key file, or in the store, a PostgreSQL database, sealed by the key file's",
+      "place of the keys that sign task ids: the key file, or the store (a PostgreSQL database), sealed by a key of the key file",
     choices: ["file", "store"],
     defaultValue: "file",
   }),
   store: storeAddress({
     description:
-      "where runs and evaluations are kept: on disk, in memory and gone with the process, or in a PostgreSQL database that servers share, postgres://user@host/database (its password better in PGPASSWORD or a passfile)",
+      "store of runs and evaluations: sqlite on disk, memory until the process ends, or a PostgreSQL database that servers share, postgres://user@host/database (put its password into PGPASSWORD or a passfile)",
     defaultValue: "sqlite",
   }),
   storeDurability: choice({
     description:
-      "of --store sqlite: what a committed event survives on disk: a killed process (normal), or a power failure too (full)",
+      "for --store sqlite: committed events survive a killed process (normal), or also a power failure (full)",
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),
   keepSamples: integer({
     description:
-      "megabytes of completions, with what they came to, that each run keeps for people to look at, the newest ones; 0: none",
+      "size of the newest completions and their outcomes that each run keeps for people to read, in megabytes; 0: none are kept",
     range: [0, 65_536],
     defaultValue: 0,
   }),
   keepSamplesDays: integer({
-    description: "how long completions of runs are kept at most, in days; they go with their run in any case",
+    description: "maximum time for which completions of runs are kept, in days; a deleted run's are deleted with it",
     range: [1, 3652],
     defaultValue: 7,
   }),
   drainOthers: flag({
     description:
-      "replace the servers of the same store that differ (in version, environments, pools or keys): they take no more calls once this one is there; without it this one is refused",
+      "replace servers of the same store with another version, environments, pools or keys: they accept no more calls once this server has started; without this flag, this server is refused",
   }),
   tlsCert: optionalText({ placeholder: "file", description: "certificate chain in PEM, for both ports" }),
   tlsKey: optionalText({ placeholder: "file", description: "the certificate's private key in PEM" }),
@@ -91,119 +91,125 @@ export const configOptions = optionTable({
   }),
   token: optionalText({
     placeholder: "token",
-    description: "bearer token that clients must send, and who has it may do all; better: --token-file",
+    description: "bearer token that clients must send, with the rights of an operator; --token-file is safer",
     secret: true,
   }),
   tokenFile: optionalText({
     placeholder: "file",
-    description: "file that holds one bearer token and nothing else, which is an operator's (several: --tokens-file)",
+    description:
+      "file that holds one bearer token and nothing else, with the rights of an operator (several tokens: --tokens-file)",
   }),
   tokensFile: optionalText({
     placeholder: "file",
     description:
-      "YAML or JSON list of several tokens (one alone: --token-file), each with name, role (viewer, trainer, operator), token or sha256, and max_inflight_calls and max_calls_per_second if wanted; read again when it changes",
+      "YAML or JSON list of tokens (for a single one: --token-file), each with name, role (viewer, trainer, operator), token or sha256, and optionally max_inflight_calls and max_calls_per_second; read again after each change",
   }),
-  insecure: flag({ description: "listen off loopback with neither a client CA nor a token" }),
+  insecure: flag({ description: "allow an address other than loopback without a client CA or a token" }),
   logLevel: choice({
-    description: "least severe level that is logged; each call is one line at info",
+    description: "minimum severity of log lines; each call is one line at info",
     choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     defaultValue: "info",
   }),
   logFormat: choice({
-    description: "auto: pretty on a terminal, JSON elsewhere",
+    description: "format of log lines; auto: pretty on a terminal, otherwise JSON",
     choices: ["auto", "json", "pretty"],
     defaultValue: "auto",
   }),
   maxMessageBytes: bytes({
-    description: "largest request message",
+    description: "maximum size of a request message, in bytes",
     range: [4 * KiB, 1024 * MiB],
     defaultValue: 64 * MiB,
   }),
-  maxGroups: integer({ description: "groups in a message", range: [1, 65536], defaultValue: 1024 }),
-  maxCompletions: integer({ description: "completions of a group", range: [1, 65536], defaultValue: 1024 }),
+  maxGroups: integer({ description: "maximum number of groups in a message", range: [1, 65536], defaultValue: 1024 }),
+  maxCompletions: integer({
+    description: "maximum number of completions in a group",
+    range: [1, 65536],
+    defaultValue: 1024,
+  }),
   maxCompletionBytes: bytes({
-    description: "longest completion, in UTF-8",
+    description: "maximum size of a completion, in bytes of UTF-8",
     range: [1, 64 * MiB],
     defaultValue: 256 * KiB,
   }),
   maxBatchSeeds: integer({
-    description: "tasks that one BatchReset may ask for",
+    description: "maximum number of tasks in a BatchReset",
     range: [1, 65536],
     defaultValue: 1024,
   }),
   maxConcurrentStreams: integer({
-    description: "calls that one gRPC connection may have open; further ones wait in the client",
+    description: "maximum number of open calls on one gRPC connection; further calls wait in the client",
     range: [1, 65536],
     // Node takes 25 µs to accept each call, and twice that for each open call when its connection breaks.
     defaultValue: 128,
   }),
   maxInflightCalls: integer({
-    description: "calls in progress on both ports; further ones get RESOURCE_EXHAUSTED with a retry delay",
+    description:
+      "maximum number of calls in progress on both ports; further calls get RESOURCE_EXHAUSTED with a retry delay",
     range: [1, 1_000_000],
     defaultValue: 8192,
   }),
   maxHeldBytes: bytes({
-    description: "bytes of requests and answers that wait in open calls; beyond it those that hold most are ended",
+    description:
+      "maximum size of requests and responses that wait in open calls, in bytes; above it the server ends the calls that hold most",
     range: [4 * KiB, 1024 * 1024 * MiB],
     defaultValue: Math.max(64, Math.min(512, Math.floor(getHeapStatistics().heap_size_limit / 4 / MiB))) * MiB,
   }),
   maxQueue: integer({
     description:
-      "tasks that wait for a worker, of which one caller may have a quarter; further ones are refused with a retry delay",
+      "maximum number of tasks that wait for a worker, a quarter of it for one caller; further tasks are refused with a retry delay",
     range: [1, 1_000_000],
     defaultValue: 65_536,
   }),
   processes: integer({
     description:
-      "server processes that share both ports and the store, which must not be memory; one that dies is started again",
+      "number of server processes that share both ports and the store, which must not be memory; a process that dies is restarted",
     range: [1, 256],
     defaultValue: 1,
   }),
   workers: integer({
     description:
-      "worker threads that make and solve tasks; of several, one is kept for tasks that take few milliseconds",
+      "number of worker threads that make and solve tasks; if there are several, one is reserved for tasks that take few milliseconds",
     range: [1, 256],
     defaultValue: Math.max(2, availableParallelism()),
   }),
   workerTimeLimitMs: integer({
     description:
-      "longest that making one task may take, from when a worker begins it, in milliseconds; searches end by their budgets long before",
+      "maximum time for making one task after a worker begins it, in milliseconds; budgets end searches long before",
     range: [10, 3_600_000],
     defaultValue: 60_000,
   }),
   drainTimeoutMs: integer({
-    description: "longest that a shutdown waits for calls in progress, in milliseconds",
+    description: "maximum time for which a shutdown waits for calls in progress, in milliseconds",
     range: [0, 3_600_000],
     defaultValue: 30_000,
   }),
   requestTimeoutMs: integer({
-    description:
-      "longest that a request may take to come whole, in milliseconds; a stream may idle between its requests",
+    description: "maximum time for receiving a whole request, in milliseconds; a stream may idle between its requests",
     range: [100, 3_600_000],
     defaultValue: 120_000,
   }),
   environmentFile: list({
     placeholder: "file",
     description:
-      "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
+      "module with custom environments, whose default export is a list of them; it runs with the server's rights; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   policies: list({
     placeholder: "file",
     description:
-      "a module of policies of one's own, whose default export is a list of their definitions, for runs that name them; it runs with the server's rights, and `gradus policies check` tries it; may be given several times",
+      "module with custom policies, whose default export is a list of their definitions, for runs that name them; it runs with the server's rights; `gradus policies check` checks it; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   pool: list({
     placeholder: "name=path",
     description:
-      "a data pool for SOURCE_REAL: JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk; name=qa:path says that they are rows of qa; name=path@train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
+      "a data pool for SOURCE_REAL: JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk; name=qa:path names the environment of the rows; name=path@train[200:],eval[:200] selects rows and sets their split; may be given several times",
     each: namedPath,
   }),
   column: list({
     placeholder: "name=column",
     description:
-      "for the files of --pool: the column that holds what their environment knows by another name, e.g. answer=final_answer or p:answer=meta.gold for the pool p alone; may be given several times",
+      "renames a column of the files of --pool: answer=final_answer reads the column final_answer as answer, and p:answer=meta.gold does so only in the pool p; may be given several times",
     each: namedColumn,
     about: ({ pool = "", name }) => `${pool}:${name}`,
   }),
@@ -221,7 +227,7 @@ export const configOptions = optionTable({
   allowedHost: list({
     placeholder: "name",
     description:
-      "name or address that callers may use for a server that asks for no credentials, beside loopback ones, or * for any; may be given several times",
+      "host name or address, beside loopback ones, by which callers may address a server without credentials, or * for any; may be given several times",
     each: hostName,
   }),
 });

@@ -11,7 +11,7 @@ import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 /** Interval of checking the file, copying its log, and retrying a file that cannot be written to, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
 
-if (parentPort === null) throw new Error("this is a worker thread's module");
+if (parentPort === null) throw new Error("this module must run in a worker thread");
 const port = parentPort;
 const { holds, ...options } = workerData as ThreadData;
 const tell = (message: FromThread): void => port.postMessage(message);

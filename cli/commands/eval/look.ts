@@ -13,7 +13,7 @@ export function addEvaluations(group: Command): void {
   const list = group
     .command("list")
     .description("list evaluations, of a server or of this machine's data directory")
-    .option("--suite <id>", "only of this suite")
+    .option("--suite <id>", "only evaluations of this suite")
     .option("--json", "print JSON: the contract's Evaluations");
   addConnectionOptions(list).action(async () => {
     const flags: Flags = list.optsWithGlobals();

@@ -53,7 +53,7 @@ export function addProfile(group: Command): void {
         collect,
       ),
     )
-    .option("--json", "print what came out as JSON, and no progress");
+    .option("--json", "print the results as JSON, and no progress");
   addLocalOptions(command)
     .addHelpText("after", VERIFIERS_HELP)
     .action((pool: string, flags: Flags) => {

@@ -41,7 +41,7 @@ export function addSample(group: Command): void {
     .addOption(
       new Option(
         "--where <condition>",
-        "keep rows for which it holds: a field and =, !=, <, <=, >, >=, ~ (contains) or !~; may be given several times",
+        "keep rows for which the condition is true: a field and =, !=, <, <=, >, >=, ~ (contains) or !~; may be given several times",
       ).argParser(condition),
     )
     .option(
@@ -49,7 +49,7 @@ export function addSample(group: Command): void {
       "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer here: English has about 4 to a token, code about 3, and no token has less than one)",
       wholeNumber(1, 2 ** 30),
     )
-    .option("--by <field>", "take as large a share of each of its values, by the largest remainder")
+    .option("--by <field>", "take an equal share of the rows of each of its values, by the largest remainder")
     .option("-n, --count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
     .option("--seed <text>", "equal seeds take equal rows of a file", "0")
     .option("--json", "print the report as JSON");

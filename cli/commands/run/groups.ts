@@ -34,7 +34,7 @@ export function addGroups(group: Command): void {
     .description("close groups whose completions will not arrive; those that did count")
     .argument("<run>", "its id")
     .argument("<group...>", "group ids, as gradus run groups lists them")
-    .option("--reason <words>", "for the history")
+    .option("--reason <words>", "reason for the run's history")
     .option("--json", "print JSON");
   addServerOptions(close).action(async (id: string, ids: readonly string[], flags: Flags) => {
     printFeedback(flags, await withServer(flags, (client) => client.run(id).closeGroups(ids, flags.reason)));

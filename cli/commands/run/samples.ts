@@ -24,19 +24,19 @@ export function addSamples(group: Command): void {
     .command("samples")
     .description("show completions that a run keeps, the newest first; a server keeps some with --keep-samples")
     .argument("<run>", "its id")
-    .option("--arm <id>", "only of this arm")
-    .option("--group <id>", "only of this group")
+    .option("--arm <id>", "only completions of this arm")
+    .option("--group <id>", "only completions of this group")
     .addOption(
-      new Option("--verdict <verdict>", "only of this verdict; may be given several times")
+      new Option("--verdict <verdict>", "only completions with this verdict; may be given several times")
         .argParser(collect)
         .choices(["malformed", "infeasible", "feasible", "graded"]),
     )
-    .option("--violation <words>", "only where the violation has these words")
-    .option("--reward-min <n>", "only with a reward of at least this", anyNumber)
-    .option("--reward-max <n>", "only with a reward of at most this", anyNumber)
-    .option("--solved", "only those that are solved")
-    .option("--no-solved", "only those that are not")
-    .option("--text <words>", "only where the completion has these words")
+    .option("--violation <words>", "only completions whose violation contains these words")
+    .option("--reward-min <n>", "only completions with at least this reward", anyNumber)
+    .option("--reward-max <n>", "only completions with at most this reward", anyNumber)
+    .option("--solved", "only solved completions")
+    .option("--no-solved", "only completions that are not solved")
+    .option("--text <words>", "only completions that contain these words")
     .option("--limit <n>", "how many", wholeNumber(1, 1_000_000), 20)
     .option("--json", "print JSON, one of the contract's RunSample a line");
   addServerOptions(list).action(samples);

@@ -19,11 +19,11 @@ export function addShape(group: Command): void {
     .command("update-shape")
     .description("change a run's arms, generations, prompts or length; arms that stay keep what was learnt of them")
     .argument("<run>", "its id")
-    .argument("[file]", "a run file: its arms are added, and its policy, if it has one, takes the place of the run's")
-    .option("--remove-arm <id>", "an arm to take out; may be given several times", collect)
-    .option("--num-generations <n>", "completions of each prompt", wholeNumber(1, 2 ** 32 - 1))
-    .option("--prompts-per-update <n>", "tasks in an update batch", wholeNumber(1, 4096))
-    .option("--length <n>", "tasks in the whole run; 0: no end", wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .argument("[file]", "a run file: its arms are added, and its policy, if it has one, replaces the run's")
+    .option("--remove-arm <id>", "arm to remove; may be given several times", collect)
+    .option("--num-generations <n>", "number of completions of each prompt", wholeNumber(1, 2 ** 32 - 1))
+    .option("--prompts-per-update <n>", "number of tasks in an update batch", wholeNumber(1, 4096))
+    .option("--length <n>", "number of tasks in the whole run; 0: no end", wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option("--json", "print JSON");
   addServerOptions(addChangeOptions(command, { pool: true })).action(updateShape);
 }

@@ -32,7 +32,7 @@ export function addWatch(group: Command): void {
     .command("watch")
     .description("watch a run until it is done: its arms, their probabilities, values and success")
     .argument("<run>", "its id")
-    .option("--once", "show it as it stands, and end")
+    .option("--once", "show the present state, and end")
     .option("--json", "print JSON lines: the contract's RunState, after each change");
   addServerOptions(command).action(async (id: string, flags: Flags) => {
     const ended = new AbortController();

@@ -31,13 +31,13 @@ export function addDistract(group: Command): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option("--teacher-model <name>", "the model that is asked there")
+      new Option("--teacher-model <name>", "model at the endpoint of --teacher-url")
         .env("GRADUS_TEACHER_MODEL")
         .makeOptionMandatory(),
     )
-    .option("-n, --count <n>", "wrong options for each question", wholeNumber(1, 24), 15)
-    .option("--concurrency <n>", "questions that are worked on at once", wholeNumber(1, 256), 8)
-    .option("--timeout-ms <n>", "how long one reply may take", wholeNumber(1, 3_600_000), 120_000)
+    .option("-n, --count <n>", "number of wrong options for each question", wholeNumber(1, 24), 15)
+    .option("--concurrency <n>", "number of questions in progress at a time", wholeNumber(1, 256), 8)
+    .option("--timeout-ms <n>", "maximum time for one reply, in milliseconds", wholeNumber(1, 3_600_000), 120_000)
     .option("--json", "print the account as JSON")
     .action(distract);
 }

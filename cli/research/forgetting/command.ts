@@ -44,10 +44,10 @@ export function addForgetting(program: Command): void {
     .addOption(
       new Option(
         "--domain <name=rows>",
-        "rows of the reports that a domain's score is the mean of (default: the row of its name)",
+        "rows of the reports whose mean is a domain's score (default: the row of its name)",
       ).argParser(named),
     )
-    .option("--figure <name>", "what a score is, e.g. success_rate (default: quality_ratio, else exact_rate)")
+    .option("--figure <name>", "figure used as the score, e.g. success_rate (default: quality_ratio, else exact_rate)")
     .option("--chart <path>", "write the matrix as SVG")
     .option("--json", "print JSON: the matrix, the means and the order")
     .addHelpText(

@@ -34,13 +34,17 @@ export function addSimulate(program: Command): void {
     .addOption(
       new Option("--student <name>", "one of the students, or a file that exports one").default(students[0]?.name),
     )
-    .option("--seeds <n>", "students of this kind", wholeNumber(2, 1000), 10)
+    .option("--seeds <n>", "number of students of this kind", wholeNumber(2, 1000), 10)
     .option(
       "--updates <n>",
       "update batches (default: the run's length; 500 of one without an end)",
       wholeNumber(1, 1e5),
     )
-    .option("--target <share>", "the mean success that counts as arrived (default: the student's)", share)
+    .option(
+      "--target <share>",
+      "mean success at which the student has reached its target (default: the student's)",
+      share,
+    )
     .addOption(
       new Option(
         "--difficulty <arm=n>",

@@ -86,7 +86,7 @@ def test_a_token_may_come_as_a_file_has_it(guarded: Server, monkeypatch: pytest.
         ("sec\nret", "character 4 of 7 is U.000A"),
         ("secret\u2028é", "character 7 of 8 is U.2028"),
         ("sécret", "character 2 of 6 is U.00E9"),
-        ("", "it is empty; None is none"),
+        ("", "it is empty; give None for no token"),
         ("\n", "it is empty"),
         (b"secret", "want it as str; got bytes"),
     ],

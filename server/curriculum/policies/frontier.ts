@@ -162,7 +162,7 @@ function decodeArm(json: Json): Practised {
     number,
   ];
   const last = fields[5] ?? null;
-  if (fields.length !== 6) throw new FormatError("an arm of a frontier has six numbers");
+  if (fields.length !== 6) throw new FormatError("the state of an arm must have six numbers");
   return { fast, fastCount, slow, slowCount, practice, reference: last === null ? null : readNumber(last) };
 }
 

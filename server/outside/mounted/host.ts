@@ -252,7 +252,7 @@ class RunningHost {
       const { worker: id, call, verified } = content.value;
       const worker = this.#workers.get(id);
       if (worker !== undefined && verified !== undefined) this.#listener.onHeld(worker, { call, verified });
-    } else throw new Error(`a frame of a host's that is '${content.case ?? "empty"}'`);
+    } else throw new Error(`the host sent an unexpected frame '${content.case ?? "empty"}'`);
   }
 
   #answer(started: StartedHost): void {
@@ -292,10 +292,10 @@ class RunningHost {
   }
 
   #greet(socket: Socket, { content }: ProviderFrame): Connected {
-    if (content.case !== "hello") throw new Error("a worker's first frame is no hello");
+    if (content.case !== "hello") throw new Error("a worker's first frame is not a WorkerHello");
     const { secret, worker: id } = content.value;
     if (secret.length !== this.#secret.length || !timingSafeEqual(secret, this.#secret) || this.#workers.has(id))
-      throw new Error("a worker of somebody else's");
+      throw new Error("a worker's hello has the wrong secret");
     const worker: Connected = {
       id,
       socket,

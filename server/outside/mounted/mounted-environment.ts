@@ -196,7 +196,7 @@ async function bytesOf(
 }
 
 function missing(): never {
-  throw new Error("bug: of an instance that stands for another all was wanted");
+  throw new Error("bug: an instance without its contents was used as if it had them");
 }
 
 /** Returns the prompt with the answer format's instruction at the end of its last message. */

@@ -65,7 +65,7 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
       case "cancelled":
         return CANCELLED;
       case "too_large":
-        return { ...failed(`a job of more than ${JOB_BYTES_MAX} bytes`), retryable: false };
+        return { ...failed(`the job has more than ${JOB_BYTES_MAX} bytes`), retryable: false };
       case "fault":
         if (!closed) options.onFault?.(outcome.why);
         return failed(outcome.why);
@@ -98,7 +98,7 @@ const BUSY_DELAY_MS = 10_000;
 const CANCELLED: Failed = Object.freeze({
   kind: "failed",
   reason: "timeout",
-  detail: "the sandbox was not waited for any longer",
+  detail: "the caller stopped waiting for the sandbox",
   retryable: true,
 });
 

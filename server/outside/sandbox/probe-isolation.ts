@@ -47,7 +47,7 @@ export async function probeRoom(sandbox: Sandbox, context: AskContext): Promise<
   if (reply.kind === "failed") return { kind: "open", why: reply.detail };
   const [result] = reply.results;
   if (result?.kind !== "returned" || !Array.isArray(result.value))
-    return { kind: "open", why: `a trial program came to ${JSON.stringify(result)}` };
+    return { kind: "open", why: `a trial program had an unexpected result: ${JSON.stringify(result)}` };
   const could = result.value as readonly unknown[];
   return could.length === 0 ? { kind: "closed" } : { kind: "open", why: `programs could do this: ${could.join(", ")}` };
 }

@@ -178,7 +178,7 @@ function readAnswer(json: unknown, seconds: number): Run | Failed {
   const { status: how, return_code: code, stdout, stderr, execution_time: took } = asRecord(result);
   const timedOut = how === "TimeLimitExceeded";
   if (!timedOut && (how !== "Finished" || typeof code !== "number"))
-    return failed(`it does not say what the program came to: ${cut(JSON.stringify(json))}`);
+    return failed(`it does not report the program's result: ${cut(JSON.stringify(json))}`);
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   return {
     kind: "run",

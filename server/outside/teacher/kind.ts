@@ -9,7 +9,7 @@ const options = optionTable({
     description:
       "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
   }),
-  teacherModel: optionalText({ placeholder: "name", description: "the model that is asked there" }),
+  teacherModel: optionalText({ placeholder: "name", description: "model at the endpoint of --teacher-url" }),
   teacherKey: optionalText({
     placeholder: "key",
     description: "the endpoint's key; better by its variable, for others see flags",

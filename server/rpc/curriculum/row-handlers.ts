@@ -177,7 +177,7 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
     async listRows(request) {
       const { size, after = "0" } = readPage(request, LIMITS.ListRowsRequest.page_size);
       const from = Number(after);
-      if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "it is not one that this server gave");
+      if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "this server did not issue it");
       const { runId, index, numbering } = await armIn(request);
       const report = okOrThrow(await runs.rows(runId, index, from, size));
       return reportToWire(report, numbering, from);

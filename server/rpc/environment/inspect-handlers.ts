@@ -152,6 +152,6 @@ export function valueOrThrow<Value>(outcome: BackgroundOutcome<Value>): Value {
       throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
     }
     case "cancelled":
-      throw new RpcError("CANCELLED", "the caller is gone");
+      throw new RpcError("CANCELLED", "the caller left before the answer");
   }
 }

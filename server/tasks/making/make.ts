@@ -202,7 +202,7 @@ export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>
     case "unavailable":
       return result;
     case "cancelled":
-      return { kind: "cancelled", message: "the caller is gone" };
+      return { kind: "cancelled", message: "the caller left before the answer" };
   }
 }
 

@@ -92,7 +92,7 @@ function take(request: Request, call: GrpcCall): Message {
   const { message, byteLength } = request;
   request.message = undefined;
   call.bytesIn += byteLength;
-  if (message === undefined) throw new Error("a request is taken twice");
+  if (message === undefined) throw new Error("a request was read twice");
   if (message instanceof RpcError) throw message;
   return message;
 }

@@ -35,7 +35,7 @@ export function implementationOf(method: DescMethod, handler: unknown): Implemen
 /** Begins the call that a request opened; throws the error that refuses it. */
 function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
   const call = values.get(callKey);
-  if (call === undefined) throw new Error("a call came by another way than the HTTP port's listener");
+  if (call === undefined) throw new Error("a call did not come through the HTTP port's listener");
   const leftMs = timeoutMs();
   call.begin(leftMs === undefined ? undefined : Date.now() + leftMs);
   // Connect aborts the signal at a deadline, and at the end of every call.

@@ -290,7 +290,7 @@ describe("GetHistory", () => {
   test.each([
     [{ runId: "nobody" }, "NOT_FOUND", 'there is no run "nobody"'],
     [{ runId: "r", pageSize: 10_001 }, "INVALID_ARGUMENT", "page_size: it is 10001, and must be from 1 to 10000"],
-    [{ runId: "r", pageToken: "YQ" }, "INVALID_ARGUMENT", "page_token: it is not one that this server gave"],
+    [{ runId: "r", pageToken: "YQ" }, "INVALID_ARGUMENT", "page_token: this server did not issue it"],
   ])("refuses %o", async (request, code, message) => {
     expect(await failureOf(wire.curriculum.getHistory(request))).toMatchObject({ code, message });
   });

@@ -36,7 +36,7 @@ describe("ListEnvironments", () => {
 
   test.each([
     [{ pageSize: 1001 }, "page_size", "1 to 1000"],
-    [{ pageToken: "!" }, "page_token", "not one that this server gave"],
+    [{ pageToken: "!" }, "page_token", "this server did not issue it"],
     [{ pageToken: "x".repeat(600) }, "page_token", "512"],
     [{ category: "x".repeat(65) }, "category", "64"],
   ])("refuses %o", async (request, field, limit) => {

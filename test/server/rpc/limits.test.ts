@@ -25,7 +25,7 @@ function commentOf(message: string, field: string): string {
   return (found?.[1] ?? "").replaceAll(/\s*\/\/\s*/g, " ");
 }
 
-/** What a number is multiplied with for the word behind it: to bytes, or to milliseconds. */
+/** Factors of the units behind numbers: to bytes, or to milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { KiB: 1024, s: 1000, minutes: 60_000, days: 24 * 60 * 60 * 1000 };
 
 /** Numbers in a text, with or without commas, each in its unit's smallest part. */

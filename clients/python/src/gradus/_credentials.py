@@ -96,7 +96,7 @@ def token_of(token: str | None) -> str | None:
         raise TypeError(f"token: want it as str; got {type(token).__name__}")
     stripped = token.strip()
     if not stripped:
-        raise ValueError("token: it is empty; None is none")
+        raise ValueError("token: it is empty; give None for no token")
     if not _TOKEN.fullmatch(stripped):
         at = next(at for at, each in enumerate(stripped) if not _TOKEN.fullmatch(each))
         raise ValueError(

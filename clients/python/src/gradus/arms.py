@@ -153,7 +153,7 @@ def rows(
     if target is not None and sharpness is not None:
         raise ValueError("give sharpness or target, not both")
     if width is not None and target is None:
-        raise ValueError("width is of a target: give one")
+        raise ValueError("width needs a target: give one")
     if isinstance(target, (tuple, list)) and len(target) != _ENDS:
         raise ValueError(f"target: want a pass rate, or (start, end); got {shown(target)}")
     low, high = target if isinstance(target, (tuple, list)) else (target, target)

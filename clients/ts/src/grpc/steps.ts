@@ -137,6 +137,6 @@ export function stepChannel(start: (first: { readonly groups: readonly Completio
       if (stream?.ended === false) stream.call.end();
     },
     cancel: () => stream?.call.cancel(),
-    leave: () => stream?.end(new GradusError("UNAVAILABLE", "nothing came on the stream for as long as a request has")),
+    leave: () => stream?.end(new GradusError("UNAVAILABLE", "the stream was silent for as long as a request may take")),
   };
 }

@@ -93,7 +93,7 @@ class Meter:
             except (OSError, AttributeError, ValueError):
                 self._folder = -1
         if self._folder < 0:
-            raise OSError("there are no accounts of it")
+            raise OSError("the kernel has no accounts of the process")
         return self._folder
 
 

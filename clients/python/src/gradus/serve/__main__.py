@@ -45,7 +45,7 @@ def _parser_of_serve() -> argparse.ArgumentParser:
     parser.add_argument("--tls-key", default="", help="the certificate's private key in PEM")
     parser.add_argument("--tls-client-ca", default="", help="callers must have a certificate of this authority")
     parser.add_argument(
-        "--insecure", action="store_true", help="listen off loopback with neither a client CA nor a token"
+        "--insecure", action="store_true", help="allow an address other than loopback without a client CA or a token"
     )
     return parser
 

@@ -152,7 +152,9 @@ def refuse(run: RunConfig, args: Any) -> None:
     if not reasons and args.max_steps > 0:
         reasons = [*_of_shape(run, args, Shape.of(args))]
     if reasons:
-        raise ValueError("this training cannot be: " + "; ".join(reasons) + ". GradusSpec.config() sets what it can")
+        raise ValueError(
+            "this training is not possible: " + "; ".join(reasons) + ". GradusSpec.config() sets what it can"
+        )
 
 
 def _of_run(run: RunConfig) -> Iterator[str]:

@@ -48,7 +48,7 @@ class Rewards:
     def connect(self, args: Any, tokenizer: Any) -> None:
         """Stores the trainer's settings and its processing class."""
         if self._pairs is not None and args.world_size > 1:
-            raise ValueError("contrast pairs are learnt from by one process: a rank sees no whole group of another's")
+            raise ValueError("contrast pairs need a single process: a rank does not see whole groups of the others")
         self._args = args
         self._tokenizer = tokenizer
 

@@ -120,7 +120,7 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
     """Raises ValueError for a configuration of verl with which a training of the run would fail or mislead."""
     check_scored_by_step(run)
     if data.get("shuffle"):
-        raise ValueError("data.shuffle=True: which task comes next is the run's to say. Set data.shuffle=False")
+        raise ValueError("data.shuffle=True: the run decides which task comes next. Set data.shuffle=False")
     if data.get("dataloader_num_workers"):
         raise ValueError(
             f"data.dataloader_num_workers={data.get('dataloader_num_workers')}: workers read ahead, and their "
