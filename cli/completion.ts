@@ -32,9 +32,9 @@ interface Tree {
 }
 
 /** Known words for arguments and options, keyed by the placeholder in their help text, e.g. ids of environments. */
-export type Known = Readonly<Record<string, readonly string[]>>;
+export type CompletionWords = Readonly<Record<string, readonly string[]>>;
 
-export function completionScript(shell: Shell, program: Command, known: Known): string {
+export function completionScript(shell: Shell, program: Command, known: CompletionWords): string {
   const entries = entriesOf(program, "", known);
   const values = new Map<string, Values>();
   for (const option of optionsOf(program))
@@ -43,7 +43,7 @@ export function completionScript(shell: Shell, program: Command, known: Known): 
   return { bash, zsh, fish }[shell]({ entries, values });
 }
 
-function entriesOf(command: Command, path: string, known: Known): readonly CommandEntry[] {
+function entriesOf(command: Command, path: string, known: CompletionWords): readonly CommandEntry[] {
   const subcommands = command
     .createHelp()
     .visibleCommands(command)
@@ -80,14 +80,14 @@ function wordOf(names: readonly string[], description: string, takesValue: boole
   };
 }
 
-function valuesOf({ argChoices, flags }: Option, known: Known): Values {
+function valuesOf({ argChoices, flags }: Option, known: CompletionWords): Values {
   return argChoices === undefined
     ? valuesNamed(flags.replace(/^.*<|>.*$/g, ""), flags, known)
     : { kind: "words", words: argChoices };
 }
 
 /** Returns what may follow as an argument: the first argument whose values are known or are files. */
-function argumentOf(given: readonly Argument[], known: Known): Values {
+function argumentOf(given: readonly Argument[], known: CompletionWords): Values {
   const all = given.map((argument): Values => {
     if (argument.argChoices !== undefined) return { kind: "words", words: argument.argChoices };
     return valuesNamed(argument.name(), argument.name(), known);
@@ -95,7 +95,7 @@ function argumentOf(given: readonly Argument[], known: Known): Values {
   return all.find(({ kind }) => kind !== "any") ?? { kind: "any" };
 }
 
-function valuesNamed(name: string, flags: string, known: Known): Values {
+function valuesNamed(name: string, flags: string, known: CompletionWords): Values {
   const words = known[/^--(environment|suite) /.exec(flags)?.[1] ?? name];
   if (words !== undefined) return { kind: "words", words };
   return /file|path|directory/.test(name) ? { kind: "files" } : { kind: "any" };

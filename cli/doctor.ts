@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import type { GradusClient } from "../clients/ts/src/public.ts";
 import type { EndpointOptions } from "../server/outside/chat-endpoint.ts";
-import type { SandboxSettings } from "../server/outside/sandbox/settings.ts";
-import type { Found } from "../server/outside/sandbox/zygote.ts";
+import type { SandboxSettings } from "../server/outside/sandbox/sandbox-settings.ts";
+import type { KernelIsolation } from "../server/outside/sandbox/zygote.ts";
 import type { Config } from "../server/runtime/config.ts";
 import { version } from "../server/runtime/version.ts";
 import type { Check } from "./doctor-check.ts";
@@ -194,7 +194,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
     yield ok("sandbox", "off: programs of models are not run");
     return;
   }
-  const { openSandbox } = await import("../server/outside/sandbox/open.ts");
+  const { openSandbox } = await import("../server/outside/sandbox/open-sandbox.ts");
   const opened = await openSandbox(settings);
   if (opened.kind === "missing") {
     yield { name: "sandbox", state: "missing", found: opened.why, remedy: NO_CODE };
@@ -202,13 +202,13 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
   }
   await opened.close();
   if (settings.kind === "remote") yield ok("sandbox", `${settings.url}, which the first program will ask`);
-  else yield* isolationChecks(opened.found as unknown as Found);
+  else yield* isolationChecks(opened.found as unknown as KernelIsolation);
 }
 
 const CHECK = "gradus sandbox check says what programs can do here";
 
 /** Reports each isolation feature of the kernel, and what is used without it. */
-export function* isolationChecks(found: Found): Generator<Check> {
+export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
     has ? ok(name, yes) : { name, state: "warning", found: no, remedy };

@@ -48,7 +48,7 @@ export interface Stores {
   readonly clock: Clock;
 }
 
-export interface Parts {
+export interface AssemblyParts {
   readonly config: Pick<Config, "limits" | "mounted" | "store" | "suiteFiles" | "teacher" | "keepSamples">;
   readonly registry: Registry;
   readonly keyring: Keyring;
@@ -86,7 +86,7 @@ export interface Parts {
 const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "postgres" : store);
 
 /** Assembles all parts. Throws the error that `problem` makes if suites cannot be read. */
-export async function assemble(parts: Parts, problem: (message: string) => Error) {
+export async function assemble(parts: AssemblyParts, problem: (message: string) => Error) {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
   const { maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
@@ -157,7 +157,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   return { deps, resources, workers, close };
 }
 
-function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
+function limitsOf({ config, streamWindow }: AssemblyParts): ServiceDeps["limits"] {
   const { maxGroups, maxCompletions, maxBatchSeeds, maxMessageBytes } = config.limits;
   return {
     groupsMax: maxGroups,
@@ -169,7 +169,7 @@ function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
 }
 
 function runsOf(
-  { log, aheadMax, onStale, registry }: Parts,
+  { log, aheadMax, onStale, registry }: AssemblyParts,
   made: Pick<RunPorts<TaskSpec, TaskKey>, "store" | "clock" | "source" | "rows"> & {
     samples: Samples;
   },
@@ -192,7 +192,7 @@ function runsOf(
 
 /** Returns functions that report the present state of the server. */
 function statusOf(
-  { config, replicas }: Parts,
+  { config, replicas }: AssemblyParts,
   { workers, background, resources }: { workers: WorkerPool; background: Background; resources: Resources },
 ): ServiceDeps["status"] {
   const downs = new Map<string, string>();
@@ -206,7 +206,7 @@ function statusOf(
 }
 
 function createScorers(
-  { keyring, registry, pools, onFailure }: Parts,
+  { keyring, registry, pools, onFailure }: AssemblyParts,
   made: { completionBytesMax: number; resources: Resources; runs: ServiceDeps["runs"] },
 ) {
   const { completionBytesMax, resources, runs } = made;

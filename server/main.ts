@@ -35,7 +35,7 @@ import { loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./rows/pools.ts";
 import { reportOf } from "./rows/report.ts";
 import { portKinds } from "./outside/port-kinds.ts";
-import { mountMetrics } from "./outside/mounted/counts.ts";
+import { mountMetrics } from "./outside/mounted/mount-metrics.ts";
 import { type OpenedPorts, openPorts } from "./outside/open-ports.ts";
 import { openWorkers } from "./tasks/making/workers.ts";
 import { startTransports, type Transports } from "./transport/listen.ts";

@@ -1,5 +1,5 @@
 /** Judges policies: every one against every kind of students, beside equal shares on the same ones, with intervals. */
-import type { Life } from "../../server/simulation/simulated-outcome.ts";
+import type { SimulatedOutcome } from "../../server/simulation/simulated-outcome.ts";
 import { bootstrap, type Interval, mean, median } from "../../server/simulation/statistics.ts";
 import type { KindSet } from "./judged-kinds.ts";
 
@@ -8,7 +8,7 @@ export interface Played {
   readonly kind: string;
   readonly set: KindSet;
   readonly policy: string;
-  readonly pairs: readonly { readonly policy: Life; readonly uniform: Life }[];
+  readonly pairs: readonly { readonly policy: SimulatedOutcome; readonly uniform: SimulatedOutcome }[];
 }
 
 /** A figure with its 95% interval. */

@@ -7,37 +7,37 @@ import type { Policy } from "../../server/curriculum/types.ts";
 import { PolicySchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../server/rpc/curriculum/read-policy.ts";
 import type { Shape } from "./run-config.ts";
-import type { Place } from "../../server/simulation/student.ts";
+import type { ArmPosition } from "../../server/simulation/student.ts";
 
 export interface Candidate {
   readonly name: string;
   readonly says: string;
   /** The contract's Policy, in JSON, for the arms and the shape of a run. */
-  readonly policy: (places: readonly Place[], shape: Shape) => JsonValue;
+  readonly policy: (places: readonly ArmPosition[], shape: Shape) => JsonValue;
 }
 
-export function policyOf({ policy }: Candidate, places: readonly Place[], shape: Shape): Policy {
+export function policyOf({ policy }: Candidate, places: readonly ArmPosition[], shape: Shape): Policy {
   return policyFromWire(fromJson(PolicySchema, policy(places, shape)));
 }
 
 type Weights = Readonly<Record<string, number>>;
 
 /** Weights of 1 for the arms of some levels. */
-export function levels(places: readonly Place[], has: (level: number) => boolean): Weights {
+export function levels(places: readonly ArmPosition[], has: (level: number) => boolean): Weights {
   return Object.fromEntries(places.filter(({ level }) => has(level)).map(({ id }) => [id, 1]));
 }
 
 /** Equal stages, one for each level, in the order given. */
-function stages(places: readonly Place[], order: readonly number[]): JsonValue {
+function stages(places: readonly ArmPosition[], order: readonly number[]): JsonValue {
   return order.map((level) => ({ share: 1 / order.length, weights: levels(places, (of) => of === level) }));
 }
 
 /** Returns one tier a level, from the easiest. */
-export function tiers(places: readonly Place[]): JsonValue[] {
+export function tiers(places: readonly ArmPosition[]): JsonValue[] {
   return levelsOf(places).map((level) => ({ weights: levels(places, (of) => of === level) }));
 }
 
-function levelsOf(places: readonly Place[]): readonly number[] {
+function levelsOf(places: readonly ArmPosition[]): readonly number[] {
   return [...new Set(places.map(({ level }) => level))].sort((a, b) => a - b);
 }
 

@@ -2,7 +2,7 @@
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { checkConfig } from "../../server/curriculum/check-config.ts";
 import type { Arm, Policy, RunConfig } from "../../server/curriculum/types.ts";
-import type { Place } from "../../server/simulation/student.ts";
+import type { ArmPosition } from "../../server/simulation/student.ts";
 
 /** Shape of a run. */
 export interface Shape {
@@ -14,7 +14,7 @@ export interface Shape {
 }
 
 /** Returns the configuration of a run over arms that are only positions. Rewards are 0 and 1, and no task repeats. */
-export function configOf(places: readonly Place[], policy: Policy, shape: Shape, seed: string): RunConfig<null> {
+export function configOf(places: readonly ArmPosition[], policy: Policy, shape: Shape, seed: string): RunConfig<null> {
   const { batches, promptsPerUpdate, numGenerations, lag } = shape;
   const top = Math.max(...places.map(({ level }) => level));
   const arms = places.map(({ id, level }): Arm<null> => ({

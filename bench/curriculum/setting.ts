@@ -1,11 +1,11 @@
 /** Setting in which every policy is judged: arms, the run's shape, and students. Frozen together with the students. */
-import type { Place } from "../../server/simulation/student.ts";
+import type { ArmPosition } from "../../server/simulation/student.ts";
 
 const FAMILIES = ["a", "b"];
 const LEVELS = [0, 1, 2, 3];
 
 /** Two families of tasks with four levels each. */
-export const places: readonly Place[] = FAMILIES.flatMap((family) =>
+export const places: readonly ArmPosition[] = FAMILIES.flatMap((family) =>
   LEVELS.map((level) => ({ id: `${family}/${level}`, family, level })),
 );
 

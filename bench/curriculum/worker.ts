@@ -2,7 +2,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/types.ts";
 import { drive } from "../../server/simulation/drive-run.ts";
-import { type Life, lifeCounter } from "../../server/simulation/simulated-outcome.ts";
+import { type SimulatedOutcome, createOutcomeCounter } from "../../server/simulation/simulated-outcome.ts";
 import { configOf } from "./run-config.ts";
 import { judgedKinds, type JudgedKind } from "./judged-kinds.ts";
 import { policyOf, uniform } from "./policies.ts";
@@ -19,14 +19,19 @@ export interface Job {
 /** A student under equal shares, and under each policy. */
 export interface Taught {
   readonly seed: string;
-  readonly uniform: Life;
-  readonly others: Readonly<Record<string, Life>>;
+  readonly uniform: SimulatedOutcome;
+  readonly others: Readonly<Record<string, SimulatedOutcome>>;
 }
 
-function live({ places, shape, create }: JudgedKind, policy: Policy, seed: string, batches?: number): [Life, number] {
+function live(
+  { places, shape, create }: JudgedKind,
+  policy: Policy,
+  seed: string,
+  batches?: number,
+): [SimulatedOutcome, number] {
   const student = create(seed, places);
   const config = configOf(places, policy, shape, seed);
-  const counter = lifeCounter(student, shape.numGenerations);
+  const counter = createOutcomeCounter(student, shape.numGenerations);
   let until = batches ?? shape.batches;
   let arrived = false;
   let played = 0;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { openRemote } from "../../server/outside/mounted/remote-provider.ts";
-import type { Tried } from "../conformance/clause.ts";
+import type { ClauseResult } from "../conformance/clause.ts";
 import { conformProvider, conformServer, isServer } from "../conformance/conform.ts";
 import {
   addServerOptions,
@@ -44,11 +44,11 @@ async function conformance(given: string | undefined, { json, environment = [], 
 
 /** Prints what was found of each clause as it comes; JSON at the end. Throws a CliProblem if any clause is broken. */
 export async function report(
-  tried: AsyncIterable<Tried>,
+  tried: AsyncIterable<ClauseResult>,
   json: boolean,
   failure: (count: number) => string,
 ): Promise<void> {
-  const found: Tried[] = [];
+  const found: ClauseResult[] = [];
   let head = "";
   for await (const each of tried) {
     found.push(each);
@@ -59,7 +59,8 @@ export async function report(
     print(lineOf(each));
   }
   if (json) printJson(found);
-  const count = (kind: Tried["finding"]["kind"]): number => found.filter(({ finding }) => finding.kind === kind).length;
+  const count = (kind: ClauseResult["finding"]["kind"]): number =>
+    found.filter(({ finding }) => finding.kind === kind).length;
   if (!json)
     print(
       `\n${count("pass")} kept, ${count("fail")} broken, ${count("warn")} advised against, ${count("skip")} not tried`,
@@ -74,7 +75,7 @@ const WORDS = {
   skip: ["yellow", "skip"],
 } as const;
 
-function lineOf({ says, ms, finding }: Tried): string {
+function lineOf({ says, ms, finding }: ClauseResult): string {
   const [colour, word] = WORDS[finding.kind];
   const line = `  ${inColour(colour, word, "stdout")}  ${says}${ms > 0 ? ` (${ms.toFixed(1)} ms)` : ""}`;
   return finding.kind === "pass" ? line : `${line}\n        ${finding.kind === "skip" ? "" : "got "}${finding.reason}`;
@@ -84,7 +85,7 @@ async function* triedAt(
   address: string,
   flags: ConnectionFlags,
   environments: readonly string[],
-): AsyncGenerator<Tried> {
+): AsyncGenerator<ClauseResult> {
   // Clauses send feedback that runs do not record, and check the reply, so the client must not act on it.
   const client = await remoteOf(address, flags, { onFeedback: "ignore" });
   try {

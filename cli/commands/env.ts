@@ -9,10 +9,10 @@ import { type Command, Option } from "commander";
 import { changeBetween } from "../../server/outside/mounted/read-description.ts";
 import { openLocal } from "../../server/outside/mounted/local-provider.ts";
 import type { Provider } from "../../server/outside/mounted/provider.ts";
-import { readAllowed } from "../../server/outside/mounted/settings.ts";
-import { findPython, withoutPackage } from "../../server/outside/sandbox/python.ts";
+import { readAllowed } from "../../server/outside/mounted/mount-options.ts";
+import { findPython, withoutPackage } from "../../server/outside/sandbox/find-python.ts";
 import { createBar } from "../bar.ts";
-import { fail, type Tried } from "../conformance/clause.ts";
+import { fail, type ClauseResult } from "../conformance/clause.ts";
 import { conformProvider, isChosen, levelWords, type ProviderChoice } from "../conformance/conform.ts";
 import { tryVerifier } from "../conformance/verifier-rules.ts";
 import { note } from "../notes.ts";
@@ -110,7 +110,7 @@ async function* tried(
   [first, second]: Hosts,
   choice: Omit<ProviderChoice, "environments">,
   late: string,
-): AsyncGenerator<Tried> {
+): AsyncGenerator<ClauseResult> {
   const { described } = first;
   const provider: Provider = {
     ...first,
@@ -130,7 +130,7 @@ async function* tried(
     format: "{bar} {value} of {total} levels, {what}, {left}",
     payload: { what: "" },
   });
-  const found: Tried[] = [];
+  const found: ClauseResult[] = [];
   const onLevel = (name: string): void => {
     left.delete(name);
     bar.update(1);
@@ -141,7 +141,7 @@ async function* tried(
   }
   bar.stop();
   yield* found;
-  const leftOut = (of: string, reason: string): Tried => ({
+  const leftOut = (of: string, reason: string): ClauseResult => ({
     part: "Left out",
     of,
     says: "It is served.",

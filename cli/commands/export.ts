@@ -170,12 +170,12 @@ async function gradedRows(flags: Flags, evaluationId: string) {
 }
 
 /** Number of rows of each environment. */
-interface Made {
+interface RowCounts {
   readonly available: ReadonlyMap<string, number>;
   readonly kept: ReadonlyMap<string, number>;
 }
 
-async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter): Promise<Made> {
+async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter): Promise<RowCounts> {
   const { perEnvironment } = flags;
   const { selectEvenly } = await import("../export/rows.ts");
   const graded = await gradedRows(flags, evaluationId);
@@ -192,7 +192,7 @@ function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void
   kept.set(row.environment, (kept.get(row.environment) ?? 0) + 1);
 }
 
-async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
+async function addSolved(flags: Flags, writer: RowWriter): Promise<RowCounts> {
   const { environment = [], level = [], split, count, answerFormat: format, perEnvironment, allowBench } = flags;
   if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
   const [{ solverSources }, { takeEvenly }] = await Promise.all([
@@ -233,7 +233,7 @@ function ratioAboveOf({ ratioAbove, where = [] }: Flags): number {
   return ratioAbove ?? (where.length > 0 ? -Infinity : RATIO_DEFAULT);
 }
 
-function nothingLeft({ available }: Made, flags: Flags): string {
+function nothingLeft({ available }: RowCounts, flags: Flags): string {
   const none = [...available].filter(([, count]) => count === 0).map(([name]) => name);
   if (none.length === 0)
     return flags.where === undefined ? "there are no completions to export" : "no completion meets every --where";

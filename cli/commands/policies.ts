@@ -7,7 +7,7 @@ import { loadPolicies, type OwnPolicy } from "../../server/tasks/making/load-pol
 import { print, printJson } from "../print.ts";
 import { CliProblem, fileProblem } from "../problem.ts";
 
-interface Found {
+interface BrokenLaw {
   readonly policy: string;
   /** The parameters of the tested example. */
   readonly parameters: unknown;
@@ -48,10 +48,10 @@ async function check(file: string, { json }: { readonly json?: boolean }): Promi
   if (found.length > 0) throw new CliProblem("failure", `${found.length} laws are broken`);
 }
 
-function brokenLaws(own: OwnPolicy): readonly Found[] {
+function brokenLaws(own: OwnPolicy): readonly BrokenLaw[] {
   const { kind, examples = [{}] } = own;
   return examples.flatMap((parameters) => {
-    const found = (law: string, broken: string): Found => ({ policy: kind, parameters, law, broken });
+    const found = (law: string, broken: string): BrokenLaw => ({ policy: kind, parameters, law, broken });
     let policy: Policy;
     try {
       policy = { kind, config: own.read(parameters), constraints: noConstraints };

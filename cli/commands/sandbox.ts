@@ -3,8 +3,8 @@ import { type Command, Option } from "commander";
 import { hostilePrograms, checkSandbox, type Checked } from "../../server/outside/sandbox/check/check.ts";
 import type { Hostile } from "../../server/outside/sandbox/check/hostile.ts";
 import { openEmbedded } from "../../server/outside/sandbox/embedded.ts";
-import { findPython } from "../../server/outside/sandbox/python.ts";
-import type { Found } from "../../server/outside/sandbox/zygote.ts";
+import { findPython } from "../../server/outside/sandbox/find-python.ts";
+import type { KernelIsolation } from "../../server/outside/sandbox/zygote.ts";
 import { createBar } from "../bar.ts";
 import { fields, print, printJson, table } from "../print.ts";
 import { CliProblem } from "../problem.ts";
@@ -76,7 +76,7 @@ async function checkAll(
   return checked;
 }
 
-function shown(found: Found, checked: readonly Checked[]): string {
+function shown(found: KernelIsolation, checked: readonly Checked[]): string {
   const head = fields([
     ["Python", found.python],
     ["seccomp", "yes, an allow-list of system calls"],

@@ -27,7 +27,7 @@ export function inPart<Subject>(part: string, clauses: readonly Omit<Clause<Subj
   return clauses.map((clause): Clause<Subject> => ({ part, ...clause }));
 }
 
-export interface Tried {
+export interface ClauseResult {
   readonly part: string;
   readonly says: string;
   /** Environment, or environment and level, that was tried. Empty: the whole server or provider at the address. */
@@ -45,7 +45,7 @@ export async function* tried<Subject>(
   clauses: readonly Clause<Subject>[],
   subject: Subject,
   of: string,
-): AsyncGenerator<Tried> {
+): AsyncGenerator<ClauseResult> {
   for (const { part, says, check } of clauses) {
     const beganMs = performance.now();
     const finding = await check(subject).catch((error: unknown) => fail(wordsOf(error).message));

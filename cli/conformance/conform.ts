@@ -9,7 +9,7 @@ import { ON_ENVIRONMENT, ON_PROVIDER } from "../../server/outside/mounted/messag
 import type { Provider } from "../../server/outside/mounted/provider.ts";
 import { tryRules } from "../../server/outside/mounted/rules.ts";
 import { CliProblem } from "../problem.ts";
-import { pass, skip, tried, type Tried } from "./clause.ts";
+import { pass, skip, tried, type ClauseResult } from "./clause.ts";
 import { ofEnvironment, ofRuns, ofServer } from "./server-clauses.ts";
 
 /** Returns whether a server of the contract answers. If not, the address may belong to a provider. */
@@ -24,7 +24,7 @@ export async function isServer(client: GradusClient): Promise<boolean> {
 }
 
 /** Tries the clauses of a server. `wanted` has the ids of the environments to try. Empty: all. */
-export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<Tried> {
+export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<ClauseResult> {
   yield* tried(ofServer, client, "");
   const all = await client.listEnvironments();
   refuseUnknown(wanted, all);
@@ -83,7 +83,7 @@ export const isChosen = (level: string, { levels = [] }: Pick<ProviderChoice, "l
   levels.length === 0 || levels.includes(level);
 
 /** Tries the rules that a provider must keep before a server serves its levels. */
-export async function* conformProvider(provider: Provider, choice: ProviderChoice): AsyncGenerator<Tried> {
+export async function* conformProvider(provider: Provider, choice: ProviderChoice): AsyncGenerator<ClauseResult> {
   const { environments: wanted, signal = new AbortController().signal, more, seeds } = choice;
   const { described } = provider;
   yield* partOf("", { part: "DescribeResponse", tried: tryRules(ON_PROVIDER, described), ms: 0 });
@@ -109,8 +109,8 @@ export async function* conformProvider(provider: Provider, choice: ProviderChoic
     }
 }
 
-function partOf(of: string, { part, tried, ms: all }: Examined): readonly Tried[] {
-  return tried.map(({ rule: { name, must, isAdvice }, came, skipped: reason }, i): Tried => {
+function partOf(of: string, { part, tried, ms: all }: Examined): readonly ClauseResult[] {
+  return tried.map(({ rule: { name, must, isAdvice }, came, skipped: reason }, i): ClauseResult => {
     const common = { part, of, says: `${name} ${must}.`, ms: i === 0 ? all : 0 };
     if (came !== undefined) return { ...common, finding: { kind: isAdvice === true ? "warn" : "fail", reason: came } };
     return { ...common, finding: reason === undefined ? pass : skip(reason) };

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type Instances,
-  type Made,
+  type MadeInstance,
   NONSENSE,
   type Subject,
   verify,
@@ -10,7 +10,7 @@ import {
 } from "../../server/outside/mounted/call-rules.ts";
 import { type Examined, timed } from "../../server/outside/mounted/examine-level.ts";
 import { isRight } from "../../server/outside/mounted/read-facts.ts";
-import { NOTHING, type Verified } from "../../server/outside/mounted/provider.ts";
+import { NOTHING, type VerifyResult } from "../../server/outside/mounted/provider.ts";
 import { firstOf, type Rule, rule } from "../../server/outside/mounted/rules.ts";
 
 /** Maximum number of instances on which answers are tried. */
@@ -31,7 +31,7 @@ export async function* tryVerifier(subject: Subject, made: Instances): AsyncGene
 }
 
 const quoted = (text: string): string => `'${text.slice(0, 60)}'`;
-const referencesOf = (made: readonly Made[]): readonly string[] =>
+const referencesOf = (made: readonly MadeInstance[]): readonly string[] =>
   made.flatMap(({ instance: { reference } }) => reference ?? []);
 
 // Remembering.
@@ -39,7 +39,7 @@ const referencesOf = (made: readonly Made[]): readonly string[] =>
 /** Verdicts on one answer. The last is by a fresh process, the others by one process that verified other answers before. */
 interface Repeated {
   readonly text: string;
-  readonly found: readonly Verified[];
+  readonly found: readonly VerifyResult[];
 }
 
 async function remember(subject: Subject, made: Instances): Promise<readonly Repeated[]> {
@@ -47,7 +47,7 @@ async function remember(subject: Subject, made: Instances): Promise<readonly Rep
   const repeated: Repeated[] = [];
   for (const each of made.slice(0, INSTANCES_MAX)) {
     const beganMs = performance.now();
-    const found = texts.map((): Verified[] => []);
+    const found = texts.map((): VerifyResult[] => []);
     for (let round = 0; round < REPEATS; round++) {
       if (round > 1 && performance.now() - beganMs > (REPEATED_MS_MAX / REPEATS) * round) break;
       const order = round % 2 === 0 ? texts : texts.toReversed();
@@ -69,7 +69,7 @@ function difference({ text, found }: Repeated): string | undefined {
   return `${wordsOf(first)}, and ${wordsOf(other)}${where}, for ${quoted(text)}`;
 }
 
-const wordsOf = (verified: Verified): string =>
+const wordsOf = (verified: VerifyResult): string =>
   verified.kind === "facts" && verified.facts.violation !== ""
     ? `${worth(verified)} (${verified.facts.violation})`
     : worth(verified);

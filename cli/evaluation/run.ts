@@ -24,12 +24,12 @@ const PAGE_SIZE = 32;
 /** Maximum number of attempts to submit a completion that got no reward yet. */
 const SUBMITS_MAX = 5;
 
-interface Wanted {
+interface PendingSample {
   readonly task: Task;
   readonly sampleIndex: number;
 }
 
-async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<Wanted, void, undefined> {
+async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<PendingSample, void, undefined> {
   for await (const { task, sampleIndices } of evaluation.pending({ pageSize: PAGE_SIZE })) {
     if (task === undefined) throw new Error("the server gave a pending task without its task");
     for (const sampleIndex of sampleIndices) yield { task, sampleIndex };
@@ -43,7 +43,7 @@ async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<Wanted, v
  */
 export async function runEvaluation(options: RunOptions) {
   const { evaluation, model, concurrency, onStep } = options;
-  const work = async ({ task, sampleIndex }: Wanted): Promise<Step> => {
+  const work = async ({ task, sampleIndex }: PendingSample): Promise<Step> => {
     const completed = await model(task.prompt);
     if (completed.kind === "refused")
       throw new CliProblem("failure", `the endpoint refuses all prompts: ${completed.message}`);
@@ -69,7 +69,7 @@ export async function runEvaluation(options: RunOptions) {
 
 async function submit(
   evaluation: EvaluationHandle,
-  wanted: Wanted,
+  wanted: PendingSample,
   { text: completion, finishReason }: Written,
 ): Promise<Step> {
   for (let tries = 1; ; tries++) {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { GradusError, type RunHandle, type RunState } from "../../clients/ts/src/public.ts";
 
-export type Seen =
+export type FollowedState =
   | { readonly kind: "state"; readonly state: RunState }
   /** The server is gone; the connection is retried. */
   | { readonly kind: "lost"; readonly reason: string };
@@ -21,7 +21,7 @@ export interface FollowOptions {
 export async function* follow(
   run: Pick<RunHandle, "watch">,
   { signal, delayMs = 500, delayMaxMs = 5_000 }: FollowOptions,
-): AsyncGenerator<Seen, void, undefined> {
+): AsyncGenerator<FollowedState, void, undefined> {
   let seen = false;
   let wait = delayMs;
   while (!signal.aborted) {

@@ -49,7 +49,7 @@ export interface ReadJob {
 export type BackgroundJob = DrawJob | SolveJob | ReadJob | SimulateJob;
 
 /** A picture as SVG; undefined: the environment draws no pictures. */
-export type Drawn = string | undefined;
+export type DrawnSvg = string | undefined;
 
 /** A right answer, or the best one that was found. */
 export interface Solved {
@@ -61,11 +61,11 @@ export interface Solved {
   readonly baseline: Baseline | undefined;
   /** Number of search nodes; 0: the answer is the row's own. */
   readonly nodes: number;
-  readonly svg: Drawn;
+  readonly svg: DrawnSvg;
 }
 
 export interface ValueOf {
-  readonly draw: Drawn;
+  readonly draw: DrawnSvg;
   /** Undefined: there is neither a solver nor a solution in the row. */
   readonly solve: Solved | undefined;
   readonly read: RunTextResult;
@@ -91,7 +91,7 @@ function environmentOf(registry: Registry, { environment, version }: BackgroundT
   return found.environment;
 }
 
-function draw(environment: Environment, task: BackgroundTask, text: Text, options: DrawOptions): Drawn {
+function draw(environment: Environment, task: BackgroundTask, text: Text, options: DrawOptions): DrawnSvg {
   const { instance, format, thinking } = task;
   if (text.kind === "completion") return drawCompletion(environment, instance, format, text.text, thinking, options);
   return drawTask(environment, instance, text.kind === "answer" ? text.text : undefined, options);

@@ -4,15 +4,15 @@
  */
 import type { RunConfig } from "../curriculum/types.ts";
 import { drive } from "../simulation/drive-run.ts";
-import { lifeCounter, pointCounter } from "../simulation/simulated-outcome.ts";
+import { createOutcomeCounter, createPointCounter } from "../simulation/simulated-outcome.ts";
 import { equalShares, simulatedRun } from "../simulation/simulated-run.ts";
-import type { Place } from "../simulation/student.ts";
+import type { ArmPosition } from "../simulation/student.ts";
 import { students } from "../simulation/students.ts";
 
 export interface SimulateJob {
   readonly kind: "simulate";
   readonly config: RunConfig<null>;
-  readonly places: readonly Place[];
+  readonly places: readonly ArmPosition[];
   /** The name of one of our simulated students. */
   readonly student: string;
   /** Seeds the student's properties and its random draws. */
@@ -30,8 +30,8 @@ export function simulate({ config, places, student: name, seed, updates, pointsM
   if (family === undefined) throw new Error(`there is no student "${name}"`);
   const student = family.create(seed, places);
   const play = (of: RunConfig<null>) => {
-    const counter = lifeCounter(student, of.numGenerations);
-    const drawn = pointCounter(of.numGenerations, Math.max(1, Math.ceil(updates / pointsMax)));
+    const counter = createOutcomeCounter(student, of.numGenerations);
+    const drawn = createPointCounter(of.numGenerations, Math.max(1, Math.ceil(updates / pointsMax)));
     let batch = 0;
     for (const step of drive(simulatedRun(of, seed, updates), student, seed)) {
       counter.add(step);

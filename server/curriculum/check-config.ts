@@ -200,7 +200,7 @@ interface PolicyInForce {
 }
 
 /** Progress of a run. */
-interface Drawn {
+interface RunProgress {
   /** Tasks to train on that are already drawn. */
   readonly prompts: number;
 }
@@ -217,7 +217,7 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
 }
 
 /** Checks that the planned arms, policy and weights of a run go together. */
-export function checkPolicy(run: PolicyInForce & Drawn): Invalid | undefined {
+export function checkPolicy(run: PolicyInForce & RunProgress): Invalid | undefined {
   const { config, policy, weights, prompts } = run;
   return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights, prompts });
 }
@@ -271,7 +271,7 @@ export function configProblems(config: RunConfig, weights: readonly number[]): r
 export function checkConfig(
   config: RunConfig,
   weights: readonly number[] = config.arms.map((arm) => arm.weight),
-  { prompts }: Drawn = { prompts: 0 },
+  { prompts }: RunProgress = { prompts: 0 },
 ): Invalid | undefined {
   const [found, ...others] = configProblems(config, weights);
   if (found === undefined) return checkConstraints({ ...config, weights, prompts });

@@ -13,9 +13,9 @@ export function signalOf(definition: PolicyDefinition, config: unknown): SignalO
 }
 
 /** Arm and probability with which a group was drawn, and its weight. */
-type Place = Pick<ObservedGroup, "arm" | "hash" | "rank" | "weight" | "probability">;
+type GroupPlace = Pick<ObservedGroup, "arm" | "hash" | "rank" | "weight" | "probability">;
 
-export function observedGroup(arm: Arm, place: Place, outcome: GroupOutcome, signal: SignalOf): ObservedGroup {
+export function observedGroup(arm: Arm, place: GroupPlace, outcome: GroupOutcome, signal: SignalOf): ObservedGroup {
   const { count, sum, solved, deviation } = outcome;
   return {
     ...place,

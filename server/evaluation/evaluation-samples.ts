@@ -37,14 +37,14 @@ function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask)
 }
 
 /** The part of a task that all of its samples share. */
-type Shown = Pick<PendingTask, "spec" | "task">;
+type PresentedTask = Pick<PendingTask, "spec" | "task">;
 
 /** Returns the specs and tasks to show, in the order of `tasks`. */
 async function shown(
   { maker }: Context,
   open: OpenEvaluation,
   tasks: readonly SuiteTask[],
-): Promise<Result<readonly Shown[]>> {
+): Promise<Result<readonly PresentedTask[]>> {
   const specs = tasks.map((task) => specOf(open, task));
   const made = await maker.again(tasks.map(({ key }, i) => ({ spec: specs[i] as TaskSpec, key })));
   if (made.kind !== "ok") return made;
@@ -71,7 +71,7 @@ export async function findPending(
     if (parts.kind !== "ok") return parts;
     for (const [i, { ordinal }] of made.value.entries()) {
       const indices = page.find((found) => found.ordinal === ordinal)?.indices ?? [];
-      tasks.push({ ordinal, ...(parts.value[i] as Shown), indices });
+      tasks.push({ ordinal, ...(parts.value[i] as PresentedTask), indices });
     }
   }
   return { kind: "ok", value: { tasks, next: found.length > limit ? page.at(-1)?.ordinal : undefined } };
@@ -148,11 +148,11 @@ async function meantOf(
   if (instanceHash !== "" && task.key.hash !== instanceHash) return ok([]);
   const parts = await shown(context, open, [task]);
   if (parts.kind !== "ok") return parts;
-  const [of] = parts.value as readonly [Shown];
+  const [of] = parts.value as readonly [PresentedTask];
   return ok(meant.map((sample) => shownSample(task, of, sample)));
 }
 
-function shownSample(task: SuiteTask, of: Shown, sample: StoredSample): Sample {
+function shownSample(task: SuiteTask, of: PresentedTask, sample: StoredSample): Sample {
   const { ordinal, index, completion } = sample;
   const { category, part } = task;
   const place = { ordinal, index, completion, category, part: part.name };
@@ -270,13 +270,13 @@ function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
 
 // Checks of a request for an evaluation against the suites of this server and the stored evaluation.
 
-export interface Opened {
+export interface OpenedSuite {
   readonly definition: SuiteDefinition;
   readonly result: ReturnType<typeof openSuite>;
 }
 
 /** Returns a suite by id and version; version 0 is the newest. */
-export function findSuite(opened: readonly Opened[], id: string, version: number): Result<Suite> {
+export function findSuite(opened: readonly OpenedSuite[], id: string, version: number): Result<Suite> {
   const versions = opened
     .filter(({ definition }) => definition.id === id)
     .sort((a, b) => b.definition.version - a.definition.version);

@@ -81,7 +81,7 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
 
 type Sdk = Pick<typeof OpenAI, "APIError" | "APIConnectionTimeoutError">;
 
-interface Opened {
+interface ChatClient {
   readonly client: OpenAI;
   readonly sdk: Sdk;
 }
@@ -90,7 +90,7 @@ async function openClient({
   url,
   key,
   timeoutMs,
-}: Pick<EndpointOptions, "url" | "key" | "timeoutMs">): Promise<Opened> {
+}: Pick<EndpointOptions, "url" | "key" | "timeoutMs">): Promise<ChatClient> {
   const { OpenAI: Client } = await import("openai");
   const client = new Client({
     baseURL: url,
@@ -146,14 +146,14 @@ function tokensOf(reply: unknown): Tokens | undefined {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-interface Asked {
+interface FailureContext {
   readonly aborted: boolean;
   readonly timeoutMs: number;
   readonly cut: (words: string) => string;
   readonly sdk: Sdk;
 }
 
-function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: Asked): Reply {
+function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: FailureContext): Reply {
   const { APIError, APIConnectionTimeoutError } = sdk;
   if (aborted || error instanceof APIConnectionTimeoutError)
     return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };

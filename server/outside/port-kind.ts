@@ -1,7 +1,7 @@
 /**
- * Types of a port: an outside service that verifiers ask, e.g. a judge. Each port's folder has a
- * kind.ts, and port-kinds.ts lists them. A kind.ts imports little, because every command reads its
- * options; `open` imports the rest.
+ * Types of a port: an outside service that verifiers ask, e.g. a judge. Each port's folder has a file NAME-port.ts, and
+ * port-kinds.ts lists them. These files import little, because every command reads their options; `open` imports the
+ * rest.
  */
 import type { Resource } from "../../envs/environment.ts";
 import type { Port } from "../../envs/ports.ts";

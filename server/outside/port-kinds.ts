@@ -2,11 +2,11 @@
  * Lists the ports to outside services by resource name. Their options, metrics and error texts
  * follow from the list.
  */
-import { judge } from "./judge/kind.ts";
-import { describeMounts, mountOptions, type MountSettings, readMounts } from "./mounted/settings.ts";
+import { judge } from "./judge/judge-port.ts";
+import { describeMounts, mountOptions, type MountSettings, readMounts } from "./mounted/mount-options.ts";
 import type { PortKind } from "./port-kind.ts";
-import { sandbox } from "./sandbox/kind.ts";
-import { teacher } from "./teacher/kind.ts";
+import { sandbox } from "./sandbox/sandbox-port.ts";
+import { teacher } from "./teacher/teacher-port.ts";
 
 const kinds = {
   teacher,

@@ -27,7 +27,7 @@ interface ReplicaReport {
   readonly isReplaced: boolean;
 }
 
-interface Other extends ReplicaReport, Omit<StoredReplica, "body"> {}
+interface OtherReplica extends ReplicaReport, Omit<StoredReplica, "body"> {}
 
 export interface FleetOptions {
   readonly store: ReplicaStore;
@@ -87,7 +87,7 @@ export type Joined =
   /** This server may not serve beside the others; the message says why. */
   | { readonly kind: "refused"; readonly message: string };
 
-function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[] {
+function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly OtherReplica[] {
   // If the store's clock was set back, running servers have written their rows again since, so a row far in the future
   // is dead.
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
@@ -96,11 +96,11 @@ function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[]
 
 /** Why this server may not serve beside the servers that came before it, and which one is in conflict. */
 interface Refusal {
-  readonly by: Other;
+  readonly by: OtherReplica;
   readonly message: string;
 }
 
-function refusal(identity: Identity, earlier: readonly Other[], drainOthers: boolean): Refusal | undefined {
+function refusal(identity: Identity, earlier: readonly OtherReplica[], drainOthers: boolean): Refusal | undefined {
   const name = nameOf(identity);
   const replacing = earlier.find(({ replaces }) => replaces.includes(name));
   if (replacing !== undefined) {
@@ -142,12 +142,12 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaRepor
   return better && [...down.keys()].find((name) => !(name in better.down));
 }
 
-interface Met {
+interface ReplicaMeeting {
   /** Time at which this server joined, by the store's clock. */
   readonly sinceMs: number;
-  readonly others: readonly Other[];
+  readonly others: readonly OtherReplica[];
   /** Servers that joined before this one. Those that joined later have checked for themselves. */
-  readonly earlier: readonly Other[];
+  readonly earlier: readonly OtherReplica[];
   /** Whether the store's clock was set back since the last time: the others' rows may be from before that. */
   readonly isSetBack: boolean;
 }
@@ -164,7 +164,10 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
     down,
     report,
     replacesAny: () => replaces.length > 0,
-    look: ({ others, earlier, sinceMs }: Met, { onDown, onLack, onKeys, onReplaced }: FleetListener): void => {
+    look: (
+      { others, earlier, sinceMs }: ReplicaMeeting,
+      { onDown, onLack, onKeys, onReplaced }: FleetListener,
+    ): void => {
       const own = identity();
       const name = nameOf(own);
       const unlike = earlier.filter((other) => differences(own, other.identity).length > 0);
@@ -223,8 +226,8 @@ function beats(clock: Clock, beat: () => Promise<void>) {
  */
 async function firstLook(
   { identity, drainOthers, pause, onWait }: FleetOptions,
-  meet: () => Promise<Met>,
-): Promise<{ readonly first: Met; readonly refused: Refusal | undefined }> {
+  meet: () => Promise<ReplicaMeeting>,
+): Promise<{ readonly first: ReplicaMeeting; readonly refused: Refusal | undefined }> {
   const seen = new Map<string, number>();
   for (let waitedMs = 0; ; waitedMs += BEAT_MS) {
     const first = await meet();
@@ -247,7 +250,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const time = storeClock(clock);
   const own = member(options);
   let lastMs = -Infinity;
-  const meet = async (): Promise<Met> => {
+  const meet = async (): Promise<ReplicaMeeting> => {
     const sentAtMs = clock.now();
     const meeting = await store.meet(id, JSON.stringify(own.report()), FORGET_MS);
     const isSetBack = meeting.nowMs < lastMs;
@@ -255,7 +258,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     time.heard(meeting.nowMs, sentAtMs, clock.now());
     const others = othersIn(meeting, id);
     const sinceMs = meeting.replicas.find((replica) => replica.id === id)?.sinceMs ?? 0;
-    const isEarlier = (other: Other): boolean =>
+    const isEarlier = (other: OtherReplica): boolean =>
       other.sinceMs < sinceMs || (other.sinceMs === sinceMs && other.id < id);
     return { sinceMs, others, earlier: others.filter(isEarlier), isSetBack };
   };
@@ -303,7 +306,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     differs: async () => {
       // Includes servers that joined later: they compared themselves with this one before its environments were
       // complete.
-      const meetAll = async (): Promise<Met> => {
+      const meetAll = async (): Promise<ReplicaMeeting> => {
         const now = await meet();
         return { ...now, earlier: now.others };
       };

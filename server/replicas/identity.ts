@@ -26,7 +26,7 @@ export interface Identity {
   readonly keys: readonly string[];
 }
 
-export interface Made {
+export interface IdentityParts {
   readonly version: string;
   readonly registry: Registry;
   readonly environmentFiles: readonly string[];
@@ -58,7 +58,7 @@ function poolHash({ environment, columns }: Pool): string {
 
 /** Returns a function that returns the present identity: keys are rotated while a server runs. */
 export function identityOf(
-  { version, registry, environmentFiles, policyFiles, pools, ports }: Made,
+  { version, registry, environmentFiles, policyFiles, pools, ports }: IdentityParts,
   keyring: Keyring,
 ): () => Identity {
   const hashed = (files: readonly string[]) =>

@@ -4,7 +4,7 @@
  */
 import type { Split } from "../../envs/environment.ts";
 import { placesOf, type Pool, problemAt, rowOf } from "../../envs/pool.ts";
-import { inStretches } from "../base/stretches.ts";
+import { mapInSlices } from "../base/time-slices.ts";
 
 /** A part of a pool. */
 export interface PoolPart {
@@ -73,7 +73,7 @@ async function find(one: PoolPart, other: PoolPart): Promise<Overlap> {
 
 async function inChunks(places: Uint32Array, work: (place: number) => void): Promise<void> {
   const chunks = Array.from({ length: Math.ceil(places.length / CHUNK) }, (_, i) => i * CHUNK);
-  await inStretches(chunks, (from) => {
+  await mapInSlices(chunks, (from) => {
     for (const place of places.subarray(from, from + CHUNK)) work(place);
   });
 }

@@ -17,7 +17,7 @@ import {
   Thinking,
 } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { teacher as teacherKind } from "../outside/teacher/kind.ts";
+import { teacher as teacherKind } from "../outside/teacher/teacher-port.ts";
 import { takesTeachers } from "../outside/teacher/check-proposal.ts";
 import { answerFormats, sources, splits, thinkings } from "./enums.ts";
 import type { Source as SourceName } from "../curriculum/types.ts";

@@ -83,7 +83,7 @@ function inWords(node: Node | undefined): string {
   return isScalar(node) ? shown(node.value) : "nothing";
 }
 
-interface Place {
+interface FieldPlace {
   readonly offset: number;
   readonly field: string;
 }
@@ -93,7 +93,7 @@ export function readFields(
   reading: Reading,
   fields: readonly DescField[],
   node: Node | undefined,
-  place: Place,
+  place: FieldPlace,
 ): JsonObject | undefined {
   if (isEmpty(node)) return {};
   if (!isMap(node)) return problem(reading, place, `wants fields, each as "name: value"; got ${inWords(node)}`);
@@ -152,7 +152,12 @@ function placesOf(given: string, top: readonly DescField[]): readonly string[] {
   return [...within(top, "")].sort((a, b) => depth(a) - depth(b)).slice(0, PLACES_MAX);
 }
 
-function readField(reading: Reading, desc: DescField, node: Node | undefined, place: Place): JsonValue | undefined {
+function readField(
+  reading: Reading,
+  desc: DescField,
+  node: Node | undefined,
+  place: FieldPlace,
+): JsonValue | undefined {
   switch (desc.fieldKind) {
     case "list":
       return readItems(reading, desc, node, place);
@@ -174,7 +179,7 @@ function readOne(
   reading: Reading,
   desc: Pick<DescOne, "message" | "enum" | "scalar">,
   node: Node | undefined,
-  place: Place,
+  place: FieldPlace,
 ): JsonValue | undefined {
   if (!spend(reading, place)) return undefined;
   const { message, enum: names, scalar } = desc;
@@ -195,7 +200,7 @@ function readOne(
 }
 
 /** Reads plain JSON, whose fields the contract does not define, such as a policy's parameters by name. */
-function readPlain(reading: Reading, given: unknown, place: Place, depth = 0): JsonValue | undefined {
+function readPlain(reading: Reading, given: unknown, place: FieldPlace, depth = 0): JsonValue | undefined {
   if (!spend(reading, place)) return undefined;
   if (depth > DEPTH_MAX) return problem(reading, place, `is more than ${DEPTH_MAX} deep`);
   const node = resolved(reading, given);
@@ -219,7 +224,7 @@ function readPlain(reading: Reading, given: unknown, place: Place, depth = 0): J
 }
 
 /** Counts a value, and returns whether it may be read. */
-function spend(reading: Reading, place: Place): boolean {
+function spend(reading: Reading, place: FieldPlace): boolean {
   reading.nodesLeft--;
   if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
   return reading.nodesLeft > 0;
@@ -228,7 +233,7 @@ function spend(reading: Reading, place: Place): boolean {
 function single(
   reading: Reading,
   node: Node | undefined,
-  place: Place,
+  place: FieldPlace,
   read: (given: unknown) => Read,
 ): JsonValue | undefined {
   if (isEmpty(node)) return problem(reading, place, "it has no value");
@@ -241,7 +246,7 @@ function readItems(
   reading: Reading,
   desc: DescField & { readonly fieldKind: "list" },
   node: Node | undefined,
-  place: Place,
+  place: FieldPlace,
 ): JsonValue | undefined {
   if (isEmpty(node)) return [];
   // A family of arms in one line, "arms: np/*".
@@ -262,7 +267,7 @@ function readEntries(
   reading: Reading,
   desc: DescField & { readonly fieldKind: "map" },
   node: Node | undefined,
-  place: Place,
+  place: FieldPlace,
 ): JsonValue | undefined {
   if (isEmpty(node)) return {};
   if (!isMap(node)) return problem(reading, place, `wants names with values, e.g. {easy: 0.5}; got ${inWords(node)}`);
@@ -277,12 +282,12 @@ function readEntries(
 }
 
 /** Records the place of an entry. YAML takes 1 and "1" for two keys, which are one name here. */
-function setOnce(reading: Reading, entry: Place): void {
+function setOnce(reading: Reading, entry: FieldPlace): void {
   if (reading.offsets.has(entry.field)) problem(reading, entry, "it is given twice");
   reading.offsets.set(entry.field, entry.offset);
 }
 
-function problem(reading: Reading, { offset, field }: Place, message: string): undefined {
+function problem(reading: Reading, { offset, field }: FieldPlace, message: string): undefined {
   reading.problems.push({ offset, field, message });
 }
 

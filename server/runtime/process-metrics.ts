@@ -34,14 +34,14 @@ export function createProcessesFigures(): ProcessesFigures {
 
 const ASKED = "gradus:figures";
 
-interface Said {
+interface FiguresMessage {
   readonly type: typeof ASKED;
   /** Undefined: the metrics cannot be collected now. */
   readonly figures?: Figures | undefined;
 }
 
-function isAsked(message: unknown): message is Pick<Said, "type"> {
-  return typeof message === "object" && message !== null && (message as Partial<Said>).type === ASKED;
+function isAsked(message: unknown): message is Pick<FiguresMessage, "type"> {
+  return typeof message === "object" && message !== null && (message as Partial<FiguresMessage>).type === ASKED;
 }
 
 /**
@@ -54,7 +54,7 @@ export async function askFigures(worker: Worker, { said }: ProcessesFigures): Pr
   const { promise, resolve } = Promise.withResolvers<void>();
   const hear = (message: unknown): void => {
     if (!isAsked(message) || worker.isDead()) return;
-    const { figures } = message as Said;
+    const { figures } = message as FiguresMessage;
     if (figures !== undefined) said(worker.id, figures);
     resolve();
   };
@@ -70,7 +70,7 @@ export async function askFigures(worker: Worker, { said }: ProcessesFigures): Pr
 export function sayFigures(registry: Registry): void {
   process.on("message", (message) => {
     if (!isAsked(message)) return;
-    const say = (figures?: Figures): void => void process.send?.({ type: ASKED, figures } satisfies Said);
+    const say = (figures?: Figures): void => void process.send?.({ type: ASKED, figures } satisfies FiguresMessage);
     registry.getMetricsAsJSON().then(say, () => say());
   });
 }

@@ -6,7 +6,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { SampleResult } from "../tasks/scoring/scorer.ts";
-import { inStretches } from "../base/stretches.ts";
+import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 
 /** A completion of a run's task, with its outcome. */
@@ -200,7 +200,7 @@ async function pageOf(store: SampleStore, run: string, { below, limit, test }: S
   while (scanned < SCAN_LENGTH) {
     const part = await store.newest(run, from, READ_ROWS, READ_LENGTH);
     if (part.length === 0) return { samples, next: undefined };
-    const read = await inStretches(part, ({ about, completion, number, atMs }): KeptSample => {
+    const read = await mapInSlices(part, ({ about, completion, number, atMs }): KeptSample => {
       return { ...(JSON.parse(about) as Omit<RunSample, "completion">), completion, number, atMs };
     });
     for (const [at, sample] of read.entries()) {

@@ -23,7 +23,7 @@ export function keyOf(seed: number, arm: number, ordinal: number): Key {
 }
 
 /** A drawn task. */
-interface Given {
+interface DrawnTask {
   readonly arm: number;
   readonly key: Key;
 }
@@ -48,7 +48,7 @@ function varianceOf(values: readonly number[]): number {
 export function sampled<Mind>(
   student: Student<Mind>,
   mind: Mind,
-  tasks: readonly Given[],
+  tasks: readonly DrawnTask[],
   { numGenerations: samples, promptsPerUpdate }: Pick<RunConfig, "numGenerations" | "promptsPerUpdate">,
   rng: Rng,
 ): readonly Group[] {

@@ -2,7 +2,7 @@
 import type { Step } from "./drive-run.ts";
 import type { Student } from "./student.ts";
 
-export interface Life {
+export interface SimulatedOutcome {
   /**
    * Number of rollouts up to the end of the update batch after which the score first reached the target. Null: never.
    */
@@ -20,7 +20,7 @@ export interface Life {
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** Returns a counter of a run's outcome. It keeps no steps, because a run may have a hundred thousand. */
-export function lifeCounter({ learnable, target }: Pick<Student, "learnable" | "target">, samples: number) {
+export function createOutcomeCounter({ learnable, target }: Pick<Student, "learnable" | "target">, samples: number) {
   let [batches, tasks, hopeless, useful, scores, final] = [0, 0, 0, 0, 0, 0];
   let rolloutsToTarget: number | null = null;
   return {
@@ -33,7 +33,7 @@ export function lifeCounter({ learnable, target }: Pick<Student, "learnable" | "
       final = step.score;
       if (rolloutsToTarget === null && step.score >= target) rolloutsToTarget = samples * tasks;
     },
-    life: (): Life => {
+    life: (): SimulatedOutcome => {
       const all = Math.max(1, tasks);
       const successMean = scores / Math.max(1, batches);
       return { rolloutsToTarget, final, successMean, wasted: hopeless / all, useful: useful / all };
@@ -49,7 +49,7 @@ export interface Point extends Pick<Step, "counts" | "probabilities" | "score" |
 }
 
 /** Merges `each` successive update batches into a point. A second run adds to the points of the first, and so on. */
-export function pointCounter(samples: number, each: number) {
+export function createPointCounter(samples: number, each: number) {
   const points: { steps: number; counts: number[]; probabilities: number[]; solved: number; last: Step }[] = [];
   return {
     /** Adds an update batch. `batch` is its index, counted from 0 in each run. */

@@ -18,7 +18,7 @@
  * T(c, c) is 1. T(c, d) is the effect of practice of c on d, relative to that on c.
  */
 import type { Rng } from "../../envs/lib/rng.ts";
-import type { Place, Practice, Student } from "./student.ts";
+import type { ArmPosition, Practice, Student } from "./student.ts";
 
 /** Ability of each arm, in logits. */
 export type Abilities = readonly number[];
@@ -96,7 +96,7 @@ export function between(rng: Rng, min: number, max: number): number {
  * is weaker by the factor `across`.
  */
 export function ladderTransfer(
-  places: readonly Place[],
+  places: readonly ArmPosition[],
   { within, across }: { readonly within: number; readonly across: number },
 ): readonly (readonly number[])[] {
   return places.map((from) =>
@@ -110,7 +110,7 @@ export function ladderTransfer(
 
 /** Returns abilities that fall from level to level, with a small random difference for each arm. */
 export function ladderStart(
-  places: readonly Place[],
+  places: readonly ArmPosition[],
   rng: Rng,
   { easiest, step, jitter }: { readonly easiest: number; readonly step: number; readonly jitter: number },
 ): Abilities {

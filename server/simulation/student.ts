@@ -6,7 +6,7 @@
 import type { Rng } from "../../envs/lib/rng.ts";
 
 /** Position of an arm: its family of tasks, and its level there. */
-export interface Place {
+export interface ArmPosition {
   readonly id: string;
   /** Family of the arm. Arms of one family are levels of one kind of task. */
   readonly family: string;
@@ -57,7 +57,7 @@ export interface Family<Mind = unknown> {
   readonly name: string;
   /** Sentence that says what the student models. */
   readonly models: string;
-  create(seed: string, places: readonly Place[]): Student<Mind>;
+  create(seed: string, places: readonly ArmPosition[]): Student<Mind>;
 }
 
 /** Returns the mean success over the learnable arms, 0 if there are none. */

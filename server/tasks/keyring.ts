@@ -196,7 +196,7 @@ const KEY_ID_END = 5;
 const MAC_BYTES = 16;
 const HEADER_BYTES = KEY_ID_END + MAC_BYTES;
 
-export type Opened =
+export type OpenResult =
   | { readonly kind: "ok"; readonly payload: Uint8Array; readonly mac: Uint8Array }
   | { readonly kind: "invalid"; readonly detail: string };
 
@@ -215,7 +215,7 @@ export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): B
 }
 
 /** Opens bytes that `seal` made. Returns the problem of any others. */
-export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): Opened {
+export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): OpenResult {
   if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short to be one" };
   if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it is not of a version that this server knows" };
   const id = bytes.subarray(1, KEY_ID_END);

@@ -1,7 +1,7 @@
 /** Our own server keeps every clause, and clauses that a server or a provider breaks are found. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { create } from "@bufbuild/protobuf";
-import { tried, type Tried } from "../../cli/conformance/clause.ts";
+import { tried, type ClauseResult } from "../../cli/conformance/clause.ts";
 import { conformProvider, conformServer, isServer } from "../../cli/conformance/conform.ts";
 import { ofServer } from "../../cli/conformance/server-clauses.ts";
 import { GradusError, type GradusClient } from "../../clients/ts/src/public.ts";
@@ -15,16 +15,16 @@ import {
   type AskedEnvironment,
   type Failure,
   failure,
-  type Generated,
+  type GenerateResult,
   type Provider,
 } from "../../server/outside/mounted/provider.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 
-async function all(found: AsyncIterable<Tried>): Promise<readonly Tried[]> {
+async function all(found: AsyncIterable<ClauseResult>): Promise<readonly ClauseResult[]> {
   return Array.fromAsync(found);
 }
 
-const broken = (found: readonly Tried[]): readonly string[] =>
+const broken = (found: readonly ClauseResult[]): readonly string[] =>
   found.flatMap(({ of, says, finding }) => (finding.kind === "fail" ? [`${of} ${says} ${finding.reason}`] : []));
 
 describe("a server of ours", () => {
@@ -62,7 +62,7 @@ function provider(more: Partial<Provider> = {}): Provider {
     protocol: 1,
     environments: [{ id: "word", version: 1, digest, levels: [{ name: "one" }] }],
   });
-  const made = (seed: bigint): Generated => {
+  const made = (seed: bigint): GenerateResult => {
     const canonical = `word ${seed}`;
     const prompt = [{ role: "user", content: `Say ${canonical}.` }];
     const instance = Buffer.from(canonical);

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Tried } from "../../cli/conformance/clause.ts";
+import type { ClauseResult } from "../../cli/conformance/clause.ts";
 import { PYTHON, WORD_FILE } from "../support/mounted/mounts.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { type Ended, gradus } from "./gradus.ts";
@@ -19,10 +19,10 @@ async function check(...args: readonly string[]): Promise<Ended> {
 
 describe("verifiers", () => {
   let ended: Ended;
-  let found: readonly Tried[] = [];
+  let found: readonly ClauseResult[] = [];
   beforeAll(async () => {
     ended = await check(VERIFIERS, "--json", "--seeds", "4");
-    found = JSON.parse(ended.out) as readonly Tried[];
+    found = JSON.parse(ended.out) as readonly ClauseResult[];
   }, 300_000);
   const brokenBy = (id: string): readonly string[] =>
     found.flatMap(({ of, part, says, finding }) =>
@@ -100,7 +100,7 @@ test("levels that a mount refuses are named with the rule by which it does", asy
   const file = join(folder.path, "lawless.py");
   writeFileSync(file, LAWLESS);
   const { code, out } = await check(file, "--json");
-  const found = (JSON.parse(out) as readonly Tried[]).filter(({ finding }) => finding.kind === "fail");
+  const found = (JSON.parse(out) as readonly ClauseResult[]).filter(({ finding }) => finding.kind === "fail");
   const ruleOf = (level: string): string | undefined => found.find(({ of }) => of.endsWith(level))?.says;
   expect(ruleOf("impure")).toContain("EnvironmentProvider.Generate must make equal instances");
   expect(ruleOf("low")).toContain("ProvidedInstance.reference must be a right answer");

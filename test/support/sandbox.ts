@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { SandboxCase, SandboxJob, SandboxResult } from "../../envs/ports.ts";
 import { type Embedded, type EmbeddedOptions, openEmbedded } from "../../server/outside/sandbox/embedded.ts";
-import { findPython } from "../../server/outside/sandbox/python.ts";
+import { findPython } from "../../server/outside/sandbox/find-python.ts";
 
 /**
  * Opens a sandbox. Undefined: this kernel has neither Landlock nor namespaces. Then the function asserts that no

@@ -2,7 +2,7 @@
 import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderTransfer } from "../../../server/simulation/student-law.ts";
 import type { Shape } from "../run-config.ts";
-import type { Family, Place } from "../../../server/simulation/student.ts";
+import type { Family, ArmPosition } from "../../../server/simulation/student.ts";
 import { ladder } from "../../../server/simulation/students/base.ts";
 import { places, setting } from "../setting.ts";
 import { type Nature, studentOf } from "./nature.ts";
@@ -11,19 +11,19 @@ export interface Kind extends Family {
   /** Whether policies were tuned without this kind, and are judged by it. */
   readonly apart: boolean;
   /** The arms, as a user sees them. */
-  readonly places: readonly Place[];
+  readonly places: readonly ArmPosition[];
   /** Shape of the run. `batches` is the time that equal shares have to reach the target, and as long again. */
   readonly shape: Shape;
 }
 
 /** A change of a ladder's law. */
-type Nurture = (nature: Nature, rng: Rng, places: readonly Place[]) => Nature;
+type Nurture = (nature: Nature, rng: Rng, places: readonly ArmPosition[]) => Nature;
 
 export interface Described {
   readonly name: string;
   readonly models: string;
   readonly nature?: Nurture;
-  readonly places?: readonly Place[];
+  readonly places?: readonly ArmPosition[];
   readonly shape?: Partial<Shape>;
 }
 
@@ -41,14 +41,14 @@ export function kindOf({ name, models, nature = (same) => same, shape, ...more }
 }
 
 /** Returns the levels of several families of tasks. */
-export function laddersOf(families: number, levels: number): readonly Place[] {
+export function laddersOf(families: number, levels: number): readonly ArmPosition[] {
   return Array.from({ length: families }, (_, f) =>
     Array.from({ length: levels }, (__, level) => ({ id: `${f}/${level}`, family: String(f), level })),
   ).flat();
 }
 
 /** Single arms of one level, beside the ladders of the usual setting. */
-export function besides(names: string, count: number, level: (i: number) => number = () => 0): readonly Place[] {
+export function besides(names: string, count: number, level: (i: number) => number = () => 0): readonly ArmPosition[] {
   return [
     ...places,
     ...Array.from({ length: count }, (_, i) => ({ id: `${names}/${i}`, family: `${names}${i}`, level: level(i) })),
@@ -56,13 +56,13 @@ export function besides(names: string, count: number, level: (i: number) => numb
 }
 
 /** Returns the indices of the arms that meet the condition. */
-export function armsWhere(of: readonly Place[], holds: (place: Place) => boolean): readonly number[] {
+export function armsWhere(of: readonly ArmPosition[], holds: (place: ArmPosition) => boolean): readonly number[] {
   return of.flatMap((place, arm) => (holds(place) ? [arm] : []));
 }
 
 /** Returns a number for each arm, with other numbers for some. */
 export function at(
-  of: readonly Place[],
+  of: readonly ArmPosition[],
   usual: number,
   arms: readonly number[],
   value: (arm: number) => number,
@@ -107,7 +107,7 @@ export function paced(nature: Nature, times: number): Nature {
 export function transferring(
   nature: Nature,
   rng: Rng,
-  of: readonly Place[],
+  of: readonly ArmPosition[],
   {
     within,
     across,
@@ -115,10 +115,12 @@ export function transferring(
   }: { readonly within: number; readonly across: number; readonly to?: "both" | "up" | "down" },
 ): Nature {
   const both = ladderTransfer(of, { within: between(rng, within - 0.05, within + 0.05), across });
-  const keeps = (from: Place, into: Place): boolean =>
+  const keeps = (from: ArmPosition, into: ArmPosition): boolean =>
     to === "both" || from === into || (to === "up" ? into.level > from.level : into.level < from.level);
   return {
     ...nature,
-    transfer: both.map((row, f) => row.map((share, t) => (keeps(of[f] as Place, of[t] as Place) ? share : 0))),
+    transfer: both.map((row, f) =>
+      row.map((share, t) => (keeps(of[f] as ArmPosition, of[t] as ArmPosition) ? share : 0)),
+    ),
   };
 }

@@ -32,13 +32,13 @@ export function addHistory(group: Command): void {
 }
 
 /** The arms and the history of a run. */
-export interface Drawn {
+export interface RunHistory {
   /** In the order of the run's state. */
   readonly arms: readonly DrawnArm[];
   readonly history: readonly HistoryRecord[];
 }
 
-export async function drawnBy(run: RunHandle): Promise<Drawn> {
+export async function drawnBy(run: RunHandle): Promise<RunHistory> {
   const { state, config } = await run.get();
   const environments = new Map(config?.arms.map(({ id, spec }) => [id, spec?.environment]));
   const arms = (state?.arms ?? []).map(({ armId: id }) => ({ id, environment: environments.get(id) }));
@@ -48,12 +48,17 @@ export async function drawnBy(run: RunHandle): Promise<Drawn> {
 const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
 
 /** Returns the text chart for a terminal. */
-export function drawnText({ arms, history }: Drawn): string {
+export function drawnText({ arms, history }: RunHistory): string {
   const width = terminalWidth();
   return drawnLines(seriesOf(arms, history, drawnColumns(idsOf(arms), width)), width).join("\n");
 }
 
-export async function writeChart(option: string, path: string, title: string, { arms, history }: Drawn): Promise<void> {
+export async function writeChart(
+  option: string,
+  path: string,
+  title: string,
+  { arms, history }: RunHistory,
+): Promise<void> {
   // The chart module is loaded here because Plot takes longer to load than most commands take to run.
   const { CHART_STEPS_MAX, runChart } = await import("../../runs/chart.ts");
   await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));

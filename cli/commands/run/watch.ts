@@ -5,7 +5,7 @@ import { type RunConfig, type RunState, RunStateSchema } from "../../../clients/
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { note } from "../../notes.ts";
 import { print, terminalWidth } from "../../print.ts";
-import { follow, type Seen } from "../../runs/follow.ts";
+import { follow, type FollowedState } from "../../runs/follow.ts";
 import { plainLine, stateLines } from "../../runs/lines.ts";
 import { openScreen } from "../../runs/screen.ts";
 import { drawnOn } from "../../../server/runtime/terminal.ts";
@@ -17,7 +17,7 @@ interface Flags extends ConnectionFlags {
 
 /** Shows the states of a run, one after the other. */
 interface View {
-  see(seen: Seen): void;
+  see(seen: FollowedState): void;
   /** Ends the view. `last` says how the run ended. */
   close(last: string): void;
 }
@@ -57,7 +57,12 @@ export function addWatch(group: Command): void {
   });
 }
 
-async function watched(view: View, states: AsyncIterable<Seen>, once: boolean, signal: AbortSignal): Promise<void> {
+async function watched(
+  view: View,
+  states: AsyncIterable<FollowedState>,
+  once: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   let last = "the run was deleted";
   try {
     for await (const seen of states) {

@@ -2,10 +2,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunConfig } from "../../../server/curriculum/types.ts";
 import { drive, type Step } from "../../../server/simulation/drive-run.ts";
-import { type Life, lifeCounter, pointCounter, type Point } from "../../../server/simulation/simulated-outcome.ts";
+import {
+  type SimulatedOutcome,
+  createOutcomeCounter,
+  createPointCounter,
+  type Point,
+} from "../../../server/simulation/simulated-outcome.ts";
 import { equalShares, simulatedRun } from "../../../server/simulation/simulated-run.ts";
 import { bootstrap, mean, median } from "../../../server/simulation/statistics.ts";
-import type { Family, Place } from "../../../server/simulation/student.ts";
+import type { Family, ArmPosition } from "../../../server/simulation/student.ts";
 import { CliProblem } from "../../problem.ts";
 import type { Series, Step as ChartStep } from "../../runs/series.ts";
 
@@ -14,10 +19,10 @@ const STEPS_A_TURN = 10;
 const NOTHING_TO_LEARN =
   "--student: it can learn none of the run's arms, so that there is nothing to arrive at: take another student, or give the run more arms";
 
-export interface Asked<Spec> {
+export interface ComparedRun<Spec> {
   readonly config: RunConfig<Spec>;
   readonly family: Family;
-  readonly places: readonly Place[];
+  readonly places: readonly ArmPosition[];
   readonly updates: number;
   readonly seeds: number;
   /** The mean success that counts as the target. Undefined means: the student's own. */
@@ -25,8 +30,8 @@ export interface Asked<Spec> {
   readonly onRun: () => void;
 }
 
-export interface Side extends Omit<Life, "rolloutsToTarget" | "successMean"> {
-  readonly lives: readonly Life[];
+export interface Side extends Omit<SimulatedOutcome, "rolloutsToTarget" | "successMean"> {
+  readonly lives: readonly SimulatedOutcome[];
   /** The median number of rollouts to the target. Infinity if at least half of the students never reached it. */
   readonly rollouts: number;
   readonly lost: number;
@@ -34,7 +39,7 @@ export interface Side extends Omit<Life, "rolloutsToTarget" | "successMean"> {
 
 export type Comparison = Awaited<ReturnType<typeof compare>>;
 
-function sideOf(lives: readonly Life[]): Side {
+function sideOf(lives: readonly SimulatedOutcome[]): Side {
   return {
     lives,
     rollouts: median(lives.map(({ rolloutsToTarget }) => rolloutsToTarget ?? Infinity)),
@@ -48,7 +53,7 @@ function sideOf(lives: readonly Life[]): Side {
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** Returns the mean over students of what was drawn. Each step covers `each` update batches. */
-function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, points: readonly Point[], each: number): Series {
+function seriesOf<Spec>({ config, places, seeds }: ComparedRun<Spec>, points: readonly Point[], each: number): Series {
   const steps = points.map(({ tasks, counts, probabilities, solvedShare }, i): ChartStep => ({
     cursor: i * each * config.promptsPerUpdate,
     tasks: tasks / seeds,
@@ -63,7 +68,7 @@ function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, points: readonly
   return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks: sumOf(drawn), drawn };
 }
 
-export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
+export async function compare<Spec>(asked: ComparedRun<Spec>, stepsMax: number) {
   const { config, family, places, updates, seeds, target, onRun } = asked;
   const names = Array.from({ length: seeds }, (_, i) => `simulate/${i}`);
   const each = Math.max(1, Math.ceil(updates / stepsMax));
@@ -71,7 +76,7 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
     const created = family.create(name, places);
     const student = { ...created, target: target ?? created.target };
     if (!student.learnable.includes(true)) throw new CliProblem("usage", NOTHING_TO_LEARN);
-    const counter = lifeCounter(student, of.numGenerations);
+    const counter = createOutcomeCounter(student, of.numGenerations);
     let batches = 0;
     let success: readonly number[] = [];
     for (const step of drive(simulatedRun(of, name, updates), student, name)) {
@@ -89,7 +94,7 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
     for (const name of names) lives.push(await live(of, name, onStep));
     return lives;
   };
-  const drawn = pointCounter(config.numGenerations, each);
+  const drawn = createPointCounter(config.numGenerations, each);
   const given = await play(config, (step, batch) => drawn.add(batch, step));
   const uniform = await play(equalShares(config), () => undefined);
   const rolloutsAt = (runs: typeof given, at: readonly number[]): number =>

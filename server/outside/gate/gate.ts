@@ -8,7 +8,7 @@ import type { Facts, Failed } from "../../../envs/facts.ts";
 import { sleep } from "../../base/waiting.ts";
 import { type AttemptOptions, attemptJob, ATTEMPTS_MAX, CANCELLED, type Job, type JobOutcome } from "./attempt.ts";
 import { fairTurns } from "../../base/fair-turns.ts";
-import { createHealth, type Health } from "./health.ts";
+import { createHealth, type Health } from "./resource-health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
 /** Delay before the second attempt if the failure names none. Doubles with each further attempt. */

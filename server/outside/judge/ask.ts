@@ -9,7 +9,7 @@ import type { AskContext, Verdict } from "../../../envs/ports.ts";
 import type { Clock } from "../../base/clock.ts";
 import { sleep, unlessAborted } from "../../base/waiting.ts";
 import type { AskModel, Reply } from "../chat-endpoint.ts";
-import type { Counter } from "./counts.ts";
+import type { Counter } from "./judge-metrics.ts";
 
 /** Maximum requests for one verdict. */
 export const REQUESTS_MAX = 4;

@@ -7,7 +7,7 @@ import type { Failed } from "../../../envs/facts.ts";
 import type { Comparison, Judged } from "../../../envs/ports.ts";
 import { comparisonOf } from "../../../envs/writing/question.ts";
 import { CANARIES, type Canary } from "./canary-texts.ts";
-import { agree, type CanaryOutcome, type Standing } from "./counts.ts";
+import { agree, type CanaryOutcome, type Standing } from "./judge-metrics.ts";
 
 /**
  * Prompts to the judge per canary. A canary takes 2 requests and 64 prompts in both orders 128, so

@@ -15,7 +15,7 @@ import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-end
 import { type Answered, askForVerdict } from "./ask.ts";
 import { createCanaries } from "./canaries.ts";
 import { CANARIES } from "./canary-texts.ts";
-import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Standing } from "./counts.ts";
+import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Standing } from "./judge-metrics.ts";
 import type { OpenedPort, PortOpening } from "../port-kind.ts";
 
 /**

@@ -8,14 +8,14 @@ import type { Item } from "./item-queue.ts";
 /** Result of an item that nobody waits for. */
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));
 
-export interface Wanted {
+export interface AbortableItems {
   /** Settles the item as soon as its signal is aborted. */
   enter(item: Item): void;
   /** Removes an item that has been settled. */
   leave(item: Item): void;
 }
 
-export function createWanted(): Wanted {
+export function createAbortableItems(): AbortableItems {
   const bySignal = new Map<AbortSignal, { readonly items: Set<Item>; readonly onAbort: () => void }>();
   return {
     enter(item) {

@@ -8,7 +8,7 @@ import { type Facts, type Failed, type Findings, unavailable } from "../../../en
 import { onOneLine } from "../../../envs/lib/escape.ts";
 import type { Described } from "./read-description.ts";
 import { isRight, readFacts } from "./read-facts.ts";
-import type { AskOptions, Failure, Provider, Verified } from "./provider.ts";
+import type { AskOptions, Failure, Provider, VerifyResult } from "./provider.ts";
 
 export interface VerifyingAnswer {
   readonly provider: Provider;
@@ -26,7 +26,7 @@ export async function verifyOrAttribute(
   { party, signal }: AskOptions,
 ): Promise<Findings | Failed> {
   const { asked } = described;
-  const ask = (text: string, fresh: boolean): Promise<Verified> =>
+  const ask = (text: string, fresh: boolean): Promise<VerifyResult> =>
     provider.verify(asked, { instance, answer: text }, { party, signal, fresh });
   const first = await ask(answer, false);
   // Once aborted, the answer needs no second try: nobody waits for it.
@@ -48,7 +48,7 @@ export async function verifyOrAttribute(
 
 type VerifierFailure = Failure & { readonly failure: "timeout" | "crashed" | "memory" };
 
-function isVerifierFailure(verified: Verified): verified is VerifierFailure {
+function isVerifierFailure(verified: VerifyResult): verified is VerifierFailure {
   return verified.kind === "failure" && ["timeout", "crashed", "memory"].includes(verified.failure);
 }
 
@@ -65,7 +65,7 @@ function infeasibleBy({ components }: Described, { failure }: VerifierFailure): 
   return { kind: "graded", components: none, solved: false, violation };
 }
 
-function factsOrFailure(described: Described, resource: string, verified: Verified): Findings | Failed {
+function factsOrFailure(described: Described, resource: string, verified: VerifyResult): Findings | Failed {
   if (verified.kind === "facts") {
     const read = readFacts(described, verified.facts);
     return read.kind === "facts"

@@ -10,8 +10,8 @@ import type { Described, DescribedLevel } from "./read-description.ts";
 import { problemOfSvg } from "./check-pictures.ts";
 import { isRight } from "./read-facts.ts";
 import { isBetter, ON_FACTS, ON_INSTANCE, type Terms } from "./message-rules.ts";
-import { type AskedEnvironment, type Drawn, type Failure, type Generated, NOTHING } from "./provider.ts";
-import type { Provider, Verified } from "./provider.ts";
+import { type AskedEnvironment, type DrawResult, type Failure, type GenerateResult, NOTHING } from "./provider.ts";
+import type { Provider, VerifyResult } from "./provider.ts";
 import { advice, type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
 /** A level to examine. */
@@ -25,12 +25,12 @@ export interface Subject {
 }
 
 /** An instance, and the seed that it was made from. */
-export interface Made {
+export interface MadeInstance {
   readonly seed: bigint;
   readonly instance: ProvidedInstance;
 }
 
-export type Instances = readonly [Made, ...Made[]];
+export type Instances = readonly [MadeInstance, ...MadeInstance[]];
 type Evidence<Gather extends (...args: never[]) => unknown> = Awaited<ReturnType<Gather>>;
 
 const SEEDS = 4;
@@ -57,7 +57,7 @@ export async function generate(
   { provider, described: { asked }, level, signal }: Subject,
   seeds: readonly bigint[],
   { fresh = false, other: { level: name = level.name, ...other } = {} }: CallOptions = {},
-): Promise<readonly Generated[]> {
+): Promise<readonly GenerateResult[]> {
   const { parametersJson } = level;
   const asking = { level: name, parametersJson, seeds };
   const found = await provider.generate({ ...asked, ...other }, asking, { signal, fresh });
@@ -67,10 +67,10 @@ export async function generate(
 /** Verifies answers in one call. */
 export function verify(
   { provider, described: { asked }, signal }: Subject,
-  { instance: { instance } }: Made,
+  { instance: { instance } }: MadeInstance,
   answers: readonly string[],
   { fresh = false, other = {} }: CallOptions = {},
-): Promise<readonly Verified[]> {
+): Promise<readonly VerifyResult[]> {
   const asking = { ...asked, ...other };
   return Promise.all(answers.map((answer) => provider.verify(asking, { instance, answer }, { signal, fresh })));
 }
@@ -89,7 +89,7 @@ function seedsOf({ rows }: DescribedLevel, count: number): readonly bigint[] {
 
 export async function make(subject: Subject) {
   const { level, seeds } = subject;
-  const made: Made[] = [];
+  const made: MadeInstance[] = [];
   const none = new Map<bigint, string>();
   const beganMs = performance.now();
   let failure: Failure | undefined;
@@ -145,7 +145,7 @@ export async function repeat(subject: Subject, made: Instances) {
   const turned = await generate(subject, seeds.toReversed());
   const digest = asked.digest.replaceAll(/./g, (digit) => (digit === "0" ? "1" : "0"));
   const others = [{ id: `${asked.id}/none` }, { version: asked.version + 1 }, { digest }];
-  const refused = new Map<string, Generated | Verified>();
+  const refused = new Map<string, GenerateResult | VerifyResult>();
   for (const [i, other] of others.entries()) {
     refused.set(`GenerateRequest.${NAMES[i]}`, (await generate(subject, few.slice(0, 1), { other }))[0] ?? NOTHING);
     refused.set(`VerifyRequest.${NAMES[i]}`, (await verify(subject, made[0], [NONSENSE], { other }))[0] ?? NOTHING);
@@ -157,9 +157,9 @@ export async function repeat(subject: Subject, made: Instances) {
 const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "baselineBound", "metadata"] as const;
 
 /** Returns how repeated instances differ from the first ones; undefined if they are equal. */
-function difference(before: readonly Made[], now: readonly Generated[]): Breach | undefined {
+function difference(before: readonly MadeInstance[], now: readonly GenerateResult[]): Breach | undefined {
   const breaches = now.map((found, i): Breach | undefined => {
-    const { seed, instance } = before[i] as Made;
+    const { seed, instance } = before[i] as MadeInstance;
     if (found.kind === "failure") return failedCall(found, `${failureWords(found)}, for seed ${seed} asked again`);
     if (found.kind === "exhausted") return `no instance of seed ${seed}, which had one before`;
     const field = FIELDS.find((name) => !isDeepStrictEqual(found.instance[name], instance[name]));
@@ -197,12 +197,16 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
 
 /** An answer to an instance, and the verifier's result. */
 interface Checked {
-  readonly made: Made;
+  readonly made: MadeInstance;
   readonly text: string;
-  readonly verified: Verified;
+  readonly verified: VerifyResult;
 }
 
-async function checkAnswers(subject: Subject, made: Made, texts: readonly string[]): Promise<readonly Checked[]> {
+async function checkAnswers(
+  subject: Subject,
+  made: MadeInstance,
+  texts: readonly string[],
+): Promise<readonly Checked[]> {
   return (await verify(subject, made, texts)).map((verified, i) => ({ made, text: texts[i] ?? "", verified }));
 }
 
@@ -238,7 +242,7 @@ export async function answer(subject: Subject, made: Instances) {
 }
 
 /** Returns as text everything in a result that decides the reward. */
-export function worth(verified: Verified): string {
+export function worth(verified: VerifyResult): string {
   if (verified.kind === "failure") return failureWords(verified);
   const { verdict, objective, components, solved } = verified.facts;
   const grades = components.map(({ name, value }) => `${name} ${value ?? "without a value"}`);
@@ -321,9 +325,9 @@ export function draw({ provider, described: { asked }, signal }: Subject, [{ ins
 }
 
 const SVG_WORDS = "must be a whole SVG document of at most 1 MiB without scripts and references";
-const problemOfDrawn = (drawn: Drawn): Breach | undefined =>
+const problemOfDrawn = (drawn: DrawResult): Breach | undefined =>
   drawn.kind === "failure" ? failedCall(drawn) : problemOfSvg(drawn.svg);
 
-export const ON_DRAWING: readonly Rule<readonly Drawn[]>[] = [
+export const ON_DRAWING: readonly Rule<readonly DrawResult[]>[] = [
   advice(rule("DrawResponse.svg", SVG_WORDS, (all) => firstOf(all.map(problemOfDrawn)))),
 ];

@@ -16,7 +16,7 @@ import {
 } from "./call-rules.ts";
 import type { Described, DescribedLevel } from "./read-description.ts";
 import type { Provider } from "./provider.ts";
-import { breachWords, type Rule, rule, type Tried, tryRules } from "./rules.ts";
+import { breachWords, type Rule, rule, type TriedRule, tryRules } from "./rules.ts";
 
 export type Finding =
   /** `advice`: broken rules that are only reported, in words. Undefined if there are none. */
@@ -29,7 +29,7 @@ export type Finding =
 /** One part of the examination. */
 export interface Examined {
   readonly part: string;
-  readonly tried: readonly Tried[];
+  readonly tried: readonly TriedRule[];
   /** Total time of the part's calls, in milliseconds. */
   readonly ms: number;
 }

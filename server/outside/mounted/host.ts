@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { listenAt, restIfSlow } from "./worker-connections.ts";
-import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
+import { createFrameReader, type FrameContent, frameBytes } from "./provider-frames.ts";
 import { ITEM_LIMITS, kindOfFailure } from "./provider.ts";
 import type { FailureKind } from "./rules.ts";
 

@@ -1,15 +1,15 @@
 /** Builds the frames of a worker's requests, and reads the frames of its answers. */
-import type { FrameContent } from "./frames.ts";
+import type { FrameContent } from "./provider-frames.ts";
 import {
   type AskedEnvironment,
   type AskOptions,
-  type Drawn,
+  type DrawResult,
   type Failure,
   failure,
   failureOfWire,
   type GenerateAsked,
-  type Generated,
-  type Verified,
+  type GenerateResult,
+  type VerifyResult,
   type VerifyAsked,
 } from "./provider.ts";
 import type { DrawResponse, GenerateResponse, VerifyResponse } from "../../../proto/gen/gradus/v1/provider_pb.js";
@@ -25,7 +25,7 @@ const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ env
 const empty = (message: string): Failure =>
   failure("raised", `${message}.result must be set; got a response without it`);
 
-export function generatedOf({ result }: GenerateResponse): Generated {
+export function generatedOf({ result }: GenerateResponse): GenerateResult {
   switch (result.case) {
     case "made":
       return { kind: "made", instance: result.value };
@@ -38,12 +38,12 @@ export function generatedOf({ result }: GenerateResponse): Generated {
   }
 }
 
-export function verifiedOf({ result }: VerifyResponse): Verified {
+export function verifiedOf({ result }: VerifyResponse): VerifyResult {
   if (result.case === "facts") return { kind: "facts", facts: result.value };
   return result.case === "failure" ? failureOfWire(result.value) : empty("VerifyResponse");
 }
 
-export function drawnOf({ result }: DrawResponse): Drawn {
+export function drawnOf({ result }: DrawResponse): DrawResult {
   if (result.case === "svg") return { kind: "svg", svg: result.value };
   return result.case === "failure" ? failureOfWire(result.value) : empty("DrawResponse");
 }
@@ -53,7 +53,7 @@ export function generateItem(
   asked: GenerateAsked,
   seed: bigint,
   { party, signal, fresh = false }: AskOptions,
-): (settle: Settle<Generated>) => Item {
+): (settle: Settle<GenerateResult>) => Item {
   const { level, parametersJson } = asked;
   return (settle): SeedItem => ({
     // Seeds of one call are sent in one frame.
@@ -89,7 +89,7 @@ export function verifyItem(
   environment: AskedEnvironment,
   { instance, answer }: VerifyAsked,
   { party, signal, fresh = false }: AskOptions,
-): (settle: Settle<Verified>) => Item {
+): (settle: Settle<VerifyResult>) => Item {
   return (settle): AnswerItem => ({
     subject: instance,
     party,
@@ -136,7 +136,7 @@ export function drawItem(
   environment: AskedEnvironment,
   { instance, answer }: { readonly instance: Uint8Array; readonly answer: string | undefined },
   { party, signal }: AskOptions,
-): (settle: Settle<Drawn>) => Item {
+): (settle: Settle<DrawResult>) => Item {
   const { id, version } = environment;
   return (settle) => {
     const item: Item = {

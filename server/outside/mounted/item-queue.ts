@@ -3,7 +3,7 @@
  * together in one frame.
  */
 import { type Party, fairTurns } from "../../base/fair-turns.ts";
-import type { FrameContent } from "./frames.ts";
+import type { FrameContent } from "./provider-frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
 /** One request to a worker, which the worker answers with one frame. */

@@ -4,13 +4,13 @@
  * next worker.
  */
 import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
-import type { FrameContent } from "./frames.ts";
+import type { FrameContent } from "./provider-frames.ts";
 import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
 import { changeBetween } from "./read-description.ts";
 import { drawItem, generateItem, verifyItem } from "./item-frames.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
 import { createQueue, type Item } from "./item-queue.ts";
-import { createWanted, UNWANTED } from "./abort-items.ts";
+import { createAbortableItems, UNWANTED } from "./abort-items.ts";
 
 export interface LocalOptions extends HostOptions {
   /** Called when a host or a worker ended unexpectedly or could not be restarted. */
@@ -85,7 +85,7 @@ interface Hand {
 class Local {
   readonly #options: LocalOptions;
   readonly #queue = createQueue();
-  readonly #wanted = createWanted();
+  readonly #wanted = createAbortableItems();
   readonly #hands = new Map<Worker, Hand>();
   #host: Host | undefined;
   #described: DescribeResponse | undefined;

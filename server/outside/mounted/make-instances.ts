@@ -9,7 +9,15 @@ import { roughBytes } from "../../base/rough-bytes.ts";
 import type { DescribedLevel } from "./read-description.ts";
 import { type AskOptions, NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./mounted-instance.ts";
-import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./search-split.ts";
+import {
+  askFor,
+  failedToMake,
+  type Making,
+  type SearchPlace,
+  type Result,
+  RETRY_DELAY_MS,
+  search,
+} from "./search-split.ts";
 
 /** Size of an environment's cache of whole instances, which prompts and canaries ask for again. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
@@ -46,7 +54,7 @@ export function createInstances(making: Making): Instances {
     if (level === undefined) throw new Error(`${asked.id} has no level number ${parameters["level"]} here`);
     return level;
   };
-  const askAgain = async (place: MountedPlace, at: Place): Promise<Result> => {
+  const askAgain = async (place: MountedPlace, at: SearchPlace): Promise<Result> => {
     const again = await sameAgain(making, place, at);
     if (typeof again === "string") {
       const { name } = at.level;
@@ -100,7 +108,7 @@ async function whyNone(making: Making, level: DescribedLevel, broken: string | u
  * Returns the whole instance, a text if it differs from before, or a failure if the provider cannot
  * tell now.
  */
-async function sameAgain(making: Making, place: MountedPlace, at: Place) {
+async function sameAgain(making: Making, place: MountedPlace, at: SearchPlace) {
   const { described, hashOf, resource } = making;
   const [generated = NOTHING] = await askFor(making, [at], { signal: NEVER, again: true });
   if (generated.kind === "failure") return failedToMake(resource, generated);
@@ -116,6 +124,6 @@ function madeAgain(place: MountedPlace, whole: WholeInstance): Result {
   return { kind: "made", instance: { place, bytes, whole }, attempt, ...(baseline && { baseline }) };
 }
 
-function nameOf({ level, seed, attempt }: Place): string {
+function nameOf({ level, seed, attempt }: SearchPlace): string {
   return `${seed}/${attempt}/${level.name}`;
 }

@@ -4,7 +4,7 @@
  */
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, type Registry } from "../../../envs/registry.ts";
-import { createMountCounter, type MountCounter, type MountFigures } from "./counts.ts";
+import { createMountCounter, type MountCounter, type MountFigures } from "./mount-metrics.ts";
 import { type Described, readDescribed, type Refused } from "./read-description.ts";
 import { mountedEnvironment } from "./mounted-environment.ts";
 import { type Finding, ON_DESCRIBE } from "./examine-level.ts";
@@ -13,8 +13,8 @@ import type { Provider } from "./provider.ts";
 import { sourcesWithin } from "./watch-sources.ts";
 import { openRemote } from "./remote-provider.ts";
 import { problemOf } from "./rules.ts";
-import { findPython, withoutPackage } from "../sandbox/python.ts";
-import type { Mount, MountSettings } from "./settings.ts";
+import { findPython, withoutPackage } from "../sandbox/find-python.ts";
+import type { Mount, MountSettings } from "./mount-options.ts";
 import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
@@ -239,7 +239,7 @@ async function openOne(
   return { kind: "opened", environments, figures: () => counter.figures(trials.counts), close };
 }
 
-type Reached =
+type ReachedProvider =
   | { readonly kind: "opened"; readonly provider: Provider; readonly locked: string }
   | { readonly kind: "failed"; readonly why: string };
 
@@ -248,7 +248,7 @@ async function reach(
   { python: interpreter, workers, memoryMib, allow, hidden }: MountSettings,
   { workerEnded: onWorkerEnd, hostEnded: onHostEnd }: MountCounter,
   { onFault, onSources, signal }: OneContext,
-): Promise<Reached> {
+): Promise<ReachedProvider> {
   if (mount.kind === "remote") {
     const opened = await openRemote(mount);
     return opened.kind === "failed" ? opened : { ...opened, locked: "" };

@@ -19,14 +19,14 @@ export interface Failure {
   readonly detail: string;
 }
 
-export type Generated =
+export type GenerateResult =
   | { readonly kind: "made"; readonly instance: ProvidedInstance }
   | { readonly kind: "exhausted"; readonly message: string }
   | Failure;
 
-export type Verified = { readonly kind: "facts"; readonly facts: ProvidedFacts } | Failure;
+export type VerifyResult = { readonly kind: "facts"; readonly facts: ProvidedFacts } | Failure;
 
-export type Drawn = { readonly kind: "svg"; readonly svg: string } | Failure;
+export type DrawResult = { readonly kind: "svg"; readonly svg: string } | Failure;
 
 /** The environment that is asked, and the time limits of its items. */
 export interface AskedEnvironment {
@@ -64,13 +64,17 @@ export interface AskOptions {
 export interface Provider {
   readonly described: DescribeResponse;
   /** Returns one result per seed, in order. */
-  generate(environment: AskedEnvironment, asked: GenerateAsked, options: AskOptions): Promise<readonly Generated[]>;
-  verify(environment: AskedEnvironment, asked: VerifyAsked, options: AskOptions): Promise<Verified>;
+  generate(
+    environment: AskedEnvironment,
+    asked: GenerateAsked,
+    options: AskOptions,
+  ): Promise<readonly GenerateResult[]>;
+  verify(environment: AskedEnvironment, asked: VerifyAsked, options: AskOptions): Promise<VerifyResult>;
   draw(
     environment: AskedEnvironment,
     asked: { readonly instance: Uint8Array; readonly answer: string | undefined },
     options: AskOptions,
-  ): Promise<Drawn>;
+  ): Promise<DrawResult>;
   /** Returns why the provider cannot be asked now; undefined if it can. */
   probe(signal: AbortSignal): Promise<string | undefined>;
   close(): Promise<void>;

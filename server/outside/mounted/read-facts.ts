@@ -4,7 +4,7 @@ import { onOneLine } from "../../../envs/lib/escape.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ProvidedFacts } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { ON_FACTS, type Terms } from "./message-rules.ts";
-import type { Verified } from "./provider.ts";
+import type { VerifyResult } from "./provider.ts";
 import { problemOf } from "./rules.ts";
 
 const REASON_LENGTH_MAX = 2000;
@@ -43,7 +43,7 @@ export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
 }
 
 /** Returns whether an answer reaches the goal. False if it could not be verified. */
-export function isRight(environment: Terms, verified: Verified): boolean {
+export function isRight(environment: Terms, verified: VerifyResult): boolean {
   const read = verified.kind === "facts" ? readFacts(environment, verified.facts) : verified;
   if (read.kind !== "facts") return false;
   return read.facts.kind === "feasible" || (read.facts.kind === "graded" && read.facts.solved);

@@ -26,11 +26,11 @@ import {
   type AskOptions,
   type Failure,
   failure,
-  type Generated,
+  type GenerateResult,
   type Provider,
-  type Verified,
+  type VerifyResult,
 } from "./provider.ts";
-import type { RemoteMount } from "./settings.ts";
+import type { RemoteMount } from "./mount-options.ts";
 
 export type OpenedRemote =
   { readonly kind: "opened"; readonly provider: Provider } | { readonly kind: "failed"; readonly why: string };
@@ -68,7 +68,7 @@ export async function openRemote({ address, tls, ca, token }: RemoteMount): Prom
 interface Batch {
   readonly environment: AskedEnvironment;
   readonly instance: Uint8Array;
-  readonly answers: { readonly text: string; readonly settle: (verified: Verified) => void }[];
+  readonly answers: { readonly text: string; readonly settle: (verified: VerifyResult) => void }[];
 }
 
 class Remote {
@@ -126,8 +126,8 @@ class Remote {
     environment: AskedEnvironment,
     { level, parametersJson, seeds }: Parameters<Provider["generate"]>[1],
     options: AskOptions,
-  ): Promise<readonly Generated[]> {
-    const results: (Generated | undefined)[] = seeds.map(() => undefined);
+  ): Promise<readonly GenerateResult[]> {
+    const results: (GenerateResult | undefined)[] = seeds.map(() => undefined);
     const { id, version, digest, limits } = environment;
     const request = {
       $typeName: "gradus.v1.GenerateRequest" as const,
@@ -149,7 +149,12 @@ class Remote {
   }
 
   /** Verifies an answer, in one call with all others of the same instance that are asked in the same tick. */
-  #verify(environment: AskedEnvironment, instance: Uint8Array, text: string, options: AskOptions): Promise<Verified> {
+  #verify(
+    environment: AskedEnvironment,
+    instance: Uint8Array,
+    text: string,
+    options: AskOptions,
+  ): Promise<VerifyResult> {
     return new Promise((settle) => {
       options.signal.addEventListener("abort", () => settle(failure("timeout", "nobody waits for it")), { once: true });
       const answer = { text, settle };
@@ -167,7 +172,7 @@ class Remote {
 
   async #verifyAll({ environment, instance, answers }: Batch): Promise<void> {
     const { id, version, digest, limits } = environment;
-    const results: (Verified | undefined)[] = answers.map(() => undefined);
+    const results: (VerifyResult | undefined)[] = answers.map(() => undefined);
     const open = (): ClientDuplexStream<unknown, Response> => {
       const wire = wireOf(EnvironmentProvider.method.verify);
       const stream = this.#client.makeBidiStreamRequest(...wire, this.#metadata);

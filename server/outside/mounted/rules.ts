@@ -28,7 +28,7 @@ export interface Rule<Evidence, Context = unknown> extends RuleWords {
 }
 
 /** A rule and the result of trying it. */
-export interface Tried {
+export interface TriedRule {
   readonly rule: RuleWords;
   /** The breach in words; undefined if the rule is kept or was not tried. */
   readonly came: string | undefined;
@@ -38,7 +38,7 @@ export interface Tried {
   readonly skipped?: string | undefined;
 }
 
-export const breachWords = ({ rule: { name, must }, came = "" }: Tried): string => `${name} ${must}; got ${came}`;
+export const breachWords = ({ rule: { name, must }, came = "" }: TriedRule): string => `${name} ${must}; got ${came}`;
 
 export function rule<Evidence>(
   name: string,
@@ -55,7 +55,7 @@ export function tryRules<Evidence>(
   rules: readonly Rule<Evidence>[],
   evidence: Evidence | undefined,
   skipped?: string,
-): readonly Tried[] {
+): readonly TriedRule[] {
   return rules.map((each) => {
     if (evidence === undefined) return { rule: each, came: undefined, skipped };
     const breach = each.broken(evidence, undefined);

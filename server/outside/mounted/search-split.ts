@@ -9,7 +9,7 @@ import { onOneLine } from "../../../envs/lib/escape.ts";
 import type { Described, DescribedLevel } from "./read-description.ts";
 import type { Finding } from "./examine-level.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./mounted-instance.ts";
-import { type AskOptions, type Failure, failure, type Generated, NOTHING, type Provider } from "./provider.ts";
+import { type AskOptions, type Failure, failure, type GenerateResult, NOTHING, type Provider } from "./provider.ts";
 
 /** Maximum attempts per seed. An instance is of the smallest split one time in ten. */
 const ATTEMPTS_MAX = 256;
@@ -37,7 +37,7 @@ export interface Making {
   readonly onBroken: (level: string, why: string) => void;
 }
 
-export interface Place {
+export interface SearchPlace {
   readonly level: DescribedLevel;
   readonly seed: bigint;
   readonly attempt: number;
@@ -59,7 +59,7 @@ interface Search {
 }
 
 /** Instances wanted of one level and split. */
-export interface Wanted {
+export interface WantedTasks {
   readonly level: DescribedLevel;
   readonly split: Split;
   readonly seeds: readonly bigint[];
@@ -68,8 +68,8 @@ export interface Wanted {
 /** Returns one result per seed, in order. Calls `keep` for each instance found. */
 export async function search(
   making: Making,
-  wanted: Wanted,
-  keep: (place: Place, whole: WholeInstance) => void,
+  wanted: WantedTasks,
+  keep: (place: SearchPlace, whole: WholeInstance) => void,
   options: AskOptions,
 ): Promise<readonly Result[]> {
   const searches = wanted.seeds.map((seed): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined }));
@@ -83,15 +83,15 @@ export async function search(
 /** Runs one round: the next attempts of as many searches as one request takes. */
 async function goOn(
   making: Making,
-  { level, split }: Wanted,
+  { level, split }: WantedTasks,
   open: readonly Search[],
-  keep: (place: Place, whole: WholeInstance) => void,
+  keep: (place: SearchPlace, whole: WholeInstance) => void,
   options: AskOptions,
 ): Promise<void> {
   const each = open.some(({ attempt }) => attempt > 0) ? ATTEMPTS_AT_ONCE : 1;
   const turn = open.slice(0, Math.floor(SEEDS_AT_ONCE / each));
   const places = turn.flatMap(({ seed, attempt }) =>
-    Array.from({ length: each }, (_, i): Place => ({ level, seed, attempt: attempt + i })),
+    Array.from({ length: each }, (_, i): SearchPlace => ({ level, seed, attempt: attempt + i })),
   );
   const asked = await askFor(making, places, options);
   // An aborted call tells nothing about a seed.
@@ -99,7 +99,7 @@ async function goOn(
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
     for (let at = i * each; at < (i + 1) * each && one.result === undefined; at++)
-      takeIn(making, one, places[at] as Place, generated[at] ?? NOTHING, split);
+      takeIn(making, one, places[at] as SearchPlace, generated[at] ?? NOTHING, split);
     if (one.result?.kind === "made" && one.result.instance.whole !== undefined)
       keep({ level, seed: one.seed, attempt: one.result.attempt }, one.result.instance.whole);
     if (one.attempt >= ATTEMPTS_MAX) one.result ??= exhausted(making, level, one, split);
@@ -107,7 +107,7 @@ async function goOn(
 }
 
 /** Takes in one attempt. If it sets no result, the search goes on. */
-function takeIn(making: Making, one: Search, place: Place, generated: Generated, split: Split): void {
+function takeIn(making: Making, one: Search, place: SearchPlace, generated: GenerateResult, split: Split): void {
   const { described, resource, splitOf } = making;
   if (generated.kind === "failure" && isOurs(generated)) {
     one.result = failedToMake(resource, generated);
@@ -134,10 +134,10 @@ function exhausted({ described }: Making, { name }: DescribedLevel, { last }: Se
 /** Asks for the instances at places of one level. */
 export function askFor(
   { described: { asked }, provider }: Pick<Making, "described" | "provider">,
-  places: readonly Place[],
+  places: readonly SearchPlace[],
   options: AskOptions,
-): Promise<readonly Generated[]> {
-  const [{ level }] = places as readonly [Place];
+): Promise<readonly GenerateResult[]> {
+  const [{ level }] = places as readonly [SearchPlace];
   const seeds = places.map((place) => providersSeed(asked.id, place));
   return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, options);
 }
@@ -147,7 +147,7 @@ function isOurs({ failure }: Failure): boolean {
   return failure === "unavailable";
 }
 
-function whyNone(generated: Generated): string {
+function whyNone(generated: GenerateResult): string {
   if (generated.kind === "failure") return `making an instance failed (${generated.failure}): ${generated.detail}`;
   return generated.kind === "exhausted" ? generated.message : "";
 }
@@ -162,7 +162,7 @@ export function failedToMake(resource: string, { failure, detail }: Failure): Fa
  * Returns the seed for the provider: a hash of everything that identifies the attempt, so that
  * levels and attempts share no random streams. For a level with rows, returns a row's index.
  */
-function providersSeed(id: string, { level, seed, attempt }: Place): bigint {
+function providersSeed(id: string, { level, seed, attempt }: SearchPlace): bigint {
   if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);
   const hash = BigInt(`0x${hashKey("mounted row", id, level.name, seed, attempt).slice(0, 16)}`);
   return hash % BigInt(level.rows);

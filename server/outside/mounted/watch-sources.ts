@@ -2,7 +2,7 @@
 import { existsSync, type FSWatcher, realpathSync, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, resolve, sep } from "node:path";
-import type { Mount } from "./settings.ts";
+import type { Mount } from "./mount-options.ts";
 
 /** Maximum watched files per mount (HostReady.sources). */
 const SOURCES_MAX = 1024;

@@ -6,8 +6,8 @@ import PQueue from "p-queue";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import type { AskContext, Sandbox, SandboxJob, SandboxReply } from "../../../envs/ports.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
-import { JOB_BYTES_MAX } from "./frames.ts";
-import { type Found, type StartedZygote, startZygote, type Zygote, type ZygoteOptions } from "./zygote.ts";
+import { JOB_BYTES_MAX } from "./zygote-frames.ts";
+import { type KernelIsolation, type StartedZygote, startZygote, type Zygote, type ZygoteOptions } from "./zygote.ts";
 
 export interface EmbeddedOptions extends ZygoteOptions {
   /** Maximum concurrent jobs. */
@@ -17,7 +17,7 @@ export interface EmbeddedOptions extends ZygoteOptions {
 }
 
 export interface Embedded extends Sandbox {
-  readonly found: Found;
+  readonly found: KernelIsolation;
   /** Returns the current zygotes. */
   zygotes(): readonly Zygote[];
   close(): Promise<void>;

@@ -3,7 +3,7 @@
  * untrusted program and may be anything.
  */
 import type { SandboxCase, SandboxResult } from "../../../envs/ports.ts";
-import type { Frame } from "./frames.ts";
+import type { Frame } from "./zygote-frames.ts";
 import { readValue, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 const ERROR_LENGTH_MAX = 600;

@@ -6,12 +6,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SandboxJob, SandboxResult } from "../../../envs/ports.ts";
-import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } from "./frames.ts";
+import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } from "./zygote-frames.ts";
 import { resultOfFrame } from "./read-results.ts";
 import { PARTS_MAX } from "../../../envs/lib/python-values.ts";
 
 /** The kernel's means of isolation, as the zygote found them. */
-export interface Found {
+export interface KernelIsolation {
   /** Version of Python, e.g. "3.11.7". */
   readonly python: string;
   readonly machine: string;
@@ -43,7 +43,7 @@ export type ZygoteOutcome =
   | { readonly kind: "busy"; readonly why: string };
 
 export interface Zygote {
-  readonly found: Found;
+  readonly found: KernelIsolation;
   readonly pid: number;
   /** Runs a job. Only one may run at a time. */
   run(job: SandboxJob, signal: AbortSignal): Promise<ZygoteOutcome>;
@@ -92,7 +92,7 @@ export async function startZygote({ python, without = [] }: ZygoteOptions): Prom
   return { kind: "failed", why: first?.kind === "ended" ? first.why : `no word within ${START_MS_MAX} ms` };
 }
 
-type Hello = Found | { readonly refused: string };
+type Hello = KernelIsolation | { readonly refused: string };
 
 interface Link {
   readonly pid: number;
@@ -160,7 +160,7 @@ function createLink(child: ChildProcess): Link {
   };
 }
 
-function createZygote(link: Link, found: Found): Zygote {
+function createZygote(link: Link, found: KernelIsolation): Zygote {
   let jobs = 0;
   const collect = async (jobId: number, cases: SandboxJob["cases"]): Promise<ZygoteOutcome> => {
     const budget = { partsLeft: PARTS_MAX };

@@ -10,14 +10,14 @@ const GIVEN_MAX = 4096;
 const KNOWN_MAX = 2 ** 17;
 
 /** Hashes of the tasks accepted for a run. */
-export type Known = Set<string>;
+export type KnownTasks = Set<string>;
 
-export function learn(known: Known, hash: string): void {
+export function learn(known: KnownTasks, hash: string): void {
   known.add(hash);
   if (known.size > KNOWN_MAX) forgetOldest(known);
 }
 
-export interface Shelf {
+export interface AcceptedTasks {
   /** Accepted tasks that are not yet given, oldest first. */
   readonly ready: MadeTask[];
   /** Given tasks, by place. */
@@ -33,10 +33,10 @@ export interface Failure {
   readonly retryDelayMs: number;
 }
 
-export const newShelf = (): Shelf => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
+export const noAcceptedTasks = (): AcceptedTasks => ({ ready: [], given: new Map(), asking: undefined, requests: 0 });
 
 /** Returns the task already given for this place, or else the next ready one. */
-export function give({ ready, given }: Shelf, place: string): MadeTask | undefined {
+export function give({ ready, given }: AcceptedTasks, place: string): MadeTask | undefined {
   const task = given.get(place) ?? ready.shift();
   if (task === undefined) return undefined;
   given.set(place, task);

@@ -16,9 +16,15 @@ import { countUp, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 import type { Resources } from "../gate/resources.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
-import { type Counter, createCounters, type RequestOutcome, type TeacherCounts, teacherMetrics } from "./counts.ts";
+import {
+  type Counter,
+  createCounters,
+  type RequestOutcome,
+  type TeacherCounts,
+  teacherMetrics,
+} from "./teacher-metrics.ts";
 import { examine } from "./check-proposal.ts";
-import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./accepted-tasks.ts";
+import { type Failure, give, type KnownTasks, learn, noAcceptedTasks, type AcceptedTasks } from "./accepted-tasks.ts";
 
 /** Tasks asked for in one request: they share its price, and the reply arrives within a minute. */
 const TASKS_PER_REQUEST = 16;
@@ -65,9 +71,9 @@ export function teacherResource({ environment, level, split }: TaskSpec): string
 const TOO_FEW: Failure = { message: "the teacher gave too few tasks", retryDelayMs: RETRY_DELAY_MS };
 
 interface Scope {
-  readonly known: Known;
+  readonly known: KnownTasks;
   /** Shelves by spec, as JSON. */
-  readonly shelves: Map<string, Shelf>;
+  readonly shelves: Map<string, AcceptedTasks>;
 }
 
 /** Context of one request. */
@@ -76,8 +82,8 @@ interface TeacherQuestion {
   readonly party: Party;
   readonly environment: Environment;
   readonly spec: TaskSpec;
-  readonly known: Known;
-  readonly shelf: Shelf;
+  readonly known: KnownTasks;
+  readonly shelf: AcceptedTasks;
   readonly seed: string;
 }
 
@@ -121,11 +127,14 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   const questionOf = (spec: TaskSpec, scope: string): TeacherQuestion => {
     const found = registry.find(spec.environment, spec.version);
     if (found.kind !== "found") throw new Error(found.message);
-    const { known, shelves } = scopes.get(scope) ?? { known: new Set<string>(), shelves: new Map<string, Shelf>() };
+    const { known, shelves } = scopes.get(scope) ?? {
+      known: new Set<string>(),
+      shelves: new Map<string, AcceptedTasks>(),
+    };
     scopes.set(scope, { known, shelves });
     const { environment, version, level, split, answerFormat } = spec;
     const name = JSON.stringify([environment, version, level, split, answerFormat]);
-    const shelf = shelves.get(name) ?? newShelf();
+    const shelf = shelves.get(name) ?? noAcceptedTasks();
     shelves.set(name, shelf);
     const party = { caller: scope, connection: name };
     return { party, environment: found.environment, spec, known, shelf, seed: `${scope} ${name}` };

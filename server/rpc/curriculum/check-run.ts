@@ -4,7 +4,7 @@ import { LIMITS } from "../../../proto/limits.ts";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import type { Simulated } from "../../background/simulate.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
-import type { Life } from "../../simulation/simulated-outcome.ts";
+import type { SimulatedOutcome } from "../../simulation/simulated-outcome.ts";
 import { students } from "../../simulation/students.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { runFields } from "../../run-files/contract.ts";
@@ -71,7 +71,7 @@ async function readNewConfig(deps: ServiceDeps, asked: wire.RunConfig): Promise<
   return config;
 }
 
-interface Found {
+interface CheckedConfig {
   readonly problems: readonly RpcError[];
   readonly warnings: readonly string[];
   /** Configuration that would be created. Undefined: none. */
@@ -79,7 +79,7 @@ interface Found {
 }
 
 /** Returns all errors and warnings that CreateRun would give. */
-async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<Found> {
+async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<CheckedConfig> {
   try {
     const config = await readNewConfig(deps, wireConfig);
     await checkTasks(deps, config, wireConfig.trainOnEvaluated, requesterOf(context));
@@ -90,7 +90,7 @@ async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: C
   }
 }
 
-function responseOf(text: RunText | undefined, config: wire.RunConfig, { problems, warnings, created }: Found) {
+function responseOf(text: RunText | undefined, config: wire.RunConfig, { problems, warnings, created }: CheckedConfig) {
   const remarks = problems.map(({ message }) => {
     const { field = "", rest = message } = fieldIn(message, runFields) ?? {};
     return { field, message: rest, line: text === undefined ? 0 : lineIn(text, field) };
@@ -147,7 +147,7 @@ function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, targ
   });
 }
 
-function outcomeToWire({ rolloutsToTarget, final, successMean, wasted, useful }: Life) {
+function outcomeToWire({ rolloutsToTarget, final, successMean, wasted, useful }: SimulatedOutcome) {
   return {
     ...(rolloutsToTarget !== null && { rolloutsToTarget: BigInt(rolloutsToTarget) }),
     success: final,

@@ -10,7 +10,7 @@ import type { AppliesFrom } from "../../runs/runs.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { open, seal } from "../../tasks/keyring.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
-import { inStretches } from "../../base/stretches.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 import { feedbackToWire } from "../write-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../../base/rpc.ts";
 import { findServedArms } from "./expand-families.ts";
@@ -34,8 +34,8 @@ import {
   requesterOf,
 } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
-import { historiesOf } from "./history.ts";
-import { keptSampleHandlers } from "./samples.ts";
+import { historiesOf } from "./read-history.ts";
+import { keptSampleHandlers } from "./run-samples.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { evaluationToWire, issuedToWire } from "./write-tasks.ts";
 import { addedArms, runConfigToWire } from "./read-run-config.ts";
@@ -71,7 +71,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
     async listRuns(request) {
       const { size, after } = readPage(request, LIMITS.ListRunsRequest.page_size);
       const { items, next } = await runs.list(after ?? "", size);
-      const listed = await inStretches(items, listedToWire);
+      const listed = await mapInSlices(items, listedToWire);
       return create(wire.ListRunsResponseSchema, { runs: listed, nextPageToken: pageToken(next) });
     },
     async deleteRun(request, { caller }) {
@@ -115,7 +115,7 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const { config, next } = found;
       const issued = request.tasks ? found.groups.map(({ task }) => task) : [];
       const tasks = await issuedToWire(deps, runId, issued, config);
-      const groups = await inStretches(found.groups, (view, i) =>
+      const groups = await mapInSlices(found.groups, (view, i) =>
         groupToWire(runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec), tasks[i]),
       );
       const closed = found.groups.every((group) => group.closed);

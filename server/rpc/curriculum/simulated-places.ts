@@ -1,7 +1,7 @@
 /** Positions of a run's arms for a simulated student: which arms are of one family, and how hard each is. */
 import type { Registry } from "../../../envs/registry.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
-import type { Place } from "../../simulation/student.ts";
+import type { ArmPosition } from "../../simulation/student.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 
 /**
@@ -23,9 +23,9 @@ export function simulatedPlaces(
   { arms }: RunConfig<TaskSpec>,
   registry: Registry,
   given: ReadonlyMap<string, number> = new Map(),
-): readonly Place[] {
+): readonly ArmPosition[] {
   const seen = new Map<string, number>();
-  const places = arms.map(({ id, spec }): Place => {
+  const places = arms.map(({ id, spec }): ArmPosition => {
     const before = seen.get(spec.environment) ?? 0;
     seen.set(spec.environment, before + 1);
     return { id, family: spec.environment, level: given.get(id) ?? levelOf(registry, spec, before) };

@@ -7,8 +7,8 @@ import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "../write-task.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MadeTask } from "../../tasks/task.ts";
-import type { Kept } from "../../tasks/making/make.ts";
-import { inStretches } from "../../base/stretches.ts";
+import type { StoredTask } from "../../tasks/making/make.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 
@@ -64,7 +64,7 @@ export async function keptToWire(
   return made;
 }
 
-interface PlacedTask extends Kept {
+interface PlacedTask extends StoredTask {
   readonly place: ArmPlace;
 }
 
@@ -74,7 +74,7 @@ async function shown(
   { promptTemplate }: RunConfig<TaskSpec>,
 ): Promise<Task[]> {
   const made = okOrThrow(await deps.maker.again(tasks));
-  return inStretches(tasks, ({ spec, place }, i) => {
+  return mapInSlices(tasks, ({ spec, place }, i) => {
     const task = made[i] as MadeTask;
     const { prompt } = task;
     const templated = promptTemplate === undefined ? task : { ...task, prompt: inTemplate(prompt, promptTemplate) };

@@ -34,14 +34,14 @@ import {
 } from "../../tasks/scoring/score-group.ts";
 import type { NoReward, OpenTask } from "../../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
-import { inStretches } from "../../base/stretches.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 import type { MakeResult } from "../../tasks/task.ts";
 import { codes, freeTexts, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers, textSizes } from "../../base/rpc.ts";
 import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage, requesterOf } from "../request-checks.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { giveFeedback } from "../record-feedback.ts";
-import { keepGroup } from "../curriculum/samples.ts";
+import { keepGroup } from "../curriculum/run-samples.ts";
 import { makeError } from "../to-rpc-error.ts";
 import { serverInfo } from "./server-info.ts";
 import { showingHandlers } from "./inspect-handlers.ts";
@@ -129,7 +129,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", makeError(result)) };
         return wire;
       };
-      return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
+      return create(BatchResetResponseSchema, { results: await mapInSlices(results, toResult) });
     },
     step(request, context) {
       const { taskId, groupId, sampleIndex, completion, finishReason, policyVersion } = request;
@@ -226,7 +226,7 @@ async function scoreGroups(
   stepAside?: () => void,
 ): Promise<GroupOutcome[]> {
   let waits = false;
-  const outcomes = await inStretches(groups, (group) => {
+  const outcomes = await mapInSlices(groups, (group) => {
     const task = deps.scorer.open(group.taskId);
     waits ||= task.kind === "async";
     return scoreAndFeed(deps, task, group, true, caller);

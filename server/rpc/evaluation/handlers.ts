@@ -27,7 +27,7 @@ import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { okOrThrow } from "../to-rpc-error.ts";
 import { readFilter } from "../curriculum/read-sample-filter.ts";
-import { inStretches } from "../../base/stretches.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
 
 /** Maximum bytes of a suite's id and of an instance's hash. Longer ones name nothing. */
@@ -133,7 +133,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
         }),
       );
       return create(wire.ListSamplesResponseSchema, {
-        samples: await inStretches(samples, (sample) => sampleToWire(deps, sample, request.brief)),
+        samples: await mapInSlices(samples, (sample) => sampleToWire(deps, sample, request.brief)),
         nextPageToken: pageToken(next && `${next.ordinal} ${next.index}`),
       });
     },

@@ -1,7 +1,7 @@
 /** Common base of most students: a ladder of levels in each family, from mostly solved to hardly ever. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderStart, ladderTransfer, type Law } from "../student-law.ts";
-import type { Place } from "../student.ts";
+import type { ArmPosition } from "../student.ts";
 
 /** Mean success over the learnable arms at which the target is reached. */
 export const TARGET = 0.75;
@@ -17,7 +17,7 @@ export function unlearnable(law: Law, arm: number, start: number): Law {
   };
 }
 
-export function ladder(places: readonly Place[], rng: Rng): Law {
+export function ladder(places: readonly ArmPosition[], rng: Rng): Law {
   const [easiest, step] = [between(rng, 0.2, 1.2), between(rng, 2, 2.6)];
   const start = ladderStart(places, rng, { easiest, step, jitter: 0.4 });
   const rate = between(rng, 0.03, 0.04);

@@ -20,16 +20,16 @@ export type SliceOutcome =
   ({ readonly kind: "done" } & SliceDone) | { readonly kind: "timeout"; readonly limitMs: number };
 
 /** A search that was interrupted, and its cost so far. */
-interface Begun {
+interface InterruptedSearch {
   readonly progress: SearchProgress;
   readonly cpuMs: number;
 }
 
 /** A slice of a call's work: the places of its seeds, in order, and the search that its first seed continues. */
-export interface Turn {
+export interface JobSlice {
   readonly places: readonly number[];
   readonly seeds: readonly bigint[];
-  readonly begun: Begun | undefined;
+  readonly begun: InterruptedSearch | undefined;
 }
 
 export interface Work {
@@ -40,7 +40,7 @@ export interface Work {
   /** Places of the seeds that no thread is working on, the next one first. */
   readonly pending: number[];
   /** Interrupted searches by place. */
-  readonly begun: Map<number, Begun>;
+  readonly begun: Map<number, InterruptedSearch>;
   /** Whether a slice has reached the time limit. Each task then gets its own slice, so that the slow one is found. */
   alone: boolean;
   /** Number of seeds without a result. */
@@ -63,7 +63,7 @@ export function sliceSize({ kind, alone }: Pick<Work, "kind" | "alone">): number
 }
 
 /** Removes the next slice from the work. */
-export function takeTurn({ job, kind, alone, pending, begun }: Work): Turn {
+export function takeTurn({ job, kind, alone, pending, begun }: Work): JobSlice {
   const size = sliceSize({ kind, alone });
   // Only the first seed of a slice can continue a search.
   const next = begun.size === 0 ? -1 : pending.findIndex((place, i) => i > 0 && i < size && begun.has(place));
@@ -75,13 +75,13 @@ export function takeTurn({ job, kind, alone, pending, begun }: Work): Turn {
 }
 
 /** Records the outcome of a turn. Its unfinished seeds come next. */
-export function takeIn(work: Work, costs: Costs, turn: Turn, outcome: SliceOutcome): void {
+export function takeIn(work: Work, costs: Costs, turn: JobSlice, outcome: SliceOutcome): void {
   const done = outcome.kind === "done" ? takeResults(work, costs, turn, outcome) : takeTimeout(work, turn, outcome);
   work.left -= done;
   work.pending.unshift(...turn.places.slice(done));
 }
 
-function takeResults(work: Work, costs: Costs, { places, begun }: Turn, outcome: SliceDone): number {
+function takeResults(work: Work, costs: Costs, { places, begun }: JobSlice, outcome: SliceDone): number {
   const { results } = outcome;
   const done = results.length;
   for (const [i, result] of results.entries()) work.results[places[i]!] = result;
@@ -93,7 +93,7 @@ function takeResults(work: Work, costs: Costs, { places, begun }: Turn, outcome:
   return done;
 }
 
-function takeTimeout(work: Work, { places }: Turn, { limitMs }: { readonly limitMs: number }): number {
+function takeTimeout(work: Work, { places }: JobSlice, { limitMs }: { readonly limitMs: number }): number {
   work.alone = true;
   if (places.length > 1) return 0;
   work.results[places[0]!] = { kind: "timeout", message: `making the task took longer than ${limitMs} ms` };

@@ -7,13 +7,13 @@ import type { MakeResult as Instantiated, TaskKey } from "../../../envs/origin.t
 import { pickRow, type Pool, rowAt, rowOfHash } from "../../../envs/pool.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { type Party, callerName } from "../../base/fair-turns.ts";
-import { inStretches } from "../../base/stretches.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 import type { ListedRow } from "../../curriculum/row-lists.ts";
 import { ok, type Refusal, type Result } from "../../curriculum/types.ts";
 import type { Resources } from "../../outside/gate/resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { Teacher, WantedOfTeacher } from "../../outside/teacher/teacher.ts";
-import { teacher as teacherKind } from "../../outside/teacher/kind.ts";
+import { teacher as teacherKind } from "../../outside/teacher/teacher-port.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../task.ts";
 import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Requester } from "./mounted-tasks.ts";
 import type { WorkerPool } from "./workers.ts";
@@ -56,7 +56,7 @@ interface Walk {
 }
 
 /** The part of a task from which it can be made again. */
-export interface Kept {
+export interface StoredTask {
   readonly spec: TaskSpec;
   readonly key: TaskKey;
 }
@@ -83,7 +83,7 @@ export interface Maker {
    * Returns the tasks of keys, in order, from the cache or rendered again. Only tasks of mounted environments and
    * missing rows can fail.
    */
-  again(wanted: readonly Kept[]): Promise<Result<readonly MadeTask[]>>;
+  again(wanted: readonly StoredTask[]): Promise<Result<readonly MadeTask[]>>;
 }
 
 export interface MakerDeps {
@@ -118,7 +118,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     // The run was made by a server with a teacher. Its arm is masked, and the other arms go on.
     teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
 
-  const againOne = ({ spec, key }: Kept): MakeResult | Promise<MakeResult> => {
+  const againOne = ({ spec, key }: StoredTask): MakeResult | Promise<MakeResult> => {
     const known = kept.get(key);
     if (known !== undefined) return { kind: "made", task: known };
     const environment = environmentOf(spec);
@@ -154,7 +154,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     ...asks(asker),
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
-      const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);
+      const begun: readonly (MakeResult | Promise<MakeResult>)[] = await mapInSlices(wanted, againOne);
       const results = await Promise.all(begun.map((each) => Promise.resolve(each)));
       const refused = results.find((result) => result.kind !== "made");
       if (refused !== undefined) return refusalOf(refused);

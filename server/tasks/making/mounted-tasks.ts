@@ -21,7 +21,7 @@ const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
 
 /** Result of asking for a task, or "cancelled" if its caller left. */
-type Asked = MountedResult | { readonly kind: "cancelled" };
+type MountedOutcome = MountedResult | { readonly kind: "cancelled" };
 
 /** Caller of a request for tasks. */
 export interface Requester {
@@ -74,7 +74,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     { caller, signal }: Requester,
     count: number,
     ask: (context: AskContext) => Promise<readonly MountedResult[]>,
-  ): Promise<readonly Asked[]> => {
+  ): Promise<readonly MountedOutcome[]> => {
     let results: readonly MountedResult[] = [];
     const isOther = digest !== asked.digest;
     const resource = isOther ? lost(environment, digest) : environment.resource;
@@ -101,7 +101,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     spec: Pick<TaskSpec, "digest">,
     key: TaskKey,
     requester: Requester,
-  ): Promise<Asked> => {
+  ): Promise<MountedOutcome> => {
     const place = mountedPlaceOf(key);
     if (place === undefined) throw new Error(`bug: a task of ${mounted.environment.id} was not made by its mount`);
     const [result] = await turn(mounted, spec, requester, 1, async () => [await mounted.asked.again(place)]);
@@ -171,7 +171,7 @@ function madeOf(
   return { kind: "made", task: renderTask(environment, answerFormat, key, instance) };
 }
 
-function unmade(result: Exclude<Asked, { kind: "made" }>): Exclude<MakeResult, { kind: "made" }> {
+function unmade(result: Exclude<MountedOutcome, { kind: "made" }>): Exclude<MakeResult, { kind: "made" }> {
   return result.kind === "failed" ? unavailableOf(result) : result;
 }
 

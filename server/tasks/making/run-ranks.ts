@@ -34,7 +34,7 @@ export interface RunRanks {
 }
 
 /** Rows from which an arm draws. */
-interface Part {
+interface ArmRows {
   readonly name: string;
   readonly pool: Pool;
   readonly level: string;
@@ -50,14 +50,14 @@ interface Order {
 
 export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
   const orders = new LRUCache<string, Order>({ max: ORDERS_MAX });
-  const partOf = ({ spec }: RankedArm): Part | undefined => {
+  const partOf = ({ spec }: RankedArm): ArmRows | undefined => {
     const pool = spec.source === "real" ? pools.get(spec.pool) : undefined;
     if (pool === undefined || pool.ranking.source === undefined) return undefined;
     const { level, split } = spec;
     return { name: JSON.stringify([pool.name, level, split]), pool, level, split };
   };
   /** Returns the parts with which an arm is ranked, each once. Parts ranked by another measure are left out. */
-  const partsAmong = ({ rankGroup }: RankedArm, own: Part, among: readonly RankedArm[]): readonly Part[] => {
+  const partsAmong = ({ rankGroup }: RankedArm, own: ArmRows, among: readonly RankedArm[]): readonly ArmRows[] => {
     const group = among.filter((arm) => arm.rankGroup === rankGroup && arm.removed !== true);
     const parts = group.flatMap((arm) => partOf(arm) ?? []);
     const alike = parts.filter(({ pool }) => pool.ranking.source === own.pool.ranking.source);
@@ -76,7 +76,7 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
   };
 }
 
-function ranksIn({ total, easier }: Order, { name, pool }: Part): ArmRanks {
+function ranksIn({ total, easier }: Order, { name, pool }: ArmRows): ArmRanks {
   const own = easier.get(name) ?? new Uint32Array(0);
   const rankOf = (before: number): number => Math.floor((DIGITS * before) / total) / DIGITS;
   /** Returns how many of the arm's rows have a rank below a limit. Ranks increase, so it searches by halving. */
@@ -96,7 +96,7 @@ function ranksIn({ total, easier }: Order, { name, pool }: Part): ArmRanks {
 }
 
 /** Returns the places of a part's rows, from the easiest. The pool has ranked them. */
-function sortedPlaces({ pool, level, split }: Part): Uint32Array {
+function sortedPlaces({ pool, level, split }: ArmRows): Uint32Array {
   const places = placesOf(pool, level, split);
   const sorted = new Uint32Array(places.length);
   for (const place of places) sorted[pool.columns.ranks[place]!] = place;
@@ -104,7 +104,7 @@ function sortedPlaces({ pool, level, split }: Part): Uint32Array {
 }
 
 /** Merges the sorted parts. For each row it compares the heads of all parts. */
-function orderOf(parts: readonly Part[]): Order {
+function orderOf(parts: readonly ArmRows[]): Order {
   const heads = parts.map((part) => {
     const sorted = sortedPlaces(part);
     return { columns: part.pool.columns, sorted, easier: new Uint32Array(sorted.length), next: 0 };

@@ -18,7 +18,7 @@ import type { RunRanks } from "./run-ranks.ts";
 type State = RunState<TaskSpec, TaskKey>;
 
 /** Rows of a level and split, with the ids of the arms that draw from them. */
-interface Part {
+interface RowSelection {
   readonly pool: Pool;
   readonly level: string;
   readonly split: TaskSpec["split"];
@@ -95,8 +95,8 @@ function staleText(runId: string, { pool, digest }: RowList, own: string): strin
  * Returns the parts from which the arms of a run draw. Pools that this server lacks are left out; making a task of them
  * reports it.
  */
-function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly Part[] {
-  const parts = new Map<string, Part>();
+function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly RowSelection[] {
+  const parts = new Map<string, RowSelection>();
   for (const { id, spec, ...arm } of [...config.arms, ...config.evaluationArms]) {
     const pool = spec.source === "real" ? pools.get(spec.pool) : undefined;
     if (pool === undefined || ("removed" in arm && arm.removed)) continue;
@@ -119,7 +119,7 @@ function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.le
 }
 
 /** Returns how a list differs from the rows of this server. Undefined: they are equal. */
-function changedPart({ lists, config }: State, { pool, level, split, arms }: Part): RowsChanged | undefined {
+function changedPart({ lists, config }: State, { pool, level, split, arms }: RowSelection): RowsChanged | undefined {
   const name = { environment: pool.environment, level, split };
   const list = lists.find((each) => isList(each, name, pool.name));
   const members = placesOf(pool, level, split);

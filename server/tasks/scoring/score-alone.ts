@@ -1,7 +1,7 @@
 /** Scores one completion that belongs to no run. */
 import type { AsyncScorer, Caller } from "./async-scorer.ts";
 import type { OpenTask, SampleResult, Scorer } from "./scorer.ts";
-import { nextTurn } from "../../base/stretches.ts";
+import { nextTurn } from "../../base/time-slices.ts";
 
 /** Maximum number of UTF-16 units of a completion that is scored without waiting for a turn. */
 const UNITS_AT_ONCE_MAX = 16 * 1024;

@@ -18,7 +18,7 @@ import {
   type Scorer,
   type SyncTask,
 } from "./scorer.ts";
-import { inStretches } from "../../base/stretches.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 
 /**
  * Returns a digest that distinguishes texts sent for one sample: 48 bits in hex. It guards against mistakes, not
@@ -123,7 +123,7 @@ export async function scoreLargeGroup(
   options: GroupOptions,
 ): Promise<ScoredGroup> {
   const run = task.kind === "none" ? NO_RUN : runOf(task, group);
-  const scored = await inStretches(group.completions, (completion, i) =>
+  const scored = await mapInSlices(group.completions, (completion, i) =>
     scoreOne(scorer, task, completion, run, options.isCut(i)),
   );
   return toScoredGroup(task, group, options, run, scored);
@@ -178,7 +178,7 @@ export async function scoreGroupAsync(
     const key = `${task.groupId} ${run.hash} ${completion.sampleIndex} ${digest}`;
     return { runId: run.runId, key, itemOf: (result) => run.itemOf(completion, digest, result) };
   };
-  const begun = await inStretches(group.completions, (completion, i) => {
+  const begun = await mapInSlices(group.completions, (completion, i) => {
     const { text } = completion;
     return scorer.score(options.isCut(i) ? asCut(task) : task, text, caller, sampleOf(completion, text));
   });

@@ -9,7 +9,7 @@ import { withThoughts } from "../../../envs/lib/join-thoughts.ts";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call-context.ts";
-import { type JsonLimits, jsonWithin } from "../http/json.ts";
+import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
 import { HttpCall } from "../http/call.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { PARTS_MAX } from "../wire/codec.ts";

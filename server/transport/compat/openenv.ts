@@ -12,14 +12,14 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Method, methodAt, type TransportContext } from "../call-context.ts";
 import { callerName } from "../../base/fair-turns.ts";
-import { nextTurn } from "../../base/stretches.ts";
+import { nextTurn } from "../../base/time-slices.ts";
 import type { Account, OpenCall } from "../admission.ts";
-import { type JsonLimits, jsonWithin } from "../http/json.ts";
+import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { answered, headersOf, MessageCall } from "./call.ts";
 import { choiceOf, invalid, isObject } from "./read-task-choice.ts";
 import { begin, type Episode, type Handlers, shown, step, type Written } from "./episode.ts";
-import { createPlaces, type Place } from "./session-places.ts";
+import { createPlaces, type SessionPlace } from "./session-places.ts";
 
 export const OPENENV_PATH = "/ws";
 
@@ -113,18 +113,18 @@ interface Opening {
   readonly handlers: Handlers;
 }
 
-function placeOf({ account, socket }: Opening): Place {
+function placeOf({ account, socket }: Opening): SessionPlace {
   const caller = callerName(account.name, `${socket.remoteAddress}:${socket.remotePort}`);
   return { caller, idleSinceMs: performance.now(), giveUp: () => undefined };
 }
 
-type Opened = Opening & { readonly place: Place };
+type OpenSession = Opening & { readonly place: SessionPlace };
 
 /**
  * Counts the bytes of a session's incomplete message among the bytes that open calls hold. The session ends when its
  * token is withdrawn. Returns that count.
  */
-function heldBy(client: WebSocket, { account, socket, context: { admission } }: Opened) {
+function heldBy(client: WebSocket, { account, socket, context: { admission } }: OpenSession) {
   let readBefore = socket.bytesRead;
   const held: OpenCall = {
     account,
@@ -166,7 +166,7 @@ function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
   });
 }
 
-function session(client: WebSocket, opened: Opened): void {
+function session(client: WebSocket, opened: OpenSession): void {
   const { request, socket, context, known, handlers, place } = opened;
   readInTurns(client, socket, heldBy(client, opened));
   place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");

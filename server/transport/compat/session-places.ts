@@ -5,7 +5,7 @@ const SESSIONS_MAX = 4096;
 /** If all places are taken, a session that was idle this long may lose its place, in milliseconds. */
 const IDLE_MS_WHEN_FULL = 60_000;
 
-export interface Place {
+export interface SessionPlace {
   /** The name of a token, or an address. */
   readonly caller: string;
   /** Time, by performance.now(), of the last answer; undefined: the session is answering a request now. */
@@ -14,20 +14,20 @@ export interface Place {
   giveUp: () => void;
 }
 
-export interface Places {
+export interface SessionPlaces {
   /** Returns false if all places are taken and no session has to give up its place. */
-  enter(place: Place): boolean;
-  leave(place: Place): void;
+  enter(place: SessionPlace): boolean;
+  leave(place: SessionPlace): void;
 }
 
-export function createPlaces(max = SESSIONS_MAX): Places {
-  const taken = new Set<Place>();
+export function createPlaces(max = SESSIONS_MAX): SessionPlaces {
+  const taken = new Set<SessionPlace>();
 
   /**
    * Returns the place to take for a caller: from a caller that has more places even then, else from a session that is
    * idle for long.
    */
-  const excess = (caller: string): Place | undefined => {
+  const excess = (caller: string): SessionPlace | undefined => {
     const callers = [...Map.groupBy(taken, (place) => place.caller).values()];
     const own = callers.find(([first]) => first?.caller === caller)?.length ?? 0;
     const most = callers.reduce((a, b) => (b.length > a.length ? b : a));
@@ -50,8 +50,8 @@ export function createPlaces(max = SESSIONS_MAX): Places {
 }
 
 /** Returns the place that is idle longest, if its last request was answered before a time. */
-function longestIdle(places: readonly Place[], beforeMs: number): Place | undefined {
-  const since = ({ idleSinceMs = Infinity }: Place): number => idleSinceMs;
+function longestIdle(places: readonly SessionPlace[], beforeMs: number): SessionPlace | undefined {
+  const since = ({ idleSinceMs = Infinity }: SessionPlace): number => idleSinceMs;
   const longest = places.reduce((a, b) => (since(b) < since(a) ? b : a));
   return since(longest) < beforeMs ? longest : undefined;
 }

@@ -20,7 +20,7 @@ import {
   tooLong,
 } from "../wire/frames.ts";
 import { decoderOf } from "../wire/codec.ts";
-import { jsonDecoderOf } from "./json.ts";
+import { jsonDecoderOf } from "./json-codec.ts";
 import { socketOf, streamOf, type Wire, wireOf } from "./versions.ts";
 
 /** One HTTP request with its response. */

@@ -10,7 +10,7 @@ import { candidates as grid } from "../../../bench/curriculum/tuning.ts";
 import work from "../../../bench/curriculum/worker.ts";
 import { hashKey, rngFor } from "../../../envs/lib/rng.ts";
 import { configOf } from "../../../bench/curriculum/run-config.ts";
-import type { Life } from "../../../server/simulation/simulated-outcome.ts";
+import type { SimulatedOutcome } from "../../../server/simulation/simulated-outcome.ts";
 import { scoreOf } from "../../../server/simulation/student.ts";
 
 const named = (name: string): Candidate => candidates.find((of) => of.name === name)!;
@@ -63,7 +63,7 @@ test("time on arms that cannot be learnt is counted", async () => {
 });
 
 test("students of whom nobody arrived say nothing of a ratio, and are counted", () => {
-  const life = (rolloutsToTarget: number | null): Life => ({
+  const life = (rolloutsToTarget: number | null): SimulatedOutcome => ({
     rolloutsToTarget,
     final: 0,
     successMean: 0,

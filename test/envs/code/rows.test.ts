@@ -7,7 +7,7 @@ import { type CodeInstance, LIMITS } from "../../../envs/code/instance.ts";
 import { inputWords, callWords } from "../../../envs/code/verify.ts";
 import { expectationWords } from "../../../envs/code/expect.ts";
 import type { RowRead } from "../../../envs/environment.ts";
-import { openSandbox } from "../../../server/outside/sandbox/open.ts";
+import { openSandbox } from "../../../server/outside/sandbox/open-sandbox.ts";
 import { readCodeRow } from "../../support/code-rows.ts";
 
 let opened: Awaited<ReturnType<typeof openSandbox>>;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectationWords } from "../../../envs/code/expect.ts";
 import type { CodeInstance } from "../../../envs/code/instance.ts";
 import { callWords, inputWords } from "../../../envs/code/verify.ts";
-import { openSandbox } from "../../../server/outside/sandbox/open.ts";
+import { openSandbox } from "../../../server/outside/sandbox/open-sandbox.ts";
 import { readCodeRow } from "../../support/code-rows.ts";
 
 let opened: Awaited<ReturnType<typeof openSandbox>>;

@@ -1,16 +1,16 @@
 import { expect, onTestFinished, test } from "vitest";
-import { inStretches } from "../../../server/base/stretches.ts";
+import { mapInSlices } from "../../../server/base/time-slices.ts";
 
 test("results come in order, with the index of each item", async () => {
-  expect(await inStretches(["a", "b", "c"], (item, index) => `${index}${item}`)).toEqual(["0a", "1b", "2c"]);
-  expect(await inStretches([], () => 1)).toEqual([]);
+  expect(await mapInSlices(["a", "b", "c"], (item, index) => `${index}${item}`)).toEqual(["0a", "1b", "2c"]);
+  expect(await mapInSlices([], () => 1)).toEqual([]);
 });
 
 test("others get their turn while there is much to do", async () => {
   let othersAt = Infinity;
   let done = 0;
   setImmediate(() => (othersAt = done));
-  await inStretches(new Array<null>(100).fill(null), () => {
+  await mapInSlices(new Array<null>(100).fill(null), () => {
     for (const end = performance.now() + 1; performance.now() < end;);
     done++;
   });
@@ -19,7 +19,7 @@ test("others get their turn while there is much to do", async () => {
 });
 
 test("what an item throws is what the whole rejects with", async () => {
-  const failing = inStretches([1], () => {
+  const failing = mapInSlices([1], () => {
     throw new Error("no");
   });
   await expect(failing).rejects.toThrow("no");
@@ -28,7 +28,7 @@ test("what an item throws is what the whole rejects with", async () => {
 test("the stretches of several callers come in turns, one in each round of the event loop", async () => {
   const begun: string[] = [];
   const busy = (name: string) =>
-    inStretches([1, 2, 3], () => {
+    mapInSlices([1, 2, 3], () => {
       begun.push(name);
       for (const end = performance.now() + 4; performance.now() < end;);
     });
@@ -52,7 +52,7 @@ test("a promise that rejects during a later stretch, and is awaited after that, 
   const busy = (): void => {
     for (const end = performance.now() + 3; performance.now() < end;);
   };
-  const begun = await inStretches([0, 1, 2, 3], (item) => {
+  const begun = await mapInSlices([0, 1, 2, 3], (item) => {
     busy();
     return item === 0 ? Promise.reject(new Error("the store is away")) : Promise.resolve(item);
   });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { unavailable } from "../../../envs/facts.ts";
 import { systemClock } from "../../../server/base/system-clock.ts";
 import { portKinds, portOptions } from "../../../server/outside/port-kinds.ts";
-import { mountOptions } from "../../../server/outside/mounted/settings.ts";
+import { mountOptions } from "../../../server/outside/mounted/mount-options.ts";
 import { openPorts } from "../../../server/outside/open-ports.ts";
 import { createLocalPorts } from "../../../cli/local-ports.ts";
 import { readConfig } from "../../../server/runtime/config.ts";

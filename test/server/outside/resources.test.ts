@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
-import { FAILURES_MAX } from "../../../server/outside/gate/health.ts";
+import { FAILURES_MAX } from "../../../server/outside/gate/resource-health.ts";
 import { runParty } from "../../../server/tasks/making/make.ts";
 import { createResources } from "../../../server/outside/gate/resources.ts";
 import { type Party, partyOf } from "../../../server/base/fair-turns.ts";

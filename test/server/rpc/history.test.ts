@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { HistoryRecord } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
-import { historiesOf, type HistoryQuery } from "../../../server/rpc/curriculum/history.ts";
+import { historiesOf, type HistoryQuery } from "../../../server/rpc/curriculum/read-history.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import { ask, bench, feedbackFor, runConfig, type Runs, type Task, value } from "../curriculum/support.ts";

@@ -1,7 +1,7 @@
 /** Medians with runs that never arrived, and intervals. */
 import { expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { lifeCounter, pointCounter } from "../../../server/simulation/simulated-outcome.ts";
+import { createOutcomeCounter, createPointCounter } from "../../../server/simulation/simulated-outcome.ts";
 import { configOf } from "../../../bench/curriculum/run-config.ts";
 import { equalShares } from "../../../server/simulation/simulated-run.ts";
 import { noConstraints } from "../../../server/curriculum/types.ts";
@@ -45,7 +45,7 @@ test("equal shares are of the arms that the run draws from: one that is out stay
 
 test("a life arrives with the batch after which it is first at the target, even if it falls back", () => {
   const life = (...scores: readonly number[]) => {
-    const counter = lifeCounter({ learnable: [true, false], target: 0.75 }, 8);
+    const counter = createOutcomeCounter({ learnable: [true, false], target: 0.75 }, 8);
     for (const score of scores) counter.add({ score, counts: [12, 4], useful: 8 });
     return counter.life();
   };
@@ -58,7 +58,7 @@ test("points merge the update batches of a run, and those of several runs at the
   const step = (a: number, score: number) => {
     return { counts: [a, 4 - a], probabilities: [a / 4, 1 - a / 4], solved: a, useful: 0, score, success: [score, 0] };
   };
-  const counter = pointCounter(2, 2);
+  const counter = createPointCounter(2, 2);
   for (const [batch, one] of [step(1, 0.1), step(3, 0.2), step(4, 0.3)].entries()) counter.add(batch, one);
   const last = { tasks: 4, counts: [4, 0], probabilities: [1, 0], solvedShare: 0.5, score: 0.3, success: [0.3, 0] };
   const first = {

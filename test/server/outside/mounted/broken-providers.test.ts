@@ -20,7 +20,7 @@ import {
 } from "../../../../proto/gen/gradus/v1/provider_pb.js";
 import { openMounts } from "../../../../server/outside/mounted/open-mounts.ts";
 import { openRemote } from "../../../../server/outside/mounted/remote-provider.ts";
-import type { RemoteMount } from "../../../../server/outside/mounted/settings.ts";
+import type { RemoteMount } from "../../../../server/outside/mounted/mount-options.ts";
 import { type Behaviour, described, made, startProvider, verified } from "../../../support/mounted/provider.ts";
 
 const MIB = 1024 ** 2;

@@ -6,7 +6,7 @@ import { splitOf } from "../../../../envs/splits.ts";
 import { readDescribed } from "../../../../server/outside/mounted/read-description.ts";
 import { mountedEnvironment } from "../../../../server/outside/mounted/mounted-environment.ts";
 import { carried, uncarried, wholeOf } from "../../../../server/outside/mounted/mounted-instance.ts";
-import type { Generated, Provider } from "../../../../server/outside/mounted/provider.ts";
+import type { GenerateResult, Provider } from "../../../../server/outside/mounted/provider.ts";
 import { described, made } from "../../../support/mounted/provider.ts";
 
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };
@@ -17,7 +17,7 @@ function environmentOf(numberOf: (seed: bigint) => string, answerBytes = 0) {
   const broken: string[] = [];
   const provider = {
     generate: async (_, { seeds }) =>
-      seeds.map((seed, i): Generated => {
+      seeds.map((seed, i): GenerateResult => {
         const { result } = made(i, numberOf(seed));
         if (result.case !== "made") throw new Error("it makes something");
         return { kind: "made", instance: result.value };

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { readDescribed } from "../../../../server/outside/mounted/read-description.ts";
 import { verifyOrAttribute } from "../../../../server/outside/mounted/attribute-failure.ts";
 import { openLocal } from "../../../../server/outside/mounted/local-provider.ts";
-import type { AskedEnvironment, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
+import type { AskedEnvironment, Provider, VerifyResult } from "../../../../server/outside/mounted/provider.ts";
 import { PYTHON, useCheckout } from "../../../support/mounted/mounts.ts";
 import { temporaryFolder } from "../../../support/server-process.ts";
 
@@ -38,11 +38,11 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-const verify = (answers: readonly string[]): readonly Promise<Verified>[] => {
+const verify = (answers: readonly string[]): readonly Promise<VerifyResult>[] => {
   const instance = Buffer.from("7");
   return answers.map((answer) => provider.verify(asked, { instance, answer }, { signal }));
 };
-const saidOf = (verified: Verified): string =>
+const saidOf = (verified: VerifyResult): string =>
   verified.kind === "facts" ? verified.facts.violation : verified.failure;
 
 test("each answer has its own verdict, of several frames and of more than a worker may hold", async () => {
@@ -128,7 +128,7 @@ test("those before one that takes long do not wait for it", async () => {
 describe("another caller's answer waits for one item at most", () => {
   const [hostile, other] = ["hostile", "other"].map((caller) => ({ caller, connection: caller }));
   const [one, two] = [Buffer.from("1"), Buffer.from("2")];
-  const ask = (instance: Buffer, answer: string, party: typeof other): Promise<Verified> =>
+  const ask = (instance: Buffer, answer: string, party: typeof other): Promise<VerifyResult> =>
     provider.verify(asked, { instance, answer }, { signal, party });
 
   test("if answers hang that are tried again by fresh workers", async () => {

@@ -2,7 +2,12 @@
 import { expect, test } from "vitest";
 import { type Described, readDescribed } from "../../../../server/outside/mounted/read-description.ts";
 import { mountedEnvironment } from "../../../../server/outside/mounted/mounted-environment.ts";
-import type { AskedEnvironment, Generated, Provider, Verified } from "../../../../server/outside/mounted/provider.ts";
+import type {
+  AskedEnvironment,
+  GenerateResult,
+  Provider,
+  VerifyResult,
+} from "../../../../server/outside/mounted/provider.ts";
 import { failure } from "../../../../server/outside/mounted/provider.ts";
 import { createTrials } from "../../../../server/outside/mounted/examine-levels.ts";
 import { described, made, verified } from "../../../support/mounted/provider.ts";
@@ -35,13 +40,13 @@ function providerOf({ asked: { id, version, digest }, levels: all }: Described) 
       given.push(level);
       if (level.startsWith("held")) await held;
       if (level === "away" && isAway) return seeds.map(() => failure("unavailable", "nobody is there"));
-      return seeds.map((seed): Generated => {
+      return seeds.map((seed): GenerateResult => {
         const { result } = made(0, `${level} ${seed}`);
         if (result.case !== "made") throw new Error("it makes something");
         return { kind: "made", instance: result.value };
       });
     },
-    verify: async (asked, { instance, answer }): Promise<Verified> => {
+    verify: async (asked, { instance, answer }): Promise<VerifyResult> => {
       if (isUnknown(asked)) return failure("unavailable", "no such name");
       const number = Buffer.from(instance).toString();
       const { result } = verified(0, answer === number || number.startsWith("lenient"));

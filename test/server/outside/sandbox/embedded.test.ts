@@ -286,7 +286,7 @@ describe("failures of ours", () => {
   sandboxed("no process outlives a server that is killed", async () => {
     const program = `
       import { openEmbedded } from "./server/outside/sandbox/embedded.ts";
-      import { findPython } from "./server/outside/sandbox/python.ts";
+      import { findPython } from "./server/outside/sandbox/find-python.ts";
       const { path } = await findPython("python3");
       const { sandbox } = await openEmbedded({ python: path, concurrency: 1 });
       const cases = [{ kind: "script", stdin: "" }];

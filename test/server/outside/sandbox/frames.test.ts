@@ -1,7 +1,7 @@
 /** Frames between the server and a zygote. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFrameReader, type Frame, jobBytes } from "../../../../server/outside/sandbox/frames.ts";
+import { createFrameReader, type Frame, jobBytes } from "../../../../server/outside/sandbox/zygote-frames.ts";
 
 function bytesOf(kind: number, jobId: number, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(9);

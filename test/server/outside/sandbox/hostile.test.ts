@@ -5,7 +5,7 @@ import { checkSandbox, hostilePrograms } from "../../../../server/outside/sandbo
 import { type Hostile, rightAnswer } from "../../../../server/outside/sandbox/check/hostile.ts";
 import * as checked from "../../../../server/outside/sandbox/check/programs.ts";
 import { type Embedded, openEmbedded } from "../../../../server/outside/sandbox/embedded.ts";
-import { findPython } from "../../../../server/outside/sandbox/python.ts";
+import { findPython } from "../../../../server/outside/sandbox/find-python.ts";
 import { until } from "../../../support/patience.ts";
 import { openTestSandbox } from "../../../support/sandbox.ts";
 import { forgeries as forging } from "./programs/forgeries.ts";

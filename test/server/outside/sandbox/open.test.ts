@@ -3,9 +3,9 @@ import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { SandboxReply } from "../../../../envs/ports.ts";
 import { registerSamples } from "../../../../server/runtime/sampled-metrics.ts";
-import { counted, sandboxMetrics } from "../../../../server/outside/sandbox/counts.ts";
-import { openSandbox } from "../../../../server/outside/sandbox/open.ts";
-import type { SandboxSettings } from "../../../../server/outside/sandbox/settings.ts";
+import { counted, sandboxMetrics } from "../../../../server/outside/sandbox/sandbox-metrics.ts";
+import { openSandbox } from "../../../../server/outside/sandbox/open-sandbox.ts";
+import type { SandboxSettings } from "../../../../server/outside/sandbox/sandbox-settings.ts";
 import { probeRoom } from "../../../../server/outside/sandbox/probe-isolation.ts";
 
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { SandboxResult } from "../../../../envs/ports.ts";
 import { openEmbedded } from "../../../../server/outside/sandbox/embedded.ts";
-import { findPython } from "../../../../server/outside/sandbox/python.ts";
+import { findPython } from "../../../../server/outside/sandbox/find-python.ts";
 import { call, openTestSandbox, runIn, script } from "../../../support/sandbox.ts";
 
 /** CPU limit of one case, in milliseconds: it may sleep for a second more. */

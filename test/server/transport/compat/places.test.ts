@@ -1,8 +1,8 @@
 /** Tests of sessions' places: a caller may have all of them until another wants one. */
 import { expect, test } from "vitest";
-import { createPlaces, type Place } from "../../../../server/transport/compat/session-places.ts";
+import { createPlaces, type SessionPlace } from "../../../../server/transport/compat/session-places.ts";
 
-interface Held extends Place {
+interface Held extends SessionPlace {
   readonly ended: () => boolean;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CreateRunRequestSchema } from "../../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { StepRequestSchema } from "../../../../proto/gen/gradus/v1/environment_pb.js";
-import { jsonCheck } from "../../../../server/transport/http/json.ts";
+import { jsonCheck } from "../../../../server/transport/http/json-codec.ts";
 
 const check = jsonCheck(CreateRunRequestSchema);
 

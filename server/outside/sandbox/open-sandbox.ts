@@ -1,12 +1,12 @@
 /** Opens the sandbox that the operator chose, or says why there is none and what to do. */
 import type { Sandbox } from "../../../envs/ports.ts";
 import type { OpenedPort } from "../port-kind.ts";
-import { counted, type CountedSandbox, sandboxMetrics } from "./counts.ts";
+import { counted, type CountedSandbox, sandboxMetrics } from "./sandbox-metrics.ts";
 import { openEmbedded } from "./embedded.ts";
 import { probeRoom } from "./probe-isolation.ts";
-import { findPython } from "./python.ts";
+import { findPython } from "./find-python.ts";
 import { createRemote, type RemoteOptions } from "./remote.ts";
-import { noSandbox, type SandboxSettings } from "./settings.ts";
+import { noSandbox, type SandboxSettings } from "./sandbox-settings.ts";
 
 const PROBE_MS_MAX = 60_000;
 

@@ -28,7 +28,7 @@ function giveTurn(): void {
  * Returns the results of `work` on each item, in order. An item must take no longer than a stretch. If `work` returns
  * promises, the caller awaits them; a rejection before that does not end the process.
  */
-export async function inStretches<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
+export async function mapInSlices<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
   const results: O[] = [];
   let stretchStart = performance.now();
   for (let index = 0; index < items.length; index++) {

@@ -55,14 +55,14 @@ export interface MountSettings {
   readonly replacedGraceMs: number;
 }
 
-type Given =
+type MountOption =
   | { readonly kind: "host"; readonly target: string }
   | { readonly kind: "remote"; readonly name: string; readonly address: string; readonly tls: boolean };
 
 const REMOTE = /^([a-zA-Z0-9._-]{1,64})=(?:(grpcs?):\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s/:[\]]+):\d{1,5})$/;
 const TARGET = /^[a-z][a-z0-9_-]{0,63}(:.{1,4000})?$/;
 
-function readMount(given: string): Parsed<Given> {
+function readMount(given: string): Parsed<MountOption> {
   const [, name = "", scheme = "grpc", address = ""] = REMOTE.exec(given) ?? [];
   if (name !== "") return { kind: "value", value: { kind: "remote", name, address, tls: scheme === "grpcs" } };
   if (TARGET.test(given)) return { kind: "value", value: { kind: "host", target: given } };
@@ -179,7 +179,7 @@ function asTarget(path: string): string {
   return isAbsolute(path) ? path : resolve(path);
 }
 
-function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof mountOptions>): Mount {
+function mountOf(given: MountOption, { mountTokenFile, mountCa }: ValuesOf<typeof mountOptions>): Mount {
   if (given.kind === "host") return { kind: "host", name: given.target, target: given.target };
   const { name, address, tls } = given;
   const fileOf = (option: string, files: typeof mountCa): string | undefined => {

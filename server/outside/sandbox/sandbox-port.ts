@@ -2,8 +2,8 @@
 import { availableParallelism } from "node:os";
 import { ConfigProblem, integer, isWebAddress, optionTable, text, type ValuesOf } from "../../runtime/option-values.ts";
 import type { PortKind } from "../port-kind.ts";
-import { interpreterOf } from "../mounted/settings.ts";
-import { noSandbox, type SandboxSettings } from "./settings.ts";
+import { interpreterOf } from "../mounted/mount-options.ts";
+import { noSandbox, type SandboxSettings } from "./sandbox-settings.ts";
 
 const options = optionTable({
   sandbox: text({
@@ -41,5 +41,5 @@ export const sandbox = {
   },
   limits: ({ concurrency }: SandboxSettings) => ({ concurrencyMax: concurrency }),
   open: async (config: SandboxSettings, { onFault, traceHeaders }) =>
-    (await import("./open.ts")).openSandbox(config, onFault, traceHeaders),
+    (await import("./open-sandbox.ts")).openSandbox(config, onFault, traceHeaders),
 } as const satisfies PortKind<SandboxSettings>;

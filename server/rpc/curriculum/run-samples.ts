@@ -17,7 +17,7 @@ import { isMeant } from "../../samples/sample-filter.ts";
 import type { KeptSample } from "../../samples/kept-samples.ts";
 import type { CompletionGroup, ScoredGroup } from "../../tasks/scoring/score-group.ts";
 import type { OpenTask } from "../../tasks/scoring/scorer.ts";
-import { inStretches } from "../../base/stretches.ts";
+import { mapInSlices } from "../../base/time-slices.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { ServiceHandlers } from "../../base/rpc.ts";
 import { pageToken, readPage, readPlace, readRunId } from "../request-checks.ts";
@@ -67,7 +67,7 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
       const advantages = await advantagesOf(deps, runId, samples, signal);
       return create(ListRunSamplesResponseSchema, {
         samples: await Promise.all(
-          await inStretches(samples, (sample) => toWire(deps, run, sample, request, advantages)),
+          await mapInSlices(samples, (sample) => toWire(deps, run, sample, request, advantages)),
         ),
         nextPageToken: isWholeGroup(deps, request, samples) ? "" : pageToken(next),
         kept: kept.bytesMax > 0,
