@@ -8,7 +8,7 @@ import type { OpenPorts } from "../../server/rows/checks.ts";
 import { readPython } from "../../server/rows/python.ts";
 import type { PoolReport } from "../../server/rows/read.ts";
 import type { PoolFile } from "../../server/rows/selection.ts";
-import type { FilePlan } from "../../server/rows/work.ts";
+import type { Source } from "../../server/rows/source.ts";
 import { fileRows } from "./stream.ts";
 
 export type CheckedRow =
@@ -26,7 +26,7 @@ export type CheckedRow =
 
 /** Reads the file again, so that it need not be in memory. Blank lines are skipped. */
 export async function* checkedRows(
-  plan: Pick<FilePlan, "units">,
+  source: Source,
   { pool, failed }: PoolReport,
   { selection, names }: Pick<PoolFile, "selection" | "names">,
   openPorts: OpenPorts,
@@ -37,7 +37,7 @@ export async function* checkedRows(
   let place = 0;
   const view = viewOf(definition, names);
   const choose = (there: readonly string[]) => wantedColumns(definition.rows ?? {}, names, there);
-  for await (const raw of fileRows(plan, { choose }, [])) {
+  for await (const raw of fileRows(source, choose)) {
     if (raw.json?.trim() === "") continue;
     const row = nameRow(lines, raw.row);
     if (pool.columns.rows[place] === raw.row) {

@@ -5,7 +5,7 @@ import type { Split } from "../../envs/environment.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { groupCounts, levelsText, placesOf, type Pool, rowOf } from "../../envs/pool.ts";
 import { poolDigest } from "../../server/rows/digest.ts";
-import type { FilePlan } from "../../server/rows/work.ts";
+import type { Source } from "../../server/rows/source.ts";
 import { CliProblem } from "../problem.ts";
 import { fileRows, valueOf } from "./stream.ts";
 import { countRow, type RowCount } from "../evaluation/row-counts.ts";
@@ -56,8 +56,8 @@ export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
 }
 
 /** Writes the profiled rows as JSONL, with an additional column pass_rate, which ranks them. */
-export async function writeRated(to: string, plan: Pick<FilePlan, "units">, rates: Rates): Promise<void> {
-  for await (const raw of fileRows(plan, {}, [])) {
+export async function writeRated(to: string, source: Source, rates: Rates): Promise<void> {
+  for await (const raw of fileRows(source)) {
     const rate = rates.get(raw.row);
     // Numbers that JavaScript would change are written unchanged, because parseExact keeps their digits.
     if (rate !== undefined) appendFileSync(to, `${JSON.stringify({ ...(valueOf(raw) as object), pass_rate: rate })}\n`);

@@ -1,27 +1,25 @@
 /** Samples a pool's file: rows are filtered, chosen in proportion, and copied unchanged. */
 import type { Environment } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import { examineRow, viewOf } from "../../envs/pool-columns.ts";
+import { examineRow, type RawRow, viewOf } from "../../envs/pool-columns.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
 import { createReasonCounter } from "../../envs/pool-reasons.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import { instanceHash } from "../../envs/splits.ts";
 import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
 import { columnRemedy } from "../../server/rows/report.ts";
-import { columnsOf } from "../../server/rows/units.ts";
-import { type FilePlan, problemText, type PoolWork } from "../../server/rows/work.ts";
+import { columnsOf, openSource, problemText, type Source } from "../../server/rows/source.ts";
 import type { Condition } from "../conditions.ts";
 import { formatOf } from "../export/write.ts";
 import { refuseSame, withOut } from "../out.ts";
 import { CliProblem, fileProblem } from "../problem.ts";
 import { chooseRows } from "./choose.ts";
-import { fieldOf, type FileRow, fileRows, valueOf } from "./stream.ts";
+import { fieldOf, fileRows, valueOf } from "./stream.ts";
 import { copyLines, copyParquet } from "./write.ts";
 
 export interface SampleOptions {
   readonly path: string;
   readonly out: string;
-  readonly plan: (path: string) => ReturnType<PoolWork["plan"]>;
   /** Rows without a task of this environment, and repeated tasks, are dropped. */
   readonly environment: Environment | undefined;
   /** Columns whose names the environment does not know. */
@@ -35,9 +33,10 @@ export interface SampleOptions {
   /** Number of rows. Infinity means all. */
   readonly count: number;
   readonly seed: string;
-  /** Receives the number of parts before the first one, then a call for each finished part. */
-  readonly onParts: (total: number) => void;
-  readonly onPart: () => void;
+  /** Size of a text's part, in bytes. Left out: the usual size. */
+  readonly chunkBytes?: number;
+  /** Called with the number of finished parts: each part is read twice. */
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 export type SampleReport = Awaited<ReturnType<typeof samplePool>>;
@@ -46,20 +45,19 @@ const UNNAMED = "(none)";
 
 export async function samplePool(options: SampleOptions) {
   const { path, out, seed, count } = options;
-  const planned = await options.plan(path);
-  if (planned.kind === "problem") throw fileProblem(`${path}: ${planned.message}`, "usage");
-  const plan = planned.value;
-  const copy = copierOf(path, out, plan);
-  options.onParts(2 * plan.units.length);
+  const source = await openSource(path, options.chunkBytes).catch((error: unknown) => {
+    throw fileProblem(`${path}: ${problemText(error)}`, "usage");
+  });
+  const copy = copierOf(path, out, source);
+  const progress = (before: number) => (part: number) => options.onProgress(before + part, 2 * source.parts);
   return withOut("--out", out, async (to) => {
     try {
-      const sizes: number[] = [];
-      const sifted = await sift(options, plan, sizes);
+      const sifted = await sift(options, source, progress(0));
       const chosen = chooseRows(sifted.categories, count, seed);
       const rows = new Set(chosen.flatMap((each) => each.rows));
       if (rows.size === 0)
         throw new CliProblem("failure", `${path}: no row is left; ${sifted.why}${columnRemedy(sifted.why)}`);
-      await copy({ from: path, plan, rows, sizes, to, onUnit: options.onPart });
+      await copy({ source, rows, to, onPart: progress(source.parts) });
       return {
         file: path,
         out,
@@ -80,7 +78,7 @@ export async function samplePool(options: SampleOptions) {
 }
 
 /** Returns the function that copies rows between the two formats. */
-function copierOf(path: string, out: string, { format: from }: FilePlan): typeof copyLines {
+function copierOf(path: string, out: string, { format: from }: Source): typeof copyLines {
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
   refuseSame("--out", path, out);
@@ -94,17 +92,17 @@ function copierOf(path: string, out: string, { format: from }: FilePlan): typeof
 
 type Sieved = { readonly category: string } | { readonly why: string };
 
-async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
-  const { path, where, by, onPart } = options;
+async function sift(options: SampleOptions, source: Source, onPart: (part: number) => void) {
+  const { where, by } = options;
   const names = [...where.map(({ name }) => name), ...(by === undefined ? [] : [by])];
   const found = new Set<string>();
   const categories = new Map<string, number[]>();
   const dropped = new Map<string, { row: number; count: number }>();
   const reasons = createReasonCounter();
-  const sieve = sieveOf(options, plan.lines, (rejected) => reasons.add(rejected));
+  const lines = source.format === "lines";
+  const sieve = sieveOf(options, lines, (rejected) => reasons.add(rejected));
   let rows = 0;
-  const choose = choiceOf(options, names);
-  for await (const row of fileRows(plan, { choose, onUnit: onPart }, sizes)) {
+  for await (const row of fileRows(source, choiceOf(options, names), onPart)) {
     if (row.json?.trim() === "") continue;
     rows++;
     const value = valueOf(row);
@@ -121,11 +119,11 @@ async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
     }
   }
   const unknown = names.find((name) => !found.has(name));
-  if (rows > 0 && unknown !== undefined) throw await unknownField(path, unknown, unknown === by ? "--by" : "--where");
+  if (rows > 0 && unknown !== undefined) throw await unknownField(source, unknown, unknown === by ? "--by" : "--where");
   const counted = [...[...dropped].map(([reason, each]) => ({ reason, ...each })), ...reasons.counted()];
   const all = counted
     .toSorted((a, b) => a.row - b.row)
-    .map(({ row, reason, count }) => ({ rows: count, first: nameRow(plan.lines, row), why: reason }));
+    .map(({ row, reason, count }) => ({ rows: count, first: nameRow(lines, row), why: reason }));
   const why = rows === 0 ? "it is empty" : all.map((each) => `${each.rows}: ${each.why}`).join("; ");
   const sorted = [...categories].sort(([a], [b]) => (a < b ? -1 : 1));
   return { rows, categories: sorted.map(([name, own]) => ({ name, rows: own })), dropped: all, why };
@@ -139,7 +137,7 @@ function sieveOf(
   { environment, columns, where, promptBytesMax, by }: SampleOptions,
   lines: boolean,
   reject: (rejected: { readonly row: number; readonly reason: string; readonly count: number }) => void,
-): (row: FileRow, value: unknown) => Sieved | undefined {
+): (row: RawRow, value: unknown) => Sieved | undefined {
   /** The first row with each task, by the task's hash. */
   const firsts = new Map<string, number>();
   const view = environment && viewOf(environment, columns);
@@ -191,9 +189,9 @@ function choiceOf({ environment, columns }: SampleOptions, fields: readonly stri
   };
 }
 
-async function unknownField(path: string, name: string, option: string): Promise<CliProblem> {
-  const columns = await columnsOf(path);
+async function unknownField(source: Source, name: string, option: string): Promise<CliProblem> {
+  const columns = await columnsOf(source);
   const more =
     didYouMean(name, columns) || `; its columns are ${columns.join(", ") || "unknown: it holds no rows with fields"}`;
-  return new CliProblem("usage", `${option}: no row of ${path} has '${name}'${more}`);
+  return new CliProblem("usage", `${option}: no row of ${source.path} has '${name}'${more}`);
 }

@@ -1,49 +1,27 @@
-/** Reads the rows of a pool's file one after the other, with one unit in memory at a time. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+/** Reads the rows of a pool's file one after the other, with one batch in memory at a time. */
 import type { RawRow } from "../../envs/pool-columns.ts";
 import { parseExact } from "../../envs/lib/exact-json.ts";
-import { rowsOf } from "../../server/rows/units.ts";
 import type { ColumnChoice } from "../../server/rows/formats/parquet.ts";
-import type { FilePlan } from "../../server/rows/work.ts";
-
-export interface StreamOptions {
-  /** Columns to read, for formats that have columns. Unset means all. */
-  readonly choose?: ColumnChoice;
-  /** Numbers of the units to read. Unset means all. */
-  readonly only?: ReadonlySet<number>;
-  /** Called after the rows of each unit. */
-  readonly onUnit?: () => void;
-}
-
-/** A row with its number in the file. Blank lines count as rows. */
-export interface FileRow extends RawRow {
-  /** The number of the row's unit. */
-  readonly unit: number;
-}
+import { batchesOf, rowsOf, type Source } from "../../server/rows/source.ts";
 
 /**
- * Yields the rows of a file. Rows are numbered over all units, so the sizes of skipped units must be known. `sizes`
- * records the number of rows of each unit that is read, and supplies that of skipped ones.
+ * Yields the rows of a file, each with its number in the file. Blank lines count as rows. `choose` says which columns
+ * are read; left out: all. `onPart` is called with the number of the source's parts that are read.
  */
 export async function* fileRows(
-  { units }: Pick<FilePlan, "units">,
-  { choose = () => undefined, only, onUnit }: StreamOptions,
-  sizes: number[],
-): AsyncGenerator<FileRow, void, undefined> {
+  source: Source,
+  choose: ColumnChoice = () => undefined,
+  onPart?: (part: number) => void,
+): AsyncGenerator<RawRow, void, undefined> {
   let first = 0;
-  for (const [unit, of] of units.entries()) {
-    if (only === undefined || only.has(unit)) {
-      let size = 0;
-      for (const raw of await rowsOf(of, choose)) {
-        size = raw.row + 1;
-        yield { ...raw, row: first + raw.row, unit };
-      }
-      sizes[unit] = size;
+  for await (const batch of batchesOf(source)) {
+    let size = 0;
+    for (const raw of await rowsOf(batch, choose)) {
+      size = raw.row + 1;
+      yield { ...raw, row: first + raw.row };
     }
-    first += sizes[unit] ?? 0;
-    onUnit?.();
-    // A pause lets Ctrl-C and the progress bar work.
-    await nextTurn();
+    first += size;
+    onPart?.(batch.part);
   }
 }
 

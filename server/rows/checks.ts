@@ -11,7 +11,7 @@ import { type Pool, poolOf, rowOf } from "../../envs/pool.ts";
 import { type FinishedPool, removeRows } from "../../envs/pool-finish.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { OpenedPorts } from "../outside/open-ports.ts";
-import { type KeptChecks, readChecks, writeChecks } from "./cache.ts";
+import { readKept, writeKept } from "./cache.ts";
 
 /** Opens the resources when the first row has to be checked: a sandbox takes seconds to start. */
 export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
@@ -20,8 +20,16 @@ export interface Checking {
   readonly environment: Environment;
   readonly openPorts: OpenPorts;
   readonly onProgress: (done: number, total: number) => void;
-  /** Where the answers are stored; undefined: nowhere. */
-  readonly kept: { readonly folder: string; readonly path: string } | undefined;
+  /** File that stores the answers; undefined: none. */
+  readonly kept: string | undefined;
+}
+
+/** Stored answers of the outside about a pool's rows. */
+interface KeptChecks {
+  /** Numbers of the rejected rows in the file, each with the reason. */
+  readonly failed: ReadonlyMap<number, string>;
+  /** Numbers of the rows that could not be checked. */
+  readonly unchecked: readonly number[];
 }
 
 /** Maximum number of rows checked at once, if the environment's resource sets no lower limit. */
@@ -43,14 +51,14 @@ const RETRY_DELAY_MS_MAX = 2000;
 export async function checkPool(finished: FinishedPool, checking: Checking) {
   const { environment, kept } = checking;
   if (environment.rows?.check === undefined) return { finished, failed: new Map<number, string>(), failure: undefined };
-  const before = kept === undefined ? undefined : readChecks(kept.path);
+  const before = kept === undefined ? undefined : readKept<KeptChecks>(kept);
   const known = new Set(before?.unchecked);
   const rows = [...finished.columns.rows.entries()];
   const asked = rows.filter(([, row]) => before === undefined || known.has(row));
   const { failed: found, unchecked, failure } = await askAll(finished, asked, checking);
   const failed = new Map([...(before?.failed ?? []), ...found]);
-  const checks: KeptChecks = { failed: [...failed], unchecked };
-  if (kept !== undefined && asked.length > unchecked.length) writeChecks(kept.folder, kept.path, checks);
+  const checks: KeptChecks = { failed, unchecked };
+  if (kept !== undefined && asked.length > unchecked.length) writeKept(kept, checks);
   const reasons = rows.flatMap(([place, row]) => {
     const reason = failed.get(row);
     return reason === undefined ? [] : [[place, reason] as const];

@@ -4,12 +4,12 @@ import { fileProblem, rejectionText } from "../../envs/pool-finish.ts";
 import type { UnitColumns } from "../../envs/pool-columns.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
-import { columnsOf, type Unit } from "./units.ts";
-import type { PoolFile } from "./selection.ts";
+import type { Examine } from "./examine.ts";
 import { columnRemedy } from "./report.ts";
-import type { Done, PoolWork } from "./work.ts";
+import type { PoolFile } from "./selection.ts";
+import { type Batch, batchesOf, columnsOf, type Source } from "./source.ts";
 
-/** Number of rows of a Parquet file that are tried. A text file tries a whole unit, because lines are cheap to read. */
+/** Number of rows of a Parquet file that are tried. A text file tries a whole batch, because lines are cheap to read. */
 const TRIED_ROWS = 256;
 
 /** Maximum number of environments whose reasons a message names. */
@@ -17,7 +17,8 @@ const TOLD_MAX = 3;
 
 interface Tried {
   readonly environment: Environment;
-  readonly unit: Done<UnitColumns>;
+  /** The rows of the file's beginning, or why they cannot be read. */
+  readonly unit: UnitColumns | string;
 }
 
 /**
@@ -28,23 +29,25 @@ interface Tried {
  */
 export async function findOwner(
   registry: Registry,
-  work: PoolWork,
+  examine: Examine,
   { path, names }: Pick<PoolFile, "path" | "names">,
-  [first]: readonly Unit[],
+  source: Source,
 ): Promise<Environment | string> {
-  if (first === undefined) return "it is empty";
-  const { kind } = first.form;
-  const unit = kind === "parquet" ? { ...first, end: Math.min(first.end, TRIED_ROWS) } : first;
+  const batch = await firstBatch(source);
+  if (batch === undefined) return "it is empty";
   const tried: Tried[] = [];
   for (const environment of newestWithRows(registry)) {
     const { id, version } = environment;
-    tried.push({ environment, unit: await work.unit({ environment: id, version, unit, names }) });
+    tried.push({ environment, unit: await examine({ environment: id, version, batch, names }) });
   }
   // If the file cannot be read, the units give the reason.
-  const columns = await columnsOf(path).catch(() => []);
+  const columns = await columnsOf(source).catch(() => []);
   const most = Math.max(...tried.map(rowsOf));
   if (most === 0)
-    return absentIn(tried, names) ?? `no environment can read its rows: ${reasons(tried, columns, kind === "lines")}`;
+    return (
+      absentIn(tried, names) ??
+      `no environment can read its rows: ${reasons(tried, columns, source.format === "lines")}`
+    );
   const able = tried.filter((each) => 2 * rowsOf(each) >= most);
   const nearest = mostOf(able, (each) => sharedBy(each, columns, names));
   const [best, ...others] = mostOf(nearest, rowsOf).map(({ environment }) => environment);
@@ -53,9 +56,19 @@ export async function findOwner(
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
 }
 
+/** Returns the first batch with rows, of a Parquet file its beginning. */
+async function firstBatch(source: Source): Promise<Batch | undefined> {
+  for await (const batch of batchesOf(source)) {
+    const [start = 0, end = 0] = batch.bounds;
+    if (batch.form.kind === "parquet") return { ...batch, bounds: [start, Math.min(end, TRIED_ROWS)] };
+    if (batch.form.kind === "arrow" || batch.bounds.length > 0) return batch;
+  }
+  return undefined;
+}
+
 /** Returns the problem of a named column that is in no row, which explains why no environment can read the file. */
 function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
-  const [unit] = tried.flatMap((each) => (each.unit.kind === "done" ? [each.unit.value] : []));
+  const [unit] = tried.flatMap((each) => (typeof each.unit === "string" ? [] : [each.unit]));
   return unit && fileProblem([{ ...unit, proofs: [] }], names);
 }
 
@@ -78,7 +91,7 @@ function newestWithRows(registry: Registry): readonly Environment[] {
 }
 
 function rowsOf({ unit }: Tried): number {
-  return unit.kind === "done" ? unit.value.rows.length + unit.value.waiting.length : 0;
+  return typeof unit === "string" ? 0 : unit.rows.length + unit.waiting.length;
 }
 
 /** Returns the reasons of the environments that use most of the file's columns. */
@@ -110,7 +123,7 @@ function quoted(names: readonly string[]): string {
 }
 
 function whyNot({ unit }: Tried, lines: boolean): string {
-  if (unit.kind === "problem") return unit.message;
-  const [rejection] = unit.value.rejections;
+  if (typeof unit === "string") return unit;
+  const [rejection] = unit.rejections;
   return rejection === undefined ? "it is empty" : rejectionText(lines, rejection);
 }

@@ -3,7 +3,7 @@ import type { Pool } from "../../envs/pool.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import type { ColumnNames } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { PoolReader, ReaderOptions } from "./reader.ts";
+import type { PoolReader, ReaderOptions } from "./read.ts";
 import { type PoolFile, readPoolPath } from "./selection.ts";
 import { columnRemedy, remarkLines } from "./report.ts";
 import { shippedPools } from "./shipped.ts";
@@ -44,7 +44,7 @@ export async function loadPools(
   const failures = new Map<string, string>();
   // The reader is imported for the first named pool: importing all formats takes longer than a command without pools
   // takes to run.
-  const opened = async () => (await import("./reader.ts")).createPoolReader(registry, options);
+  const opened = async () => (await import("./read.ts")).createPoolReader(registry, options);
   let reader: PoolReader | undefined;
   const { columns = [] } = options;
   const problems = unknownPools(named, columns);

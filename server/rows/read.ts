@@ -1,35 +1,30 @@
-/** Reads the file of one pool: finds its environment, reads its rows in units, and checks them by outside resources. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+/** Reads the file of one pool: finds its environment, examines its rows, and checks them by outside resources. */
+import { join } from "node:path";
 import PQueue from "p-queue";
 import type { Environment } from "../../envs/environment.ts";
 import { type Pool, poolOf } from "../../envs/pool.ts";
 import type { UnitColumns } from "../../envs/pool-columns.ts";
-import type { FinishedPool } from "../../envs/pool-finish.ts";
+import { fileProblem, type FinishedPool, finishPool } from "../../envs/pool-finish.ts";
 import { namesProblem } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
+import { keptName, readKept, writeKept } from "./cache.ts";
 import { checkPool, type OpenPorts } from "./checks.ts";
+import { type Examine, examineIn, startExaminers, type ThreadOptions } from "./examine.ts";
 import { findOwner } from "./owner.ts";
 import { readPython } from "./python.ts";
 import type { PoolFile } from "./selection.ts";
-import type { Unit } from "./units.ts";
-import { type Done, type FilePlan, keptAt, type PoolWork } from "./work.ts";
+import { type Batch, batchesOf, contentOf, openSource, problemText, type Source, stampOf } from "./source.ts";
 
 /** Stage of a pool's rows: being read, or being checked by outside resources. */
 export type PoolStage = "reading" | "checking";
 
-export interface Reading {
-  readonly registry: Registry;
-  readonly work: PoolWork;
-  readonly name: string;
-  readonly file: PoolFile;
-  readonly environmentFiles: readonly string[];
-  /** Folder that caches its columns; undefined: none. */
+export interface ReaderOptions extends ThreadOptions {
+  /** Folder that caches pools; undefined: none. */
   readonly folder: string | undefined;
-  /** Folder that stores the checks of its rows; undefined: none. */
-  readonly checksFolder: string | undefined;
-  /** Opens the outside resources. */
-  readonly openPorts: OpenPorts;
-  readonly onProgress?: ((pool: string, done: number, total: number, stage: PoolStage) => void) | undefined;
+  /** Opens the resources that check rows. Left out: rows count as unchecked. */
+  readonly openPorts?: OpenPorts;
+  /** Called with the number of read parts of a pool's file, and then with the number of its checked rows. */
+  readonly onProgress?: (pool: string, done: number, total: number, stage: PoolStage) => void;
 }
 
 export interface PoolReport {
@@ -41,93 +36,123 @@ export interface PoolReport {
   readonly failure: string | undefined;
 }
 
-/** Returns the pool, or an error in words. */
-export async function readPoolFile(reading: Reading): Promise<PoolReport | string> {
-  const { registry, work, name, file, environmentFiles, checksFolder } = reading;
-  const planned = await work.plan(file.path);
-  if (planned.kind === "problem") return planned.message;
-  const { units, ...plan } = planned.value;
-  const environment = file.environment ?? (await findOwner(registry, work, file, units));
+export interface PoolReader {
+  /** Returns the pool of a file, which may have no rows, or an error in words. */
+  read(name: string, file: PoolFile): Promise<PoolReport | string>;
+  close(): Promise<void>;
+}
+
+const noPorts: OpenPorts = async () => ({ ports: {}, missing: {} });
+
+export function createPoolReader(registry: Registry, options: ReaderOptions): PoolReader {
+  const here = examineIn(registry);
+  let threads: ReturnType<typeof startExaminers> | undefined;
+  return {
+    async read(name, file) {
+      const examineOf = ({ isShort }: Source) => (isShort ? here : (threads ??= startExaminers(options)).examine);
+      return readPoolFile({ ...options, registry, name, file, here, examineOf });
+    },
+    close: async () => threads?.close(),
+  };
+}
+
+interface Reading extends ReaderOptions {
+  readonly registry: Registry;
+  readonly name: string;
+  readonly file: PoolFile;
+  readonly here: Examine;
+  readonly examineOf: (source: Source) => Examine;
+}
+
+async function readPoolFile(reading: Reading): Promise<PoolReport | string> {
+  const { registry, name, file, here, folder, openPorts = noPorts, onProgress } = reading;
+  const opened = await openSource(file.path).catch(problemText);
+  if (typeof opened === "string") return opened;
+  const environment = file.environment ?? (await findOwner(registry, here, file, opened).catch(problemText));
   if (typeof environment === "string") return environment;
   const misnamed = namesProblem(environment.id, environment.rows ?? {}, file.names);
   if (misnamed !== undefined) return misnamed;
-  const request = {
-    environment: environment.id,
-    version: environment.version,
-    path: file.path,
-    plan,
-    selection: file.selection,
-    names: file.names,
-    environmentFiles,
-  };
-  const finished = await finishedPool(reading, environment, units, request);
-  if (typeof finished === "string") return finished;
-  const hasCheck = environment.rows?.check !== undefined;
+  const path = folder && join(folder, await keptNameOf(reading, environment, opened));
+  const isKept = path !== undefined && !opened.isShort;
+  let finished = isKept ? readKept<FinishedPool>(`${path}.pool`) : undefined;
+  if (finished === undefined) {
+    const read = await readRows(reading, environment, opened).catch(problemText);
+    if (typeof read === "string") return read;
+    finished = read;
+    if (isKept) writeKept(`${path}.pool`, finished);
+  }
   const checked = await checkPool(finished, {
     environment,
-    openPorts: reading.openPorts,
-    onProgress: (done, total) => reading.onProgress?.(name, done, total, "checking"),
-    kept:
-      checksFolder === undefined || !hasCheck
-        ? undefined
-        : { folder: checksFolder, path: keptAt({ ...request, folder: checksFolder }) },
+    openPorts,
+    onProgress: (done, total) => onProgress?.(name, done, total, "checking"),
+    kept: path && `${path}.checks`,
   });
   return { pool: poolOf(environment, name, checked.finished), failed: checked.failed, failure: checked.failure };
 }
 
-type Request = Omit<Parameters<PoolWork["finish"]>[0], "units" | "folder">;
-
-async function finishedPool(
-  reading: Reading,
-  environment: Environment,
-  units: FilePlan["units"],
-  request: Request,
-): Promise<FinishedPool | string> {
-  const { work, folder } = reading;
-  if (folder !== undefined) {
-    const kept = await work.cached({ ...request, folder });
-    if (kept.kind === "done" && kept.value !== undefined) return kept.value;
-  }
-  const read = await readUnits(reading, environment, units);
-  if (typeof read === "string") return read;
-  const finished = await work.finish({ ...request, folder, units: read });
-  return finished.kind === "problem" ? finished.message : finished.value;
+/** Returns the name under which a pool is cached, made of everything that decides its content. */
+async function keptNameOf(
+  { file, environmentFiles }: Reading,
+  { id: environment, version }: Environment,
+  source: Source,
+): Promise<string> {
+  const ranges = file.selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);
+  const selection = JSON.stringify([ranges, file.names, source.format]);
+  return keptName({ environment, version, content: await contentOf(source), selection, environmentFiles });
 }
 
-/** Maximum number of units whose Python is parsed at once, which limits how much text is held. */
-const UNITS_ASKED_MAX = 4;
+/** Maximum number of batches whose Python is parsed at once, which limits how much text is held. */
+const BATCHES_ASKED_MAX = 4;
 
-/** Reads all units, in their order, as many at once as there are threads. */
-async function readUnits(
-  { work, name, file, openPorts, onProgress }: Reading,
+/** Reads all rows, as many batches at once as there are threads, and finishes the pool. */
+async function readRows(reading: Reading, environment: Environment, source: Source): Promise<FinishedPool | string> {
+  const { name, file, threads, onProgress } = reading;
+  const examine = examinerOf(reading, environment, reading.examineOf(source));
+  const queue = new PQueue({ concurrency: threads + BATCHES_ASKED_MAX });
+  const results: Promise<UnitColumns | string>[] = [];
+  let [begun, done] = [0, 0];
+  try {
+    for await (const batch of batchesOf(source)) {
+      await queue.onSizeLessThan(1);
+      const parts = batch.part - begun;
+      begun = batch.part;
+      const read = queue.add(async () => {
+        const rows = await examine(batch);
+        onProgress?.(name, (done += parts), source.parts, "reading");
+        return rows;
+      });
+      results.push(read);
+    }
+  } finally {
+    await queue.onIdle();
+  }
+  const units: UnitColumns[] = [];
+  for (const unit of await Promise.all(results)) {
+    if (typeof unit === "string") return unit;
+    units.push(unit);
+  }
+  if (stampOf(source.path) !== source.stamp) return "it was written to while it was read: try again";
+  return fileProblem(units, file.names) ?? finishPool(environment, units, file.selection, source.format === "lines");
+}
+
+/** Returns a function that reads a batch, and again after a sandbox has parsed the Python of its rows. */
+function examinerOf(
+  { file, openPorts = noPorts }: Reading,
   { id: environment, version }: Environment,
-  units: FilePlan["units"],
-): Promise<readonly UnitColumns[] | string> {
-  let done = 0;
-  const asking = new PQueue({ concurrency: UNITS_ASKED_MAX });
-  /** Rows with Python are read again after a sandbox has parsed it. */
-  const readUnit = async (unit: Unit): Promise<Done<UnitColumns>> => {
-    const request = { environment, version, unit, names: file.names };
-    const read = await work.unit(request);
-    if (read.kind === "problem" || read.value.waiting.length === 0) return read;
+  examine: Examine,
+): (batch: Batch) => Promise<UnitColumns | string> {
+  const asking = new PQueue({ concurrency: BATCHES_ASKED_MAX });
+  return async (batch) => {
+    const request = { environment, version, batch, names: file.names };
+    const read = await examine(request);
+    if (typeof read === "string" || read.waiting.length === 0) return read;
     return asking.add(async () => {
       const found = await readPython(
-        read.value.waiting.map(({ python }) => python),
+        read.waiting.map(({ python }) => python),
         openPorts,
       );
-      if (typeof found === "string") return { kind: "problem", message: found };
-      const byRow = read.value.waiting.map(({ row }, i) => [row, found[i] as string] as const);
-      return work.unit({ ...request, found: new Map(byRow) });
+      if (typeof found === "string") return found;
+      return examine({ ...request, found: new Map(read.waiting.map(({ row }, i) => [row, found[i] as string])) });
     });
   };
-  const reads = units.map(async (unit) => {
-    await nextTurn();
-    const read = await readUnit(unit);
-    onProgress?.(name, ++done, units.length, "reading");
-    return read;
-  });
-  const results = await Promise.all(reads);
-  const problem = results.find((result) => result.kind === "problem");
-  if (problem !== undefined) return problem.message;
-  return results.flatMap((result) => (result.kind === "done" ? [result.value] : []));
 }

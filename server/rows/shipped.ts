@@ -4,11 +4,13 @@
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../envs/environment.ts";
 import { finishedPool, loadPool, type Pool, poolOf } from "../../envs/pool.ts";
+import type { FinishedPool } from "../../envs/pool-finish.ts";
 import { environments as own, type Registry } from "../../envs/registry.ts";
-import { cachePath, codeDigest, readCache, writeCache } from "./cache.ts";
+import { keptName, readKept, writeKept } from "./cache.ts";
 
 /** A package ships this folder filled. If it cannot be written, rows are read each time. */
 const FOLDER = fileURLToPath(new URL("../../.cache/pools", import.meta.url));
@@ -16,7 +18,6 @@ const FOLDER = fileURLToPath(new URL("../../.cache/pools", import.meta.url));
 /** Returns the pools by name. */
 export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
-  const code = codeDigest();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
     // A twin has the pools of its environment.
@@ -27,25 +28,20 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
       throw new Error(
         `pools that ship have names of their own: ${other.environment} and ${environment.id} have '${name}'`,
       );
-    pools.set(name, readShipped(environment, name, readFileSync(file, "utf8"), code));
+    pools.set(name, readShipped(environment, name, readFileSync(file, "utf8")));
   }
   return pools;
 }
 
-function readShipped(environment: Environment, name: string, jsonl: string, code: string): Pool {
+function readShipped(environment: Environment, name: string, jsonl: string): Pool {
   // The digest does not cover an operator's environment, so its pools are not cached.
   if (!own.includes(environment)) return loadPool(environment, name, jsonl);
   const { id, version } = environment;
-  const path = cachePath(FOLDER, {
-    environment: id,
-    version,
-    content: hash("sha256", jsonl, "hex"),
-    selection: "",
-    code,
-  });
-  const kept = readCache(path);
-  if (kept !== undefined) return poolOf(environment, name, kept);
+  const kept = `${keptName({ environment: id, version, content: hash("sha256", jsonl), selection: "" })}.pool`;
+  const path = join(FOLDER, kept);
+  const before = readKept<FinishedPool>(path);
+  if (before !== undefined) return poolOf(environment, name, before);
   const finished = finishedPool(environment, name, jsonl);
-  writeCache(FOLDER, path, finished);
+  writeKept(path, finished);
   return poolOf(environment, name, finished);
 }

@@ -5,17 +5,14 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type Sch
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { beforeAll, describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
-import { createRegistry } from "../../envs/registry.ts";
 import { readCondition } from "../../cli/conditions.ts";
 import { samplePool, type SampleOptions, type SampleReport } from "../../cli/pools/sample.ts";
-import { poolWork } from "../../server/rows/work.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { type Ended, gradus } from "./gradus.ts";
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder.path, name);
 const pools = (...args: readonly string[]): Promise<Ended> => gradus({ cwd: folder.path }, "pools", ...args);
-const work = poolWork(createRegistry([countdown]), 4096);
 
 /** Samples, in this process, the file with all rows. */
 function sample(
@@ -26,7 +23,7 @@ function sample(
   return samplePool({
     path: at("all.jsonl"),
     out: at(out),
-    plan: (file) => work.plan(file),
+    chunkBytes: 4096,
     environment: undefined,
     columns: [],
     promptBytesMax: undefined,
@@ -34,8 +31,7 @@ function sample(
     count: Infinity,
     seed: "0",
     where: where.flatMap((text) => readCondition(text) ?? []),
-    onParts: () => undefined,
-    onPart: () => undefined,
+    onProgress: () => undefined,
     ...options,
   });
 }
@@ -204,11 +200,11 @@ describe("sample", () => {
   test("of Parquet is Parquet of the same schema, or JSONL", async () => {
     writeParquet(at("all.parquet"));
     const options = { path: at("all.parquet"), environment: countdown, by: "discipline", count: 60 };
-    const parts: number[] = [];
-    let done = 0;
-    const progress = { onParts: (total: number) => void parts.push(total), onPart: () => void done++ };
-    await sample("s.parquet", { ...options, ...progress });
-    expect(parts).toEqual([done]);
+    const progress: number[] = [];
+    let total = 0;
+    await sample("s.parquet", { ...options, onProgress: (done, of) => void progress.push(done, (total = of)) });
+    expect(total).toBeGreaterThan(2);
+    expect(progress).toEqual(Array.from({ length: total }, (_, i) => [i + 1, total]).flat());
     await sample("p.jsonl", options);
     const [from, to] = await Promise.all([metadataOf("all.parquet"), metadataOf("s.parquet")]);
     expect(to.schema).toEqual(from.schema);

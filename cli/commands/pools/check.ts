@@ -41,7 +41,7 @@ async function check(given: string, flags: Flags): Promise<void> {
       import("../../../server/base/system-clock.ts"),
       import("../../../server/tasks/making/load-environments.ts"),
       import("../../../server/outside/open-ports.ts"),
-      import("../../../server/rows/reader.ts"),
+      import("../../../server/rows/read.ts"),
       import("../../../server/rows/report.ts"),
     ]);
   const loaded = await loadEnvironments(config.environmentFiles);
@@ -99,11 +99,11 @@ async function fileOf(
 }
 
 async function printRows(file: PoolFile, read: PoolReport, openPorts: OpenPorts, json: boolean): Promise<void> {
-  const [{ checkedRows }, { planOf }] = await Promise.all([
+  const [{ checkedRows }, { openSource }] = await Promise.all([
     import("../../pools/check.ts"),
-    import("../../../server/rows/work.ts"),
+    import("../../../server/rows/source.ts"),
   ]);
-  for await (const row of checkedRows(await planOf(file.path, undefined), read, file, openPorts))
+  for await (const row of checkedRows(await openSource(file.path), read, file, openPorts))
     await printed(`${json ? jsonText(row) : lineOf(row)}\n`);
 }
 

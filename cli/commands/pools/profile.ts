@@ -22,7 +22,7 @@ import { refuseSame, withOut, writeOut } from "../../out.ts";
 import type { Chosen, Profiled } from "../../pools/profile.ts";
 import { rateCounts, rateHistogram } from "../../pools/rates.ts";
 import { print, printJson } from "../../print.ts";
-import { CliProblem, fileProblem, problemOf } from "../../problem.ts";
+import { CliProblem, problemOf } from "../../problem.ts";
 
 interface Flags extends LocalFlags, ModelFlags {
   readonly out?: string;
@@ -82,8 +82,9 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
     const rates = await ratesOf(evaluation);
     if (format === "csv") await writeOut("--out", out, ratesCsv(rates, digest));
     else {
-      const plan = await planOf(local, path);
-      await withOut("--out", out, (to) => writeRated(to, plan, rates));
+      const { openSource } = await import("../../../server/rows/source.ts");
+      const source = await openSource(path);
+      await withOut("--out", out, (to) => writeRated(to, source, rates));
     }
     const { warnings } = await evaluation.report();
     await tell({ chosen, flags, out, rates, rows, warnings });
@@ -120,14 +121,6 @@ async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<stri
   const path = read?.kind === "ok" ? read.path : shipped && fileURLToPath(shipped.file);
   if (path === undefined) throw new Error(`bug: pool '${name}' has no file`);
   return path;
-}
-
-/** Returns the pool's file as a plan of the units in which it is read. */
-async function planOf({ deps }: Local, path: string) {
-  const { poolWork } = await import("../../../server/rows/work.ts");
-  const planned = await poolWork(deps.registry).plan(path);
-  if (planned.kind === "problem") throw fileProblem(`${path}: ${planned.message}`);
-  return planned.value;
 }
 
 interface Outcome {

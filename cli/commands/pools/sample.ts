@@ -63,11 +63,10 @@ async function sample(path: string, flags: Flags): Promise<void> {
       "usage",
       "--max-prompt-bytes measures the prompt that an environment makes: give --environment",
     );
-  const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }, { namesFor }] = await Promise.all([
+  const [{ samplePool }, { loadEnvironments }, { ownerOf }, { namesFor }] = await Promise.all([
     import("../../pools/sample.ts"),
     import("../../../server/tasks/making/load-environments.ts"),
     import("../../../server/rows/selection.ts"),
-    import("../../../server/rows/work.ts"),
     import("../../../server/rows/pools.ts"),
   ]);
   const { environmentFiles, columns } = configOf(flags);
@@ -75,12 +74,11 @@ async function sample(path: string, flags: Flags): Promise<void> {
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const owner = id === undefined ? undefined : ownerOf(loaded.registry, id);
   if (owner?.kind === "invalid") throw new CliProblem("usage", `--environment: ${owner.message}`);
-  const work = poolWork(loaded.registry);
   let bar: ReturnType<typeof createBar> | undefined;
+  let done = 0;
   const report = await samplePool({
     path,
     out,
-    plan: (file) => work.plan(file),
     environment: owner?.environment,
     columns: namesFor(path, columns),
     where,
@@ -88,8 +86,11 @@ async function sample(path: string, flags: Flags): Promise<void> {
     by,
     count,
     seed,
-    onParts: (total) => (bar = createBar({ done: 0, total, format: "{bar} {percentage}%  {left}" })),
-    onPart: () => bar?.update(1),
+    onProgress(part, total) {
+      bar ??= createBar({ done: 0, total, format: "{bar} {percentage}%  {left}" });
+      bar.update(part - done);
+      done = part;
+    },
   }).finally(() => bar?.stop());
   if (json) printJson(report);
   else print(shown(report, by));

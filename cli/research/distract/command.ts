@@ -49,23 +49,27 @@ interface Done {
 
 async function distract(path: string, flags: Flags): Promise<void> {
   const { out, count, concurrency, teacherUrl: url, teacherModel: model, timeoutMs } = flags;
-  const [{ distractAll, newAccount, TeacherDown }, { createEndpoint }, { planOf, problemText }, { fileRows, valueOf }] =
-    await Promise.all([
-      import("./distract.ts"),
-      import("../../../server/outside/chat-endpoint.ts"),
-      import("../../../server/rows/work.ts"),
-      import("../../pools/stream.ts"),
-    ]);
+  const [
+    { distractAll, newAccount, TeacherDown },
+    { createEndpoint },
+    { openSource, problemText },
+    { fileRows, valueOf },
+  ] = await Promise.all([
+    import("./distract.ts"),
+    import("../../../server/outside/chat-endpoint.ts"),
+    import("../../../server/rows/source.ts"),
+    import("../../pools/stream.ts"),
+  ]);
   if (!existsSync(path)) throw new CliProblem("missing", `${path}: there is no such file`);
   refuseSame("--out", path, out);
   checkOut("--out", out);
   const refuse = (error: unknown): never => {
     throw fileProblem(`${path}: ${problemText(error)}`);
   };
-  const plan = await planOf(path, undefined).catch(refuse);
+  const source = await openSource(path).catch(refuse);
   const kept = await openKept(`${out}.partial`, { file: await digestOf(path), model, count });
   let total = 0;
-  for await (const row of fileRows(plan, {}, [])) if (row.json?.trim() !== "") total++;
+  for await (const row of fileRows(source)) if (row.json?.trim() !== "") total++;
   const bar: Bar = createBar({
     done: kept.done.size,
     total,
@@ -75,7 +79,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const stop = new AbortController();
   const ask = createEndpoint({ url, model, key: process.env["GRADUS_TEACHER_KEY"], timeoutMs });
   async function* missing() {
-    for await (const raw of fileRows(plan, {}, []))
+    for await (const raw of fileRows(source))
       if (raw.json?.trim() !== "" && !kept.done.has(raw.row)) yield { row: raw.row, value: valueOf(raw) };
   }
   try {

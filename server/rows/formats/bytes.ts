@@ -1,7 +1,8 @@
-/** Reads the bytes of a pool's file, unpacked if it is compressed. */
+/** Reads the bytes of a pool's file from beginning to end, unpacked if it is compressed. */
 import { isUtf8 } from "node:buffer";
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
-import { gunzipSync, zstdDecompressSync } from "node:zlib";
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream";
+import { createGunzip, createZstdDecompress } from "node:zlib";
 
 /** A problem of a file that the operator has to mend. */
 export class PoolFileProblem extends Error {}
@@ -15,65 +16,52 @@ export function differing(names: readonly string[]): readonly string[] {
 
 export type Packing = "gzip" | "zstd";
 
-export interface Bytes {
-  readonly size: number;
-  /** Returns fewer bytes at the end. */
-  read(position: number, length: number): Buffer;
-  close(): void;
+/** Number of bytes that are read from a file at a time. A batch holds the rows that end in them. */
+export const CHUNK_BYTES = 1 << 18;
+
+interface Chunk {
+  readonly bytes: Buffer;
+  /** Number of bytes of the file, packed or not, that were read so far. */
+  readonly bytesRead: number;
 }
 
-/** Maximum bytes of an unpacked file, which is held in memory: a V8 string holds no more. */
-const UNPACKED_BYTES_MAX = 512 * 1024 ** 2;
-
-export function openBytes(path: string, packing: Packing | undefined): Bytes {
-  if (packing !== undefined) return bytesOf(unpack(path, packing));
-  const descriptor = openSync(path, "r");
-  return {
-    size: fstatSync(descriptor).size,
-    read: (position, length) => readBytes(descriptor, position, length),
-    close: () => closeSync(descriptor),
-  };
-}
-
-function bytesOf(bytes: Buffer): Bytes {
-  const read = (position: number, length: number): Buffer => bytes.subarray(position, position + length);
-  return { size: bytes.length, read, close: () => undefined };
-}
-
-function unpack(path: string, packing: Packing): Buffer {
-  const options = { maxOutputLength: UNPACKED_BYTES_MAX };
+/** Yields a file's text, without a byte order mark. */
+export async function* chunksOf(path: string, packing: Packing | undefined, size = CHUNK_BYTES): AsyncGenerator<Chunk> {
+  const file = createReadStream(path, { highWaterMark: size });
+  const text = packing === undefined ? file : unpacked(file, packing);
+  // The beginning of the text, until it is longer than a mark.
+  let start: Buffer | undefined = Buffer.alloc(0);
+  let length = 0;
   try {
-    const packed = readFileSync(path);
-    return packing === "gzip" ? gunzipSync(packed, options) : zstdDecompressSync(packed, options);
+    for await (const part of text as AsyncIterable<Buffer>) {
+      length += part.length;
+      let bytes = part;
+      if (start !== undefined) {
+        start = Buffer.concat([start, part]);
+        if (start.length < MARK.length) continue;
+        bytes = start.subarray(0, MARK.length).equals(MARK) ? start.subarray(MARK.length) : start;
+        start = undefined;
+      }
+      yield { bytes, bytesRead: packing === undefined ? length : file.bytesRead };
+    }
+    if (start !== undefined) yield { bytes: start, bytesRead: file.bytesRead };
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "ERR_BUFFER_TOO_LARGE")
-      throw new PoolFileProblem(`unpacked it has more than ${UNPACKED_BYTES_MAX >> 20} MiB: unpack it before`);
-    if (/^Z_|^ZSTD_/.test(code))
-      throw new PoolFileProblem(`the file cannot be read: it is cut off or damaged (${packing}: ${code})`);
-    throw error;
+    if (!/^Z_|^ZSTD_/.test(code)) throw error;
+    throw new PoolFileProblem(`the file cannot be read: it is cut off or damaged (${packing}: ${code})`);
   }
 }
 
-function readBytes(descriptor: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const read = readSync(descriptor, bytes, filled, length - filled, position + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return bytes.subarray(0, filled);
+function unpacked(file: NodeJS.ReadableStream, packing: Packing): AsyncIterable<unknown> {
+  const unpack =
+    packing === "gzip" ? createGunzip({ chunkSize: CHUNK_BYTES }) : createZstdDecompress({ chunkSize: CHUNK_BYTES });
+  // The iteration throws the stream's error.
+  return pipeline(file, unpack, () => undefined);
 }
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Returns the start of the text, after a byte order mark. */
-export function textStart(bytes: Bytes): number {
-  return bytes.read(0, 3).equals(MARK) ? 3 : 0;
-}
-
-/** The text of a part of a file, or why it cannot be read: decoding invalid bytes would silently change letters. */
+/** The text of a row, or why it cannot be read: decoding invalid bytes would silently change letters. */
 export type Read = { readonly text: string } | { readonly problem: string };
 
 export function textOf(bytes: Buffer): Read {

@@ -1,9 +1,8 @@
 /** Reads tables of texts: CSV and TSV with a line of names; a quoted field may span several lines. */
-import { isUtf8 } from "node:buffer";
 import { parse } from "csv-parse/sync";
 import type { RawRow } from "../../../envs/pool-columns.ts";
-import { type Bytes, differing, PoolFileProblem, textOf, textStart } from "./bytes.ts";
-import { ROW_BYTES_MAX, type Stretch, STRETCH_BYTES } from "./lines.ts";
+import { differing, PoolFileProblem, textOf } from "./bytes.ts";
+import { csvSplitter } from "./split.ts";
 
 export interface CsvHead {
   readonly names: readonly string[];
@@ -11,21 +10,16 @@ export interface CsvHead {
 }
 
 const DELIMITERS = [",", "\t", ";", "|"] as const;
-const HEAD_BYTES_MAX = 1 << 16;
-const CHUNK_BYTES = 1 << 20;
-const [NEWLINE, QUOTE] = [10, 34];
+const NEWLINE = 10;
 
-/** Returns the names of a table's columns and its delimiter; undefined: the file is no table. */
-export function csvHead(bytes: Bytes, isTsv: boolean): { readonly head: CsvHead; readonly end: number } | undefined {
-  const start = textStart(bytes);
-  const first = bytes.read(start, HEAD_BYTES_MAX);
+/** Returns the names of a table's columns and its delimiter, from its first bytes; undefined: the file is no table. */
+export function csvHead(first: Buffer, isTsv: boolean): CsvHead | undefined {
   for (const delimiter of isTsv ? (["\t"] as const) : byCount(first)) {
-    const end = firstRecordEnd(first, delimiter);
-    const read = textOf(first.subarray(0, end));
+    const read = textOf(first.subarray(0, firstRecordEnd(first, delimiter)));
     const [names, ...others] = "text" in read ? (parsed(read.text, delimiter, ANY_LINE_ENDS) ?? []) : [];
     if (names === undefined || names.length < 2) continue;
     if (others.length > 0) throw new PoolFileProblem("its lines end in a carriage return alone: save it with LF");
-    return { head: { names: differing(names.map((name) => name.trim())), delimiter }, end: start + end };
+    return { names: differing(names.map((name) => name.trim())), delimiter };
   }
   return undefined;
 }
@@ -39,79 +33,18 @@ function byCount(first: Buffer): readonly string[] {
 }
 
 function firstRecordEnd(bytes: Buffer, delimiter: string): number {
-  let end = bytes.length;
-  new RecordScanner(delimiter, (at) => (end = Math.min(end, at))).take(bytes, 0);
-  return end;
+  let first = bytes.length;
+  csvSplitter(delimiter, (_, end) => (first = Math.min(first, end))).take(bytes, 0);
+  return first;
 }
 
-/**
- * Finds the ends of records. A line break within quotes, which open at the start of a field, belongs to the field's
- * text.
- */
-class RecordScanner {
-  readonly #delimiter: number;
-  readonly #onEnd: (end: number) => void;
-  #inQuotes = false;
-  #atFieldStart = true;
-
-  constructor(delimiter: string, onEnd: (end: number) => void) {
-    this.#delimiter = delimiter.charCodeAt(0);
-    this.#onEnd = onEnd;
-  }
-
-  take(bytes: Buffer, offset: number): void {
-    for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i]!;
-      const wasInQuotes = this.#inQuotes;
-      // Two quotes for one close and open again.
-      if (wasInQuotes) this.#inQuotes = byte !== QUOTE;
-      else if (byte === QUOTE) this.#inQuotes = this.#atFieldStart;
-      else if (byte === NEWLINE) this.#onEnd(offset + i + 1);
-      this.#atFieldStart = byte === this.#delimiter || byte === NEWLINE || (wasInQuotes && !this.#inQuotes);
-    }
-  }
-
-  get isOpen(): boolean {
-    return this.#inQuotes;
-  }
-}
-
-/** Returns stretches of whole records, from an offset on. */
-export function csvStretches(
-  bytes: Bytes,
-  { delimiter }: CsvHead,
-  start: number,
-  stretchBytes = STRETCH_BYTES,
-): readonly Stretch[] {
-  const stretches: Stretch[] = [];
-  let [first, last] = [start, start];
-  const close = (): void => {
-    if (last > first) stretches.push({ start: first, end: last });
-    first = last;
-  };
-  const scanner = new RecordScanner(delimiter, (end) => {
-    if (end - first > stretchBytes) close();
-    if (end - last > ROW_BYTES_MAX) throw new Error(`a row has over ${ROW_BYTES_MAX} bytes`);
-    last = end;
-  });
-  for (let at = start; at < bytes.size; at += CHUNK_BYTES) scanner.take(bytes.read(at, CHUNK_BYTES), at);
-  if (scanner.isOpen) throw new PoolFileProblem("a quote of its last row is not closed: it is cut off");
-  close();
-  last = bytes.size;
-  close();
-  return stretches;
-}
-
-export function* readCsv(bytes: Bytes, { names, delimiter }: CsvHead, { start, end }: Stretch): Iterable<RawRow> {
-  const stretch = bytes.read(start, end - start);
-  const ends: number[] = [];
-  new RecordScanner(delimiter, (at) => void ends.push(at)).take(stretch, 0);
-  if (ends.at(-1) !== stretch.length) ends.push(stretch.length);
-  const records = isUtf8(stretch) ? parsed(stretch.toString("utf8"), delimiter) : undefined;
-  for (const [row, to] of ends.entries()) {
-    const own = stretch.subarray(ends[row - 1] ?? 0, to);
-    yield rowOf(row, names, records?.length === ends.length ? records[row] : alone(own, delimiter), own);
-  }
+/** Returns the records between the bounds of a text. */
+export function* readCsv(bytes: Buffer, bounds: readonly number[], { names, delimiter }: CsvHead): Iterable<RawRow> {
+  const rows = Array.from({ length: bounds.length / 2 }, (_, i) => bytes.subarray(bounds[2 * i], bounds[2 * i + 1]));
+  const read = textOf(bytes.subarray(bounds[0], bounds.at(-1)));
+  const records = "text" in read ? parsed(read.text, delimiter) : undefined;
+  for (const [row, own] of rows.entries())
+    yield rowOf(row, names, records?.length === rows.length ? records[row] : alone(own, delimiter), own);
 }
 
 /** Returns a record read by itself, when another record of its stretch is broken; a text says what is wrong with it. */

@@ -6,10 +6,11 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
+  parquetSchema,
+  type SchemaTree,
 } from "hyparquet";
 import type { RawRow } from "../../../envs/pool-columns.ts";
 import { differing, PoolFileProblem } from "./bytes.ts";
-import type { Stretch } from "./lines.ts";
 import { decimalOf, floatOf, plain } from "./plain.ts";
 
 const ROWS = 1 << 14;
@@ -20,20 +21,29 @@ const ROWS_BYTES = 64 << 20;
 /** Maximum number of parts of a row group: each part reads the pages before it again. */
 const PARTS_MAX = 8;
 
-/** Returns units, none of which crosses the end of a row group. */
-export async function rowStretches(path: string, unitBytes = ROWS_BYTES): Promise<readonly Stretch[]> {
-  const metadata = await parquetMetadataAsync(await asyncBufferFromFile(path));
-  const units: Stretch[] = [];
+/** Range of rows: the first one, and the one after the last. */
+export type Range = readonly [start: number, end: number];
+
+/** Returns ranges, none of which crosses the end of a row group. */
+export async function parquetRanges(path: string, rangeBytes = ROWS_BYTES): Promise<readonly Range[]> {
+  const ranges: Range[] = [];
   let first = 0;
-  for (const group of metadata.row_groups) {
-    const rows = Number(group.num_rows);
-    const fitting = Math.floor((rows * unitBytes) / Math.max(1, Number(group.total_byte_size)));
-    const size = Math.max(1, Math.min(ROWS, fitting), Math.ceil(rows / PARTS_MAX));
-    for (let start = 0; start < rows; start += size)
-      units.push({ start: first + start, end: first + Math.min(rows, start + size) });
-    first += rows;
+  for (const group of (await openParquet(path)).metadata.row_groups) {
+    const end = first + Number(group.num_rows);
+    const fitting = Math.floor(((end - first) * rangeBytes) / Math.max(1, Number(group.total_byte_size)));
+    const size = Math.max(1, Math.min(ROWS, fitting), Math.ceil((end - first) / PARTS_MAX));
+    for (let start = first; start < end; start += size) ranges.push([start, Math.min(end, start + size)]);
+    first = end;
   }
-  return units;
+  return ranges;
+}
+
+/** Returns a file with its metadata and the top level of its schema. */
+export async function openParquet(path: string) {
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file);
+  const columns = parquetSchema(metadata).children;
+  return { file, metadata, columns, names: differing(columns.map(({ element }) => element.name)) };
 }
 
 /** Decompressors for hyparquet, which reads Snappy and plain pages itself. */
@@ -48,28 +58,19 @@ export type ColumnChoice = (there: readonly string[]) => readonly string[] | und
 
 export async function readParquet(
   path: string,
-  { start, end }: Stretch,
+  [rowStart, rowEnd]: readonly number[],
   choose: ColumnChoice,
 ): Promise<Iterable<RawRow>> {
-  const file = await asyncBufferFromFile(path);
-  const found = await parquetMetadataAsync(file);
-  const all = topLevel(found.schema);
-  const columns = choose(all);
+  const { file, metadata: found, columns: all, names } = await openParquet(path);
+  const columns = choose(names);
   // If no column is wanted, each row is an empty object.
-  if (columns?.length === 0) return Array.from({ length: end - start }, (_, row) => ({ row, value: {} }));
+  if (columns?.length === 0) return Array.from({ length: rowEnd! - rowStart! }, (_, row) => ({ row, value: {} }));
   // Decimals come as the integers that they are stored as: as numbers they would lose digits.
   const metadata = { ...found, schema: found.schema.map(undecimal) };
-  const options = { file, metadata, compressors, rowStart: start, rowEnd: end };
+  const options = { file, metadata, compressors, rowStart: rowStart!, rowEnd: rowEnd! };
   const rows = await parquetReadObjects(columns === undefined ? options : { ...options, columns: [...columns] });
-  const exact = exactReaders(found.schema);
-  return rows.map((value, row) => ({
-    row,
-    value: Object.fromEntries(Object.entries(value).map(([name, part]) => [name, (exact.get(name) ?? plain)(part)])),
-  }));
-}
-
-export async function parquetColumns(path: string): Promise<readonly string[]> {
-  return topLevel((await parquetMetadataAsync(await asyncBufferFromFile(path))).schema);
+  const readers = new Map(all.map((column) => [column.element.name, readerOf(column)]));
+  return rows.map((value, row) => ({ row, value: structOf(value, readers) }));
 }
 
 type Element = FileMetaData["schema"][number];
@@ -85,32 +86,15 @@ function undecimal(element: Element): Element {
 
 type Reader = (value: unknown) => unknown;
 
-/** Returns readers for each column that contains decimals or 32-bit floats. */
-function exactReaders(schema: FileMetaData["schema"]): ReadonlyMap<string, Reader> {
-  const readers = new Map<string, Reader>();
-  for (const [at, end] of columnRanges(schema))
-    if (schema.slice(at, end).some((element) => isDecimal(element) || element.type === "FLOAT"))
-      readers.set(schema[at]?.name ?? "", readerAt(schema, at)[0]);
-  return readers;
-}
-
-/** Returns the reader of an element's values, and the position of the next element. */
-function readerAt(schema: FileMetaData["schema"], at: number): readonly [Reader, next: number] {
-  const element = schema[at] as Element;
-  const count = element.num_children ?? 0;
-  if (count === 0) return [each(leafReader(element)), at + 1];
-  const readers = new Map<string, Reader>();
-  let next = at + 1;
-  for (let child = 0; child < count; child++) {
-    const [read, after] = readerAt(schema, next);
-    readers.set(schema[next]?.name ?? "", read);
-    next = after;
-  }
+/** Returns the reader of a column's values, or of those of a part of it. */
+function readerOf({ element, children }: SchemaTree): Reader {
+  const [repeated] = children;
+  if (repeated === undefined) return each(leafReader(element));
   // A list has one child, the repeated group, which again has one child. The names of both are not in the values.
-  const repeated = schema[at + 1];
-  if (count === 1 && repeated?.repetition_type === "REPEATED")
-    return [readerAt(schema, repeated.num_children === 1 ? at + 2 : at + 1)[0], next];
-  return [each((value) => structOf(value, readers)), next];
+  if (children.length === 1 && repeated.element.repetition_type === "REPEATED")
+    return readerOf(repeated.children.length === 1 ? repeated.children[0]! : repeated);
+  const readers = new Map(children.map((child) => [child.element.name, readerOf(child)]));
+  return each((value) => structOf(value, readers));
 }
 
 /** Applies a reader to a value, or to each value of a list. */
@@ -134,23 +118,4 @@ function leafReader(element: Element): Reader {
       `column ${element.name} has decimals of any length, which are not read: save them as texts`,
     );
   return (value) => decimalOf(value, element.scale ?? 0);
-}
-
-/**
- * Returns the range of each column. A schema is a tree in pre-order: the root, then each column with the elements below
- * it.
- */
-function columnRanges(schema: FileMetaData["schema"]): readonly (readonly [start: number, end: number])[] {
-  const ranges: (readonly [number, number])[] = [];
-  const skip = (at: number): number => {
-    let next = at + 1;
-    for (let child = 0; child < (schema[at]?.num_children ?? 0); child++) next = skip(next);
-    return next;
-  };
-  for (let at = 1; at < schema.length; at = skip(at)) ranges.push([at, skip(at)]);
-  return ranges;
-}
-
-export function topLevel(schema: FileMetaData["schema"]): readonly string[] {
-  return differing(columnRanges(schema).map(([at]) => schema[at]?.name ?? ""));
 }

@@ -1,5 +1,5 @@
 /**
- * Tests that the same rows are read from every format, in units of any size.
+ * Tests that the same rows are read from every format, in batches of any size.
  * Files of no known format, and files that are cut off, are refused in words.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -26,8 +26,7 @@ import { isRawNumber, numberText } from "../../../envs/lib/exact-json.ts";
 import { rowOf } from "../../../envs/pool.ts";
 import type { Question } from "../../../envs/qa/question.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
-import { problemText } from "../../../server/rows/work.ts";
-import { layOut, rowsOf } from "../../../server/rows/units.ts";
+import { batchesOf, openSource, problemText, rowsOf } from "../../../server/rows/source.ts";
 import { loadPools } from "../../../server/rows/pools.ts";
 
 const SAVED = fileURLToPath(new URL("saved", import.meta.url));
@@ -54,16 +53,17 @@ const table = (delimiter: string, end: string): string =>
   rows.map(({ problem, answer }) => [quoted(problem), answer].join(delimiter)).join(end);
 const lines = (end: string): string => rows.map((row) => JSON.stringify(row)).join(end);
 
-/** Returns the values of all units' rows, in the file's order. */
-async function valuesOf(path: string, unitBytes?: number): Promise<readonly unknown[]> {
-  const { units } = await layOut(path, unitBytes);
-  const values: unknown[] = [];
-  for (const unit of units)
-    for (const { json, value, problem } of await rowsOf(unit, () => undefined)) {
-      if (json?.trim() === "") continue;
-      values.push(problem ?? (json === undefined ? value : (JSON.parse(json) as unknown)));
-    }
-  return values;
+/** Returns the rows of all batches, in the file's order, each with its number in its batch. */
+async function rawRows(path: string, chunkBytes?: number) {
+  const batches = batchesOf(await openSource(path, chunkBytes));
+  return (await Array.fromAsync(batches, async (batch) => [...(await rowsOf(batch, () => undefined))])).flat();
+}
+
+async function valuesOf(path: string, chunkBytes?: number): Promise<readonly unknown[]> {
+  return (await rawRows(path, chunkBytes)).flatMap(({ json, value, problem }) => {
+    if (json?.trim() === "") return [];
+    return [problem ?? (json === undefined ? value : (JSON.parse(json) as unknown))];
+  });
 }
 
 const refused = async (path: string): Promise<string> => {
@@ -128,18 +128,14 @@ describe("a row that is broken is refused, and not its neighbours", () => {
     ["latin.csv", Buffer.concat([Buffer.from("a,b\n1,"), Buffer.from([0xe9]), Buffer.from("\n2,x\n")]), [0]],
   ])("%s", async (name, content, broken) => {
     writeFileSync(at(name), content);
-    const { units } = await layOut(at(name));
-    const problems: number[] = [];
-    for (const unit of units)
-      for (const { row, problem } of await rowsOf(unit, () => undefined)) if (problem !== undefined) problems.push(row);
-    expect(problems).toEqual(broken);
+    const rows = await rawRows(at(name));
+    expect(rows.flatMap(({ row, problem }) => (problem === undefined ? [] : [row]))).toEqual(broken);
   });
 });
 
 test("a row of CSV that a quote makes out of several lines says so", async () => {
   writeFileSync(at("open.tsv"), 'problem\tanswer\n"a\t1\nb\t2\n"c\t3\nd\t4\n');
-  const [unit] = (await layOut(at("open.tsv"))).units;
-  const [first, ...others] = await rowsOf(unit!, () => undefined);
+  const [first, ...others] = await rawRows(at("open.tsv"));
   expect(first?.problem).toBe("its quotes are not those of CSV: it goes over 3 lines");
   expect(others).toEqual([{ row: 1, value: { problem: "d", answer: "4" } }]);
 });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rowOf } from "../../../envs/pool.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { loadPools } from "../../../server/rows/pools.ts";
-import { readParquet, rowStretches } from "../../../server/rows/formats/parquet.ts";
+import { parquetRanges, readParquet } from "../../../server/rows/formats/parquet.ts";
 import { twoSchemas } from "../../support/environments/schemas.ts";
 
 const SCHEMAS = fileURLToPath(new URL("../../support/environments/schemas.ts", import.meta.url));
@@ -102,11 +102,7 @@ const codeR1Rows = [0, 1].map((i) => ({
 
 const values = async (path: string, columns?: readonly string[]): Promise<readonly unknown[]> =>
   Array.from(
-    await readParquet(
-      path,
-      { start: 0, end: 100 },
-      (there) => columns && there.filter((name) => columns.includes(name)),
-    ),
+    await readParquet(path, [0, 100], (there) => columns && there.filter((name) => columns.includes(name))),
     ({ value }) => value,
   );
 
@@ -174,7 +170,7 @@ test("rows of long texts are read in smaller parts, a few for each row group", a
   const rows = Array.from({ length: 96 }, (_, i) => ({ note: `${i} `.repeat(1000) }));
   write(at("long.parquet"), { note: [text("note")] }, rows, 48);
   const sizes = async (bytes: number): Promise<readonly number[]> =>
-    (await rowStretches(at("long.parquet"), bytes)).map(({ start, end }) => end - start);
+    (await parquetRanges(at("long.parquet"), bytes)).map(([start, end]) => end - start);
   expect(await sizes(1 << 30)).toEqual([48, 48]);
   expect((await sizes(64 * 1024))[0]).toBeLessThan(48);
   // The reader does not go row by row: each part would read the pages before it again.

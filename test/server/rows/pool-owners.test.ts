@@ -10,8 +10,9 @@ import type { Environment } from "../../../envs/environment.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
 import { tsp } from "../../../envs/np/tsp/index.ts";
+import { examineIn } from "../../../server/rows/examine.ts";
 import { findOwner } from "../../../server/rows/owner.ts";
-import { poolWork } from "../../../server/rows/work.ts";
+import { openSource } from "../../../server/rows/source.ts";
 import { loadPools, type PoolsResult } from "../../../server/rows/pools.ts";
 import { type Sum, sums } from "../../support/environments/sums.ts";
 import { judged } from "../../support/environments/slow.ts";
@@ -134,16 +135,11 @@ describe("without one", () => {
 
   test("each pool that ships is known as its environment's", async () => {
     const own = createRegistry(environments);
-    const work = poolWork(own);
     const shipping = environments.filter(({ rows, twinOf }) => rows?.defaultPool !== undefined && twinOf === undefined);
     expect(shipping.length).toBeGreaterThan(0);
     for (const { id, rows } of shipping) {
       const path = fileURLToPath(rows?.defaultPool?.file ?? "");
-      const planned = await work.plan(path);
-      const found =
-        planned.kind === "done"
-          ? await findOwner(own, work, { path, names: [] }, planned.value.units)
-          : planned.message;
+      const found = await findOwner(own, examineIn(own), { path, names: [] }, await openSource(path));
       expect(typeof found === "string" ? found : found.id).toBe(id);
     }
   });

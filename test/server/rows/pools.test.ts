@@ -11,8 +11,7 @@ import { finishPool, rejectionText } from "../../../envs/pool-finish.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { loadPools, type PoolOptions, type PoolsResult } from "../../../server/rows/pools.ts";
-import { openBytes } from "../../../server/rows/formats/bytes.ts";
-import { lineStretches, readLines } from "../../../server/rows/formats/lines.ts";
+import { batchesOf, openSource, rowsOf as rawRows } from "../../../server/rows/source.ts";
 
 const registry = createRegistry([countdown]);
 
@@ -101,13 +100,13 @@ describe("a pool is the same", () => {
     expect(told).toEqual([]);
   });
 
-  test("in units of any size", () => {
+  test("in batches of any size", async () => {
+    const lines = jsonl.slice(0, 5000);
+    writeFileSync(at("part.jsonl"), lines);
     for (const bytes of [7, 64, 1000, 1 << 20]) {
-      const lines = jsonl.slice(0, 5000);
-      writeFileSync(at("part.jsonl"), lines);
-      const file = openBytes(at("part.jsonl"), undefined);
-      const units = lineStretches(lines.length, bytes).map((stretch) => readUnit(countdown, readLines(file, stretch)));
-      file.close();
+      const units = await Array.fromAsync(batchesOf(await openSource(at("part.jsonl"), bytes)), async (batch) =>
+        readUnit(countdown, await rawRows(batch, () => undefined)),
+      );
       const { columns, summary } = finishPool(countdown, units, [], true);
       const whole = loadPool(countdown, "mine", lines);
       expect(columns).toEqual(whole.columns);

@@ -1,0 +1,52 @@
+/** Examines batches of rows: in this thread, or in threads that start for the first file of several parts. */
+import { Piscina } from "piscina";
+import { type FoundPython, readUnit, type UnitColumns } from "../../envs/pool-columns.ts";
+import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
+import type { Registry } from "../../envs/registry.ts";
+import { type Batch, problemText, rowsOf } from "./source.ts";
+
+export interface BatchRequest {
+  readonly batch: Batch;
+  readonly environment: string;
+  readonly version: number;
+  /** Columns that the operator gave another name. */
+  readonly names: ColumnNames;
+  /** Findings of a sandbox in the Python of its rows. Left out: the sandbox was not asked yet. */
+  readonly found?: FoundPython;
+}
+
+/** Returns the rows of a batch, or a problem that the operator has to mend. */
+export type Examine = (request: BatchRequest) => Promise<UnitColumns | string>;
+
+/** Returns a function that examines batches in this thread. */
+export function examineIn(registry: Registry): Examine {
+  return async ({ batch, environment: id, version, names, found }) => {
+    const known = registry.find(id, version);
+    if (known.kind !== "found") throw new Error(known.message);
+    const { environment } = known;
+    try {
+      const rows = await rowsOf(batch, (there) => wantedColumns(environment.rows ?? {}, names, there));
+      return readUnit(environment, rows, names, found);
+    } catch (error) {
+      return problemText(error);
+    }
+  };
+}
+
+export interface ThreadOptions {
+  readonly threads: number;
+  /** Modules of environments, in addition to Gradus's own. */
+  readonly environmentFiles: readonly string[];
+}
+
+/** Starts threads that examine batches. */
+export function startExaminers({ threads, environmentFiles }: ThreadOptions) {
+  const pool = new Piscina<BatchRequest, UnitColumns | string>({
+    filename: new URL("./worker.ts", import.meta.url).href,
+    workerData: { environmentFiles },
+    minThreads: threads,
+    maxThreads: threads,
+  });
+  const examine: Examine = (request) => pool.run(request);
+  return { examine, close: () => pool.destroy() };
+}

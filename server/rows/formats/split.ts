@@ -1,0 +1,107 @@
+/** Finds where the rows of a text begin and end, without parsing them: a broken row is refused by itself. */
+import { PoolFileProblem } from "./bytes.ts";
+
+/** Called with the start and the end of each row, as offsets in the text. */
+type OnRow = (start: number, end: number) => void;
+
+/** Splits a text that is passed to it in parts. */
+export interface Splitter {
+  /** Takes bytes that begin at an offset in the text. Returns the offset from which bytes belong to a later row. */
+  take(bytes: Buffer, offset: number): number;
+  /** Takes the end of the text, whose length is given. */
+  end(length: number): void;
+}
+
+const [NEWLINE, SPACE, QUOTE, COMMA, BACKSLASH] = [10, 32, 34, 44, 92];
+const [LIST, LIST_END, OBJECT, OBJECT_END] = [91, 93, 123, 125];
+
+const isSpace = (byte: number): boolean => byte === SPACE || (byte >= 9 && byte <= 13);
+
+export function lineSplitter(onRow: OnRow): Splitter {
+  let start = 0;
+  return {
+    take(bytes, offset) {
+      for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+        onRow(start, offset + at);
+        start = offset + at + 1;
+      }
+      return start;
+    },
+    end: (length) => void (length > start && onRow(start, length)),
+  };
+}
+
+/**
+ * Finds the records of CSV, each with its line end. A line break within quotes, which open at the start of a field,
+ * belongs to the field's text.
+ */
+export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {
+  const separator = delimiter.charCodeAt(0);
+  let [start, inQuotes, atFieldStart] = [0, false, true];
+  return {
+    take(bytes, offset) {
+      for (let i = 0; i < bytes.length; i++) {
+        const byte = bytes[i]!;
+        const wasInQuotes = inQuotes;
+        // Two quotes for one close and open again.
+        if (wasInQuotes) inQuotes = byte !== QUOTE;
+        else if (byte === QUOTE) inQuotes = atFieldStart;
+        else if (byte === NEWLINE) onRow(start, (start = offset + i + 1));
+        atFieldStart = byte === separator || byte === NEWLINE || (wasInQuotes && !inQuotes);
+      }
+      return start;
+    },
+    end(length) {
+      if (inQuotes) throw new PoolFileProblem("a quote of its last row is not closed: it is cut off");
+      if (length > start) onRow(start, length);
+    },
+  };
+}
+
+/** Finds the values of JSON that spans several lines: a list of rows, or one row after another. */
+export function jsonSplitter(isList: boolean, onRow: OnRow): Splitter {
+  let [depth, start, last] = [0, -1, -1];
+  let [inText, isEscaped, isClosed] = [false, false, false];
+  let isOpen = !isList;
+  const endRow = (end: number): void => {
+    onRow(start, end);
+    start = -1;
+  };
+  const takeOutside = (byte: number, at: number): void => {
+    if (depth === 0 && isList && (byte === COMMA || byte === LIST_END)) {
+      if (start >= 0) endRow(last + 1);
+      else if (byte === COMMA) onRow(at, at);
+      isClosed = byte === LIST_END;
+      return;
+    }
+    if (start < 0) start = at;
+    if (byte === QUOTE) inText = true;
+    else if (byte === OBJECT || byte === LIST) depth++;
+    else if (byte === OBJECT_END || byte === LIST_END) {
+      depth = Math.max(0, depth - 1);
+      // A value that follows a row without a comma is a row of its own.
+      if (depth === 0 && !isList) endRow(at + 1);
+    }
+  };
+  return {
+    take(bytes, offset) {
+      for (let i = 0; i < bytes.length; i++) {
+        const byte = bytes[i]!;
+        if (inText) {
+          if (isEscaped) isEscaped = false;
+          else if (byte === BACKSLASH) isEscaped = true;
+          else if (byte === QUOTE) inText = false;
+        } else if (isSpace(byte)) continue;
+        else if (isClosed) throw new PoolFileProblem("after its list of rows there is more");
+        else if (isOpen) takeOutside(byte, offset + i);
+        else isOpen = true;
+        last = offset + i;
+      }
+      return start < 0 ? offset + bytes.length : start;
+    },
+    end() {
+      if (isList && !isClosed) throw new PoolFileProblem("its list of rows is not closed: it is cut off");
+      if (start >= 0) endRow(last + 1);
+    },
+  };
+}
