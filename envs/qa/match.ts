@@ -50,12 +50,30 @@ export function collapsed(text: string): string {
   return text.replace(WHITE_SPACE, " ").trim();
 }
 
+/** Texts that were normalized, in their normal form: each text of a row is normalized several times. */
+const known = new Map<string, string>();
+
+/** Maximum number of known texts, and maximum length of one in characters: together some megabytes. */
+const KNOWN_MAX = 1024;
+const KNOWN_LENGTH_MAX = 2048;
+
+/** Returns a text in the form in which texts are compared; see `normalForm`. */
+export function normalized(text: string): string {
+  if (text.length > KNOWN_LENGTH_MAX) return normalForm(text);
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const form = normalForm(text);
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(text, form);
+  return form;
+}
+
 /**
  * Returns a text in the form in which texts are compared. Invisible characters are removed, NFKC is applied, and
  * variants of quotes, hyphens, dashes and minus signs are unified. Two single quotes become a double one. The wrapping
  * of an answer is stripped, with one closing period, and white space is collapsed.
  */
-export function normalized(text: string): string {
+function normalForm(text: string): string {
   const compatible = text
     .replace(ACUTE, "'")
     .replace(POWER, "^")
