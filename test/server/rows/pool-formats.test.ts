@@ -133,6 +133,25 @@ describe("a row that is broken is refused, and not its neighbours", () => {
   });
 });
 
+test("each empty place of a list is a row, however the file is read", async () => {
+  writeFileSync(at("empty-places.json"), '[{"a":1},,\n,{"a":2}, ,{"a":3}]');
+  for (const bytes of [1, 2, 3, 1000])
+    expect((await rawRows(at("empty-places.json"), bytes)).map(({ json }) => json)).toEqual([
+      '{"a":1}',
+      ...[",", ",", '{"a":2}', ",", '{"a":3}'],
+    ]);
+});
+
+test("a packed file is unpacked and read in batches", async () => {
+  const many = Array.from({ length: 20_000 }, (_, i) => ({ problem: `${i} `.repeat(20), answer: `${i}` }));
+  writeFileSync(at("many.jsonl.gz"), gzipSync(many.map((row) => JSON.stringify(row)).join("\n")));
+  const source = await openSource(at("many.jsonl.gz"));
+  const batches = await Array.fromAsync(batchesOf(source));
+  expect(batches.length).toBeGreaterThan(4);
+  expect(batches.at(-1)?.part).toBe(source.parts);
+  expect(await valuesOf(at("many.jsonl.gz"))).toEqual(many);
+});
+
 test("a row of CSV that a quote makes out of several lines says so", async () => {
   writeFileSync(at("open.tsv"), 'problem\tanswer\n"a\t1\nb\t2\n"c\t3\nd\t4\n');
   const [first, ...others] = await rawRows(at("open.tsv"));
