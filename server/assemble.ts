@@ -88,7 +88,6 @@ const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "p
 /** Assembles all parts. Throws the error that `problem` makes if suites cannot be read. */
 export async function assemble(parts: AssemblyParts, problem: (message: string) => Error) {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
-  const { maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const spans = spansOf(parts.traces);
@@ -111,7 +110,7 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
   const replaced = createReplaced(registry, config.mounted.replacedGraceMs);
   const rows = createRunRows({ pools, ranks, replaced, loadedAtMs: clock.now() });
   const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks), rows }));
-  const scorers = createScorers(parts, { completionBytesMax, resources, runs });
+  const scorers = createScorers(parts, { resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
   const evaluations = createEvaluations({
@@ -125,9 +124,8 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
     sources: { pools, missingPorts },
     now: () => clock.now(),
   });
-  const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
-    facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
+    facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "" },
     status: statusOf(parts, { workers, background, resources }),
     noRewards: createNoRewards(),
     keyring,
@@ -144,7 +142,8 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
     samples,
     evaluations,
     onFailure,
-    limits: limitsOf(parts),
+    limits: config.limits,
+    streamWindow: parts.streamWindow,
     meter: parts.meter,
   };
   /** Closes all parts, including the given ones. */
@@ -155,17 +154,6 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
     for (const each of [opened, workers, background, samples, store, evaluationStore, sampleStore]) await each.close();
   };
   return { deps, resources, workers, close };
-}
-
-function limitsOf({ config, streamWindow }: AssemblyParts): ServiceDeps["limits"] {
-  const { maxGroups, maxCompletions, maxBatchSeeds, maxMessageBytes } = config.limits;
-  return {
-    groupsMax: maxGroups,
-    completionsMax: maxCompletions,
-    batchSeedsMax: maxBatchSeeds,
-    streamWindow,
-    messageBytesMax: maxMessageBytes,
-  };
 }
 
 function runsOf(
@@ -206,12 +194,11 @@ function statusOf(
 }
 
 function createScorers(
-  { keyring, registry, pools, onFailure }: AssemblyParts,
-  made: { completionBytesMax: number; resources: Resources; runs: ServiceDeps["runs"] },
+  { config, keyring, registry, pools, onFailure }: AssemblyParts,
+  { resources, runs }: { readonly resources: Resources; readonly runs: ServiceDeps["runs"] },
 ) {
-  const { completionBytesMax, resources, runs } = made;
   const scoring = {
-    completionBytesMax,
+    completionBytesMax: config.limits.maxCompletionBytes,
     onFailure: (error: unknown, { environment, version }: { environment: string; version: number }) =>
       onFailure(error, "scoring failed: the sample has no reward", { environment, version }),
   };

@@ -14,17 +14,17 @@ import type { Scorer } from "../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../outside/open-ports.ts";
 import type { Teacher } from "../outside/teacher/teacher.ts";
-import type { GroupLimits } from "./request-checks.ts";
 import type { NoRewards } from "../tasks/scoring/no-rewards.ts";
 
-/** Limits of a request's contents. An error names the limit that was exceeded. */
-export interface RequestLimits extends GroupLimits {
-  /** Maximum number of seeds in a BatchReset. */
-  readonly batchSeedsMax: number;
-  /** Maximum number of requests of one stream that are processed at once. */
-  readonly streamWindow: number;
-  /** Maximum number of bytes in a message. */
-  readonly messageBytesMax: number;
+/** The operator's limits of a request's contents. An error names the limit that was exceeded. */
+export interface RequestLimits {
+  /** Maximum number of groups in a BatchStep or StreamSteps message. */
+  readonly maxGroups: number;
+  /** Maximum number of completions in a group, and of num_generations of a run. */
+  readonly maxCompletions: number;
+  readonly maxBatchSeeds: number;
+  readonly maxMessageBytes: number;
+  readonly maxCompletionBytes: number;
 }
 
 /** Counts the outcomes of a group's samples. */
@@ -49,8 +49,6 @@ export interface ServerFacts {
   readonly commit: string;
   readonly store: string;
   readonly replicaId: string;
-  readonly messageBytesMax: number;
-  readonly completionBytesMax: number;
 }
 
 /** State and load of a resource. */
@@ -91,6 +89,8 @@ export interface ServiceDeps {
   readonly samples: Samples;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
+  /** Maximum number of requests of one stream that are processed at once. */
+  readonly streamWindow: number;
   /** Counters of outcomes. Undefined: outcomes are not counted. */
   readonly meter?: OutcomeMeter | undefined;
   /** Called with each internal failure of which a client sees only a reason. */

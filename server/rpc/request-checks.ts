@@ -1,6 +1,7 @@
 /** Checks of requests. An error names the field, the limit and the value. */
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { RequestLimits } from "./deps.ts";
 import { type Limit, LIMITS } from "../../proto/limits.ts";
 import { callerName } from "../base/fair-turns.ts";
 import type { Requester } from "../background/background-threads.ts";
@@ -154,21 +155,17 @@ export function withLimits<Service extends DescService>(
 
 // Checks of completions.
 
-export interface GroupLimits {
-  /** Maximum number of groups in a BatchStep or StreamSteps message. */
-  readonly groupsMax: number;
-  /** Maximum number of completions in a group, and of num_generations of a run. */
-  readonly completionsMax: number;
-}
-
 /**
  * Throws INVALID_ARGUMENT for errors that only a client can make. Other problems get an outcome for each completion.
  */
-export function checkGroups(groups: readonly CompletionGroup[], limits: GroupLimits): void {
-  checkCount(groups.length, limits.groupsMax, "groups", 1);
+export function checkGroups(
+  groups: readonly CompletionGroup[],
+  limits: Pick<RequestLimits, "maxGroups" | "maxCompletions">,
+): void {
+  checkCount(groups.length, limits.maxGroups, "groups", 1);
   for (const [i, group] of groups.entries()) {
     checkBytes(group.groupId, LIMITS.CompletionGroup.group_id.max, `groups[${i}].group_id`);
-    checkCount(group.completions.length, limits.completionsMax, `groups[${i}].completions`, 1);
+    checkCount(group.completions.length, limits.maxCompletions, `groups[${i}].completions`, 1);
     checkDistinct(group.completions, `groups[${i}]`);
   }
 }

@@ -189,7 +189,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       checkCount(request.removeArms.length, ARMS.max, "remove_arms");
       for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID.max, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
-      if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
+      if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.maxCompletions, "num_generations");
       const { configNow: config, state } = okOrThrow(await runs.get(runId));
       const isServed = await findServedArms(request.addArms, deps.registry);
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });

@@ -55,7 +55,7 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
   const { each, add, problem } = createProblemCollector();
   const timeOf = (time: Duration | undefined, field: "group_timeout" | "time_to_live"): number | undefined =>
     each(() => time && checkDuration(time, 1, RUN[field].max, `config.${field}`), undefined);
-  each(() => checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations"), 0);
+  each(() => checkRange(config.numGenerations, 1, deps.limits.maxCompletions, "config.num_generations"), 0);
   const arms = config.arms.map((arm, i) =>
     each(() => armFromWire(arm, config, deps, `config.arms[${i}]`), unreadArm(arm)),
   );
@@ -210,7 +210,7 @@ function evaluationArmFromWire(
   const isExisting = deps.existing?.evaluationArms.some((arm) => arm.id === id && arm.tasks === tasks) ?? false;
   if (tasks > rows && !isExisting)
     throw invalid(`${field}.tasks`, `it is ${tasks}, and pool '${spec.pool}' has ${rows} rows of that level and split`);
-  checkRange(numGenerations, 0, deps.limits.completionsMax, `${field}.num_generations`);
+  checkRange(numGenerations, 0, deps.limits.maxCompletions, `${field}.num_generations`);
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
 }
 

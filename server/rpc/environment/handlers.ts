@@ -121,7 +121,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
     },
     async batchReset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
-      checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
+      checkCount(request.seeds.length, limits.maxBatchSeeds, "seeds", 1);
       const results = await deps.maker.make(spec, request.seeds, requesterOf(context));
       const toResult = (result: MakeResult, i: number) => {
         const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
@@ -161,8 +161,8 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         together ||= message.more.length > 0;
         return [message, ...moreOf(message)];
       };
-      for await (const replies of mapConcurrently(requests, requestsOf, limits.streamWindow, work))
-        yield* together ? joined(replies, limits.completionsMax) : replies;
+      for await (const replies of mapConcurrently(requests, requestsOf, deps.streamWindow, work))
+        yield* together ? joined(replies, limits.maxCompletions) : replies;
     },
   };
 }
@@ -203,7 +203,7 @@ async function streamStep(
   caller: Caller,
   stepAside: () => void,
 ): Promise<StreamStepsResponse> {
-  const moreBytes = Math.min(MORE_BYTES_MAX, deps.limits.messageBytesMax);
+  const moreBytes = Math.min(MORE_BYTES_MAX, deps.limits.maxMessageBytes);
   const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreBytes });
   try {
     checkBytes(request.requestId, LIMITS.StreamStepsRequest.request_id.max, "request_id");

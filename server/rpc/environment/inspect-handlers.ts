@@ -124,16 +124,21 @@ type WireText =
   | { readonly case: "answer" | "completion"; readonly value: string }
   | { readonly case: undefined; readonly value?: undefined };
 
-function textOf({ facts }: ServiceDeps, { case: kind, value }: WireText): Text {
+function textOf({ limits }: ServiceDeps, { case: kind, value }: WireText): Text {
   if (kind === undefined) return { kind: "none" };
-  return { kind, text: checkBytes(value, facts.completionBytesMax, kind) };
+  return { kind, text: checkBytes(value, limits.maxCompletionBytes, kind) };
 }
 
 function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text }: TryAnswerRequest): string {
   const { value, case: kind } = text;
   const written = required(value, "text");
   if (kind === "completion") return written;
-  return wrapAnswer(checkBytes(written, deps.facts.completionBytesMax, "answer"), scoring.format, "", scoring.thinking);
+  return wrapAnswer(
+    checkBytes(written, deps.limits.maxCompletionBytes, "answer"),
+    scoring.format,
+    "",
+    scoring.thinking,
+  );
 }
 
 /** Returns the value, or throws the reason why there is none as a gRPC status. */

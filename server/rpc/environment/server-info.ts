@@ -14,20 +14,18 @@ import { noRewardReasons } from "../write-outcome.ts";
 
 export function serverInfo(deps: ServiceDeps, { caller, role }: CallContext): GetServerInfoResponse {
   const { facts, registry, limits, status, samples, noRewards } = deps;
-  const { messageBytesMax, completionBytesMax, ...own } = facts;
-  const { groupsMax, completionsMax, batchSeedsMax } = limits;
   return create(GetServerInfoResponseSchema, {
     server: {
-      ...own,
+      ...facts,
       contract: file_gradus_v1_environment.proto.package,
       environments: registry.environments.length,
       ports: portsOf(deps),
       limits: {
-        messageBytes: BigInt(messageBytesMax),
-        groups: groupsMax,
-        completions: completionsMax,
-        completionBytes: completionBytesMax,
-        batchSeeds: batchSeedsMax,
+        messageBytes: BigInt(limits.maxMessageBytes),
+        groups: limits.maxGroups,
+        completions: limits.maxCompletions,
+        completionBytes: limits.maxCompletionBytes,
+        batchSeeds: limits.maxBatchSeeds,
       },
       startTime: timestampFromMs(status.startedAtMs),
       queues: status.queues().map((queue) => ({ ...queue })),

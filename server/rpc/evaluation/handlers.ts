@@ -93,7 +93,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
 }
 
 function sampleHandlers(deps: ServiceDeps): Handlers {
-  const { evaluations, limits } = deps;
+  const { evaluations, streamWindow } = deps;
   return {
     async listPendingTasks(request, { signal }) {
       const id = readId(request);
@@ -111,8 +111,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
     async *submitCompletions(requests, context) {
       const work = (request: wire.SubmitCompletionsRequest, stepAside: () => void) =>
         submitOne(deps, request, context, stepAside);
-      for await (const replies of mapConcurrently(requests, (each) => [each], limits.streamWindow, work))
-        yield* replies;
+      for await (const replies of mapConcurrently(requests, (each) => [each], streamWindow, work)) yield* replies;
     },
     async batchSubmitCompletions({ completions }, context) {
       const results = await Promise.all(completions.map((request) => submitOne(deps, request, context, nothing)));

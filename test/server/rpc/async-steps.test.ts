@@ -59,11 +59,26 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const record: Parameters<typeof createAsyncScorer>[0]["record"] = (runId, item) =>
     recordItem({ runs, onFailure }, runId, item);
   const asyncScorer = createAsyncScorer({ ...shared, resources, record });
-  const limits = { groupsMax: 16, completionsMax: 16, batchSeedsMax: 16, streamWindow: 2, messageBytesMax: 1e6 };
+  const limits = {
+    maxGroups: 16,
+    maxCompletions: 16,
+    maxBatchSeeds: 16,
+    maxMessageBytes: 1e6,
+    maxCompletionBytes: 1000,
+  };
   // A limit of 0 keeps no samples.
   const samples = { bytesMax: 0 };
   const noRewards = createNoRewards();
-  const deps = { runs, scorer, asyncScorer, samples, noRewards, onFailure, limits } as unknown as ServiceDeps;
+  const deps = {
+    runs,
+    scorer,
+    asyncScorer,
+    samples,
+    noRewards,
+    onFailure,
+    limits,
+    streamWindow: 2,
+  } as unknown as ServiceDeps;
   const run = async (): Promise<void> => {
     const policy = mixturePolicy();
     await runs.create(
