@@ -396,21 +396,16 @@ function stateFrom({ head, issued, memory, rowPages, isWhole: _whole, ...lists }
 }
 
 /** Reads the parts of a state one by one. Throws a FormatError for data that encodeState did not write. */
-export interface StateReader<Spec, Key extends InstanceKey> {
-  take(part: Uint8Array): void;
-  end(): RunState<Spec, Key>;
-}
-
-export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, Key>): StateReader<Spec, Key> {
+export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, Key>) {
   let reading: Reading | undefined;
   return {
-    take(bytes) {
+    take(bytes: Uint8Array): void {
       const { part } = messageOf(wire.StatePartSchema, bytes, "the state");
       if (reading !== undefined) takePart(reading, part, codecs);
       else if (part.case === "head") reading = startReading(headFrom(part.value, codecs));
       else throw otherFormat("the state");
     },
-    end() {
+    end(): RunState<Spec, Key> {
       if (reading?.isWhole !== true) throw new FormatError("the state ends too early");
       return stateFrom(reading) as RunState<Spec, Key>;
     },

@@ -13,8 +13,6 @@ import type {
   EvaluationPage,
   ListedEvaluation,
   OpenEvaluation,
-  PendingPage,
-  SamplePage,
   SampleQuery,
 } from "./evaluation.ts";
 import { makeReport, type Report } from "./report.ts";
@@ -26,7 +24,6 @@ import {
   listSamples,
   type Submission,
   submit,
-  type Submitted,
 } from "./evaluation-samples.ts";
 import { openSuite, type Suite } from "./open-suite.ts";
 import { createSuiteTasks } from "./suite-tasks.ts";
@@ -37,31 +34,7 @@ export interface EvaluationReport {
   readonly report: Report;
 }
 
-export interface Evaluations {
-  /** Returns the suites that this server can issue. */
-  suites(): readonly Suite[];
-  /** Creates an evaluation, or returns the existing one. */
-  create(id: string, choice: EvaluationChoice): Promise<Result<Evaluation>>;
-  get(id: string): Promise<Result<Evaluation>>;
-  /** Returns evaluations in the order of their ids; `afterId` "": from the first. `suite` "": of all suites. */
-  list(afterId: string, limit: number, suite: string): Promise<EvaluationPage>;
-  /** Deletes an evaluation with its samples. */
-  remove(id: string): Promise<Result<null>>;
-  /**
-   * Holds an evaluation that nobody holds; the returned function releases it. Calls `onLost` when another client may
-   * hold it.
-   */
-  hold(id: string, onLost: () => void): Promise<Result<Release>>;
-  /** Returns tasks with missing samples, after an ordinal (−1: from the start). */
-  pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
-  /**
-   * Scores and stores a completion. If the caller leaves, its wait for a resource ends; `stepAside` is called when the
-   * submission begins to wait for one.
-   */
-  submit(submission: Submission, caller: Caller, stepAside: () => void): Promise<Result<Submitted>>;
-  samples(id: string, query: SampleQuery): Promise<Result<SamplePage>>;
-  report(id: string): Promise<Result<EvaluationReport>>;
-}
+export type Evaluations = ReturnType<typeof createEvaluations>;
 
 /** The stored form of an evaluation. */
 interface Body extends EvaluationChoice {
@@ -91,19 +64,16 @@ function openStored(suites: Parameters<typeof findSuite>[0], stored: StoredEvalu
   return { kind: "ok", value: { ...choice, createdAtMs, id: stored.id, key: stored.key, of: found.value } };
 }
 
-export function createEvaluations(deps: EvaluationDeps): Evaluations {
+export function createEvaluations(deps: EvaluationDeps) {
   const context: Context = { ...deps, tasks: createSuiteTasks(deps) };
   const opened = deps.suites.map((definition) => ({
     definition,
     result: openSuite(deps.registry, definition, deps.sources),
   }));
   const open = (stored: StoredEvaluation): Result<OpenEvaluation> => openStored(opened, stored);
-  const find = async (id: string): Promise<Result<OpenEvaluation>> => {
-    const stored = await deps.store.find(id);
-    return stored === undefined ? noEvaluation(id) : open(stored);
-  };
   const withOpen = async <T>(id: string, work: (open: OpenEvaluation) => Promise<Result<T>>): Promise<Result<T>> => {
-    const found = await find(id);
+    const stored = await deps.store.find(id);
+    const found = stored === undefined ? noEvaluation(id) : open(stored);
     return found.kind === "ok" ? work(found.value) : found;
   };
   const stateOf = async ({ of, key, ...rest }: OpenEvaluation): Promise<Evaluation> => {
@@ -116,8 +86,10 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
   };
 
   return {
-    suites: () => opened.flatMap(({ result }) => (result.kind === "open" ? [result.suite] : [])),
-    create: async (id, asked) => {
+    /** Returns the suites that this server can issue. */
+    suites: (): readonly Suite[] => opened.flatMap(({ result }) => (result.kind === "open" ? [result.suite] : [])),
+    /** Creates an evaluation, or returns the existing one. */
+    create: async (id: string, asked: EvaluationChoice): Promise<Result<Evaluation>> => {
       const found = findSuite(opened, asked.suite, asked.suiteVersion);
       if (found.kind !== "ok") return found;
       const suite = found.value;
@@ -131,32 +103,44 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
         return other ?? { kind: "ok", value: await stateOf(open) };
       });
     },
-    get: (id) => withOpen(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
-    list: async (afterId, limit, suite) => {
+    get: (id: string) => withOpen<Evaluation>(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
+    /** Returns evaluations in the order of their ids; `afterId` "": from the first. `suite` "": of all suites. */
+    list: async (afterId: string, limit: number, suite: string): Promise<EvaluationPage> => {
       const found = await deps.store.list(afterId, limit + 1);
       const page = found.slice(0, limit);
       const items: ListedEvaluation[] = [];
       for (const stored of page) if (suite === "" || bodyOf(stored).suite === suite) items.push(await listed(stored));
       return { items, next: found.length > limit ? page.at(-1)?.id : undefined };
     },
-    remove: async (id) => {
+    /** Deletes an evaluation with its samples. */
+    remove: async (id: string): Promise<Result<null>> => {
       const stored = await deps.store.find(id);
       if (stored === undefined || !(await deps.store.remove(stored.key))) return noEvaluation(id);
       return { kind: "ok", value: null };
     },
-    hold: (id, onLost) =>
-      withOpen(id, async () => {
+    /**
+     * Holds an evaluation that nobody holds; the returned function releases it. Calls `onLost` when another client may
+     * hold it.
+     */
+    hold: (id: string, onLost: () => void) =>
+      withOpen<Release>(id, async () => {
         const release = await deps.holds.hold(id, onLost);
         if (release !== undefined) return { kind: "ok", value: release };
         const message = `another client is completing evaluation "${id}": wait until it is done`;
         return { kind: "failed_precondition", message };
       }),
-    pending: (id, after, limit, signal) => withOpen(id, (open) => findPending(context, open, after, limit, signal)),
-    submit: (submission, caller, stepAside) =>
+    /** Returns tasks with missing samples, after an ordinal (−1: from the start). */
+    pending: (id: string, after: number, limit: number, signal?: AbortSignal) =>
+      withOpen(id, (open) => findPending(context, open, after, limit, signal)),
+    /**
+     * Scores and stores a completion. If the caller leaves, its wait for a resource ends; `stepAside` is called when the
+     * submission begins to wait for one.
+     */
+    submit: (submission: Submission, caller: Caller, stepAside: () => void) =>
       withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),
-    samples: (id, query) => withOpen(id, (open) => listSamples(context, open, query)),
-    report: (id) =>
-      withOpen(id, async (open) => {
+    samples: (id: string, query: SampleQuery) => withOpen(id, (open) => listSamples(context, open, query)),
+    report: (id: string) =>
+      withOpen<EvaluationReport>(id, async (open) => {
         const [evaluation, report] = await Promise.all([stateOf(open), makeReport(context, open)]);
         return { kind: "ok", value: { evaluation, suite: open.of, report } };
       }),

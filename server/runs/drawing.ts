@@ -20,17 +20,8 @@ export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 /** Returns further events to write with a draw, from the state after the draw. Must be pure. */
 type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
 
-export interface Drawing<Spec, Key extends InstanceKey> {
-  /**
-   * Draws the next update batch, or joins the current draw. Only the events of the draw's first caller are written with
-   * it. When all callers have left, the draw ends, and its instances are kept for the next one.
-   */
-  draw(signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome>;
-  /** Makes the first update batch's tasks before they are asked for. If `signal` aborts, those not drawn are forgotten. */
-  readonly prepare: (signal: AbortSignal) => Promise<void>;
-  /** Stops making tasks ahead of draws. */
-  stop(): void;
-}
+/** Draws of a run. */
+export type Drawing<Spec, Key extends InstanceKey> = ReturnType<typeof drawing<Spec, Key>>;
 
 /** Maximum length, in characters, of the reason for masking an arm. */
 const REASON_LENGTH_MAX = 512;
@@ -159,7 +150,7 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
-): Drawing<Spec, Key> {
+) {
   const { source, clock, log, aheadMax = 0 } = ports;
   let stock = createStock(run, source);
   const stopped = new AbortController();
@@ -181,8 +172,12 @@ export function drawing<Spec, Key extends InstanceKey>(
   };
   let current: ReturnType<typeof begin> | undefined;
   return {
-    draw: (signal, withDraw) => {
-      if (signal.aborted) return Promise.resolve({ kind: "done" });
+    /**
+     * Draws the next update batch, or joins the current draw. Only the events of the draw's first caller are written
+     * with it. When all callers have left, the draw ends, and its instances are kept for the next one.
+     */
+    draw: async (signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
+      if (signal.aborted) return { kind: "done" };
       const going = (current ??= begin(withDraw));
       going.waiting++;
       return new Promise((resolve, reject) => {
@@ -194,13 +189,15 @@ export function drawing<Spec, Key extends InstanceKey>(
         going.outcome.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
       });
     },
-    prepare: async (signal) => {
+    /** Makes the first update batch's tasks before they are asked for. If `signal` aborts, those not drawn are forgotten. */
+    prepare: async (signal: AbortSignal) => {
       if (signal.aborted || run.state().batchesDrawn > 0) return;
       signal.addEventListener("abort", () => {
         if (run.state().batchesDrawn === 0 && current === undefined) stock = createStock(run, source);
       });
       await ahead(AbortSignal.any([stopped.signal, signal]));
     },
+    /** Stops making tasks ahead of draws. */
     stop: () => stopped.abort(),
   };
 }

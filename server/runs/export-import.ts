@@ -35,9 +35,7 @@ import { keptMs } from "./expiry.ts";
 import type { Registry } from "./loaded-runs.ts";
 import { inTurns, nextTurn } from "../base/clock-turns.ts";
 
-export type ExportedRun = Awaited<ReturnType<typeof exportRun>>;
-
-export interface ImportedRun<Spec, Key extends InstanceKey> {
+interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly run: RunView<Spec>;
   /** Current configuration of the run, to which the tasks belong. */
   readonly config: RunConfig<Spec>;

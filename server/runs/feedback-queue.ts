@@ -25,12 +25,7 @@ interface Gathered {
   items: number;
 }
 
-export interface FeedbackQueue {
-  /** Records feedback and returns the status of each item, in order. */
-  readonly record: (runId: string, items: readonly FeedbackItem[]) => Promise<Outcome>;
-}
-
-export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>): FeedbackQueue {
+export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>) {
   const byRun = new Map<string, Gathered>();
 
   const write = async (runId: string, gathered: Gathered): Promise<void> => {
@@ -71,7 +66,8 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<
   };
 
   return {
-    record: (runId, items) => {
+    /** Records feedback and returns the status of each item, in order. */
+    record: (runId: string, items: readonly FeedbackItem[]): Promise<Outcome> => {
       const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
       if (gathered.items + items.length > PENDING_ITEMS_MAX) {
         const message = "too much feedback of the run waits for the store: retry later";

@@ -3,7 +3,7 @@ import type { Store, StoredRecord, StoredRun, Turn } from "../stores/store.ts";
 import { formatWarning, malformedShare } from "../curriculum/malformed-samples.ts";
 import { isDone, type RunState } from "../curriculum/state.ts";
 import type { InstanceKey, Refusal } from "../curriculum/types.ts";
-import { createFollowers, type Follower } from "./followers.ts";
+import { createFollowers } from "./followers.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Log } from "../base/log.ts";
 import type { Ports } from "./dependencies.ts";
@@ -35,25 +35,8 @@ export type RefreshOutcome = "fresh" | Gone | Refusal;
 /** Outcome of one attempt to commit. "again": the state was outdated and has been updated. */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
-export interface LiveRun<Spec, Key extends InstanceKey> {
-  readonly id: string;
-  readonly key: number;
-  state(): RunState<Spec, Key>;
-  isGone(): boolean;
-  /** Applies what other processes have written, and the rows of this server's pools. */
-  refresh(): Promise<RefreshOutcome>;
-  /**
-   * Decides on the newest state, writes the events, and only then applies them and returns. Changes of a run are made
-   * one at a time. `decide` must be pure, because it is called again if another process wrote first.
-   */
-  commit<T>(decide: (state: RunState<Spec, Key>) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal>;
-  /** Calls `callback` after each change, and when the run is gone. Returns a function that ends the calls. */
-  onChange(callback: () => void): () => void;
-  /** Like `onChange`, and reads the store for changes of other processes, once for all followers. */
-  follow(follower: Follower<RefreshOutcome>): () => void;
-  /** Marks the run as deleted. */
-  forget(): void;
-}
+/** A run in memory. */
+export type LiveRun<Spec, Key extends InstanceKey> = ReturnType<typeof liveRun<Spec, Key>>;
 
 /** Returns a holder of the state that notifies its observers of changes. */
 function observed<State>(first: State) {
@@ -70,10 +53,12 @@ function observed<State>(first: State) {
       state = next;
       notify();
     },
+    /** Marks the run as deleted. */
     forget: (): void => {
       deleted = true;
       notify();
     },
+    /** Calls `callback` after each change, and when the run is gone. Returns a function that ends the calls. */
     onChange: (callback: () => void) => {
       callbacks.add(callback);
       return () => callbacks.delete(callback);
@@ -201,7 +186,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   row: StoredRun,
   loaded: RunState<Spec, Key>,
-): LiveRun<Spec, Key> {
+) {
   type Decide<T> = (state: RunState<Spec, Key>) => Decision<T, Spec, Key>;
   type IsAnswered = () => boolean;
   const { store, log, clock, rows, onStale } = ports;
@@ -252,8 +237,14 @@ export function liveRun<Spec, Key extends InstanceKey>(
     id,
     key,
     ...observable,
+    /** Like `onChange`, and reads the store for changes of other processes, once for all followers. */
     follow,
+    /** Applies what other processes have written, and the rows of this server's pools. */
     refresh,
-    commit: (decide) => call((isAnswered) => commit(decide, isAnswered)),
+    /**
+     * Decides on the newest state, writes the events, and only then applies them and returns. Changes of a run are made
+     * one at a time. `decide` must be pure, because it is called again if another process wrote first.
+     */
+    commit: <T>(decide: Decide<T>): Promise<T | Gone | Refusal> => call((isAnswered) => commit(decide, isAnswered)),
   };
 }

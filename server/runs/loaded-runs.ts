@@ -81,33 +81,14 @@ interface Marks {
   readonly damages: Damages;
 }
 
-type Loading<Spec, Key extends InstanceKey> = Promise<Entry<Spec, Key> | undefined>;
-
-export interface Registry<Spec, Key extends InstanceKey> {
-  /** Works on a run. If the run turns out to be deleted, it works once more on the run that has the id now. */
-  withRun<T>(id: string, work: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal>;
-  /** Returns the run of an id, if it is in memory. This does not count as a request, so the run may be dropped. */
-  inMemory(id: string): Promise<LiveRun<Spec, Key> | undefined>;
-  /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
-  recent(limit: number): Promise<readonly LiveRun<Spec, Key>[]>;
-  /**
-   * Masks the arms that depend on a resource, in runs in memory and in runs loaded later. Undefined: the resource is up
-   * again.
-   */
-  maskArms(resource: string, reason: string | undefined): Promise<void>;
-  /** Damaged runs. */
-  readonly damages: Damages;
-  /** Drops a run that was deleted. */
-  forget(key: number): Promise<void>;
-  /** Stops all timers. */
-  close(): void;
-}
+/** Runs in memory. */
+export type Registry<Spec, Key extends InstanceKey> = ReturnType<typeof createRegistry<Spec, Key>>;
 
 async function load<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   { masks, damages }: Marks,
   id: string,
-): Loading<Spec, Key> {
+): Promise<Entry<Spec, Key> | undefined> {
   const { store, source, clock } = ports;
   const row = await store.find(id);
   const state = row && (await readState(store, row, source, clock));
@@ -171,12 +152,13 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
   };
 }
 
-export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Registry<Spec, Key> {
+export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>) {
   const { clock, log, store } = ports;
   const masks = createMasks(ports);
   const damages = createDamages(store, log);
   const runs = cache(ports, { masks, damages });
 
+  /** Drops a run that was deleted. */
   const forget = (key: number): Promise<void> =>
     runs.dropWhere(({ run }) => {
       if (run.key === key) run.forget();
@@ -210,7 +192,8 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
 
   const endSweeps = sweepExpired(ports, onSweep, forget);
   return {
-    withRun: async (id, task) => {
+    /** Works on a run. If the run turns out to be deleted, it works once more on the run that has the id now. */
+    withRun: async <T>(id: string, task: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal> => {
       try {
         for (let tries = 0; tries < 2; tries++) {
           const entry = await runs.get(id);
@@ -224,15 +207,22 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       return notFound(id);
     },
     damages,
+    /** Returns the run of an id, if it is in memory. This does not count as a request, so the run may be dropped. */
     inMemory: runs.peek,
-    recent: async (limit) => {
+    /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
+    recent: async (limit: number) => {
       const all = (await runs.loaded()).filter(({ run }) => !run.isGone());
       all.sort((a, b) => b.askedAtMs - a.askedAtMs || (a.run.id < b.run.id ? -1 : 1));
       return all.slice(0, limit).map(({ run }) => run);
     },
-    maskArms: (resource, reason) =>
+    /**
+     * Masks the arms that depend on a resource, in all runs in memory and in those loaded later, from the next undrawn
+     * update batch on. Undefined: the resource is up again, and the arms are unmasked.
+     */
+    maskArms: (resource: string, reason: string | undefined) =>
       masks.set(resource, reason, async () => (await runs.loaded()).map(({ run }) => run)),
     forget,
+    /** Stops all timers. */
     close: () => {
       endSweeps();
       void runs.dropWhere(() => true);

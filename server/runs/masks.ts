@@ -5,18 +5,7 @@ import type { InstanceKey } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Ports } from "./dependencies.ts";
 
-export interface Masks {
-  /** Records that a resource is down, with the reason, or that it is up again (undefined), and updates the runs. */
-  set<Spec, Key extends InstanceKey>(
-    resource: string,
-    reason: string | undefined,
-    loaded: () => Promise<readonly LiveRun<Spec, Key>[]>,
-  ): Promise<void>;
-  /** Updates a run's masks to the resources that are down now. */
-  bring<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>): Promise<void>;
-  /** Updates the masks of those of these runs for which it failed before. */
-  retry<Spec, Key extends InstanceKey>(runs: readonly LiveRun<Spec, Key>[]): Promise<void>;
-}
+export type Masks = ReturnType<typeof createMasks>;
 
 /** Returns the events that update a run's masks. */
 function changesFor(
@@ -33,18 +22,19 @@ function changesFor(
   });
 }
 
-export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<Spec, Key>): Masks {
+export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<Spec, Key>) {
   const down = new Map<string, string>();
   const whyDown = (resource: string, spec: unknown): string | undefined =>
     down.get(resource) ?? rows?.whyMissing?.(spec as Spec);
-  const bring: Masks["bring"] = async (run) => {
+  /** Updates a run's masks to the resources that are down now. */
+  const bring = async <S, K extends InstanceKey>(run: LiveRun<S, K>): Promise<void> => {
     // Most runs depend on no resource, and their store is not read.
     if (changesFor(run.state(), whyDown).length === 0) return;
     await run.commit((state) => ({ events: changesFor(state, whyDown), value: null }));
   };
   /** Runs whose masks could not be updated. */
   const late = new WeakSet();
-  const bringAll: Masks["retry"] = async (runs) => {
+  const bringAll = async <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]): Promise<void> => {
     const all = await Promise.allSettled(runs.map((run) => bring(run)));
     for (const [i, each] of all.entries()) {
       if (each.status === "fulfilled") continue;
@@ -54,12 +44,19 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
   };
   return {
     bring,
-    set: async (resource, reason, loaded) => {
+    /** Records that a resource is down, with the reason, or that it is up again (undefined), and updates the runs. */
+    set: async <S, K extends InstanceKey>(
+      resource: string,
+      reason: string | undefined,
+      loaded: () => Promise<readonly LiveRun<S, K>[]>,
+    ): Promise<void> => {
       // The resource is recorded before the runs are listed, so that a run loaded meanwhile is masked too.
       if (reason === undefined) down.delete(resource);
       else down.set(resource, reason);
       await bringAll(await loaded());
     },
-    retry: (runs) => bringAll(runs.filter((run) => late.delete(run))),
+    /** Updates the masks of those of these runs for which it failed before. */
+    retry: <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]) =>
+      bringAll(runs.filter((run) => late.delete(run))),
   };
 }

@@ -45,21 +45,19 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
  * Cache of made tasks, by arm and ordinal. Every round of an arm has the same tasks, and solving them again is
  * expensive.
  */
-export interface EvaluationKeys<Key extends InstanceKey> {
-  of(arm: EvaluationArm): Map<number, Key>;
-}
+export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluationKeys<Key>>;
 
 /** Maximum number of tasks in the cache, over all arms of all runs: some tens of megabytes. */
 const KEYS_KEPT_MAX = 2 ** 17;
 
-export function evaluationKeys<Key extends InstanceKey>(): EvaluationKeys<Key> {
+export function evaluationKeys<Key extends InstanceKey>() {
   // An arm object belongs to one run, as long as the run is in memory.
   const kept = new LRUCache<EvaluationArm, Map<number, Key>>({
     maxSize: KEYS_KEPT_MAX,
     sizeCalculation: (_, { tasks }) => tasks,
   });
   return {
-    of(arm) {
+    of(arm: EvaluationArm): Map<number, Key> {
       const known = kept.get(arm) ?? new Map<number, Key>();
       kept.set(arm, known);
       return known;

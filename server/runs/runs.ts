@@ -8,17 +8,9 @@ import {
   differingField,
 } from "../curriculum/check-config.ts";
 import type { RunEvent } from "../curriculum/events.ts";
-import {
-  decideAdvantages,
-  decideClose,
-  type FeedbackItem,
-  type FeedbackStatus,
-  type GroupRef,
-  type ReportedAdvantages,
-} from "../curriculum/feedback.ts";
+import { decideAdvantages, decideClose, type GroupRef, type ReportedAdvantages } from "../curriculum/feedback.ts";
 import { type Ratings, ratedEvent, type RowsRated } from "../curriculum/row-arms.ts";
-import type { RowList } from "../curriculum/row-lists.ts";
-import { type RowReport, rowReport } from "../curriculum/row-report.ts";
+import { rowReport } from "../curriculum/row-report.ts";
 import { rowTable } from "../curriculum/row-table.ts";
 import { decideReopen } from "../curriculum/groups.ts";
 import { decideShape, type NewShape } from "../curriculum/decide-shape.ts";
@@ -38,18 +30,18 @@ import { runView, type RunView, stateView, type StateView, viewOf } from "../cur
 import { encodeChange, encodeSummary } from "./journal.ts";
 import { preparation } from "./drawing.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
-import { type HistoryPart, type HistoryReading, readHistory } from "./history.ts";
-import { type ListItem, listing, type Page } from "./listing.ts";
+import { type HistoryReading, readHistory } from "./history.ts";
+import { listing } from "./listing.ts";
 import { gone } from "./live-run.ts";
 import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../curriculum/ineffective-changes.ts";
-import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
-import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./next-evaluation.ts";
+import { nextBatch, type NextBatchRequest } from "./next-batch.ts";
+import { evaluationKeys, type EvaluationRequest, nextEvaluation } from "./next-evaluation.ts";
 import { keptMs } from "./expiry.ts";
-import { type Groups, type GroupsRequest, getGroups } from "./get-groups.ts";
+import { type GroupsRequest, getGroups } from "./get-groups.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { change, createRegistry, read, type Registry, within } from "./loaded-runs.ts";
-import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./export-import.ts";
+import { exportRun, importRun } from "./export-import.ts";
 import { watchRun } from "./watch.ts";
 
 /** Effect of a control change. */
@@ -72,99 +64,23 @@ function recentRun(state: RunState): RecentRun {
   return { ...stateView(state), usefulShare };
 }
 
-export interface Runs<Spec, Key extends InstanceKey> {
-  /** Creates a run. If it exists with the same configuration, it is returned unchanged. */
-  create(
-    runId: string,
-    config: RunConfig<Spec>,
-    /** Initial pass rates of the rows of its arms. Unset: none. */
-    rated?: readonly RowsRated[],
-  ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
-  get(runId: string): Promise<Result<RunView<Spec>>>;
-  /** Returns the names of a run's incarnations. The first one is unique among all runs that ever had the id. */
-  incarnations(runId: string): Promise<Result<readonly string[]>>;
-  /** Lists runs by id. `afterId` "": from the first. */
-  list(afterId: string, limit: number): Promise<Page<ListItem, string>>;
-  /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
-  recent(limit: number): Promise<readonly RecentRun[]>;
-  /**
-   * The last arguments of the following operations: `by` is the name of the caller's token, for the history; unset: not
-   * known. `validateOnly`: the operation only returns the result that it would have.
-   */
-  remove(runId: string, by?: string): Promise<Result<null>>;
-  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
-  /** Returns tasks of an evaluation arm. */
-  nextEvaluation(runId: string, request: EvaluationRequest): Promise<Result<EvaluationBatch<Spec, Key>>>;
-  /** Records feedback and returns the status of each item, in order. Simultaneous calls are written together. */
-  recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
-  reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
-  closeGroups(
-    runId: string,
-    groups: readonly GroupRef[],
-    reason: string,
-    by?: string,
-    validateOnly?: boolean,
-  ): Promise<Result<readonly FeedbackStatus[]>>;
-  reopenGroups(runId: string, groups: readonly GroupRef[], by?: string): Promise<Result<readonly FeedbackStatus[]>>;
-  groups(runId: string, request: GroupsRequest): Promise<Result<Groups<Spec, Key>>>;
-  updateShape(runId: string, shape: NewShape<Spec>, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  updatePolicy(runId: string, policy: Policy, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /** Sets weights by arm id. Other arms keep theirs. */
-  setWeights(
-    runId: string,
-    weights: Readonly<Record<string, number>>,
-    by?: string,
-    validateOnly?: boolean,
-  ): Promise<Result<AppliesFrom>>;
-  /** Sets pass rates of an arm's rows. */
-  rateRows(runId: string, ratings: Ratings, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /** Returns the knowledge of at most `limit` rows of an arm, from `from` on. `arm` is its index. */
-  rows(runId: string, arm: number, from: number, limit: number): Promise<Result<RowReport>>;
-  /** Returns the rows of pools that a run knows. */
-  lists(runId: string): Promise<Result<readonly RowList[]>>;
-  /** Advances the policy to its next part, if it has one. */
-  advance(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /**
-   * Masks the arms that depend on a resource, in all runs in memory and in those loaded later, from the next undrawn
-   * update batch on. Undefined: the resource is up again, and the arms are unmasked.
-   */
-  maskArms(resource: string, reason: string | undefined): Promise<void>;
-  /** Returns the number of damaged runs that still exist. */
-  damaged(): number;
-  pause(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  resume(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
-  /** Exports the whole state and the newest part of the history. The export is not authenticated. */
-  export(runId: string): Promise<Result<ExportedRun>>;
-  /**
-   * Imports an export, under its own id (runId undefined) or another one. An existing run keeps its control unless
-   * `restoreControl` is set.
-   */
-  import(
-    state: Uint8Array,
-    runId: string | undefined,
-    by?: string,
-    restoreControl?: boolean,
-  ): Promise<Result<ImportedRun<Spec, Key>>>;
-  /**
-   * Yields the current state, then the state after each change, at least `intervalMs` after the one before. It ends
-   * when the run is deleted, when `signal` aborts, or after a refusal.
-   */
-  watch(runId: string, signal: AbortSignal, intervalMs?: number): Promise<Result<AsyncIterable<Result<StateView>>>>;
-  /** Reads the history from position `from` on. 0: from the start. */
-  history(runId: string, from: number, limit: number, reading?: HistoryReading): Promise<Result<HistoryPart>>;
-  /** Stops timers. The caller closes the store. */
-  close(): void;
-}
-
-type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
+/**
+ * Operations on runs. In each, `by` is the name of the caller's token, for the history; unset: not known. With
+ * `validateOnly` an operation only returns the result that it would have.
+ */
+export type Runs<Spec, Key extends InstanceKey> = ReturnType<typeof createRuns<Spec, Key>>;
 
 function keeping<Spec, Key extends InstanceKey>(
   { store, clock, source, rows, newIncarnation, onRemoved, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove"> {
-  type All = Runs<Spec, Key>;
+) {
   const prepare = preparation<Spec, Key>(clock);
-  const create: All["create"] = async (runId, config, rated = []) => {
+  /** `rated`: initial pass rates of the rows of its arms. */
+  const create = async (
+    runId: string,
+    config: RunConfig<Spec>,
+    rated: readonly RowsRated[] = [],
+  ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>> => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
     // An existing run goes on, even if it could not be created today.
@@ -191,7 +107,7 @@ function keeping<Spec, Key extends InstanceKey>(
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
-  const remove: All["remove"] = async (runId, by) => {
+  const remove = async (runId: string, by?: string): Promise<Result<null>> => {
     const row = await store.find(runId);
     if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
     log?.info({ run: runId, by }, "a run was deleted, as a caller asked");
@@ -202,21 +118,21 @@ function keeping<Spec, Key extends InstanceKey>(
   };
 
   return {
+    /** Creates a run. If it exists with the same configuration, it is returned unchanged. */
     create,
-    get: (runId) => read(registry, runId, runView<Spec, Key>),
-    incarnations: (runId) => read(registry, runId, ({ incarnations }) => incarnations),
+    get: (runId: string) => read(registry, runId, runView<Spec, Key>),
+    /** Returns the names of a run's incarnations. The first one is unique among all runs that ever had the id. */
+    incarnations: (runId: string) => read(registry, runId, ({ incarnations }) => incarnations),
     remove,
   };
 }
 
-function feedingBack<Spec, Key extends InstanceKey>(
-  registry: Registry<Spec, Key>,
-  clock: Clock,
-): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups" | "reopenGroups" | "groups"> {
+function feedingBack<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>, clock: Clock) {
   const feedback = feedbackQueue(registry);
   return {
+    /** Records feedback and returns the status of each item, in order. Simultaneous calls are written together. */
     recordFeedback: feedback.record,
-    reportAdvantages: (runId, reports) =>
+    reportAdvantages: (runId: string, reports: readonly ReportedAdvantages[]) =>
       change(registry, runId, (state) => {
         if (state.config.feedbackSource !== "reported") {
           return { kind: "failed_precondition", message: "the run's feedback_source is not REPORTED" };
@@ -224,7 +140,7 @@ function feedingBack<Spec, Key extends InstanceKey>(
         const { statuses, groups } = decideAdvantages(state, reports);
         return { events: groups.length > 0 ? [{ kind: "reported", groups }] : [], value: statuses };
       }),
-    closeGroups: (runId, refs, reason, by, validateOnly) => {
+    closeGroups: (runId: string, refs: readonly GroupRef[], reason: string, by?: string, validateOnly?: boolean) => {
       const decide = (state: RunState<Spec, Key>) => {
         const { statuses, cursors } = decideClose(state, refs);
         const closed = { kind: "closed", cursors, reason, cause: "" } as const;
@@ -232,7 +148,7 @@ function feedingBack<Spec, Key extends InstanceKey>(
       };
       return change(registry, runId, decide, by, validateOnly);
     },
-    reopenGroups: (runId, refs, by) => {
+    reopenGroups: (runId: string, refs: readonly GroupRef[], by?: string) => {
       const decide = (state: RunState<Spec, Key>) => {
         const { statuses, cursors } = decideReopen(state, refs);
         const reopened = { kind: "reopened", cursors, atMs: clock.now() } as const;
@@ -240,7 +156,8 @@ function feedingBack<Spec, Key extends InstanceKey>(
       };
       return change(registry, runId, decide, by);
     },
-    groups: (runId, request) => within(registry, runId, ({ run }) => getGroups(run, clock, request)),
+    groups: (runId: string, request: GroupsRequest) =>
+      within(registry, runId, ({ run }) => getGroups(run, clock, request)),
   };
 }
 
@@ -255,14 +172,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
 }
 
 /** Returns the operations for control changes. A change without effect writes no events. */
-function controlling<Spec, Key extends InstanceKey>(
-  registry: Registry<Spec, Key>,
-  clock: Clock,
-): Operations<
-  Spec,
-  Key,
-  "updateShape" | "updatePolicy" | "setWeights" | "rateRows" | "advance" | "pause" | "resume" | "maskArms" | "damaged"
-> {
+function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>, clock: Clock) {
   type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean | undefined];
   const control = (
     [runId, by, validateOnly]: Asked,
@@ -277,7 +187,7 @@ function controlling<Spec, Key extends InstanceKey>(
     return change(registry, runId, decideAll, by, validateOnly);
   };
   return {
-    updateShape: (runId, shape, by, validateOnly) =>
+    updateShape: (runId: string, shape: NewShape<Spec>, by?: string, validateOnly?: boolean) =>
       control(
         [runId, by, validateOnly],
         (state) => {
@@ -286,14 +196,15 @@ function controlling<Spec, Key extends InstanceKey>(
         },
         (state) => ofShape(state, shape),
       ),
-    updatePolicy: (runId, policy, by, validateOnly) =>
+    updatePolicy: (runId: string, policy: Policy, by?: string, validateOnly?: boolean) =>
       control(
         [runId, by, validateOnly],
         (state) =>
           checkPolicy({ ...state, policy }) ?? checkParts(state.config, policy) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
-    setWeights: (runId, changed, by, validateOnly) => {
+    /** Sets weights by arm id. Other arms keep theirs. */
+    setWeights: (runId: string, changed: Readonly<Record<string, number>>, by?: string, validateOnly?: boolean) => {
       const weightsIn = ({ config, weights: old }: RunState): readonly number[] =>
         config.arms.map(({ id }, i) => (Object.hasOwn(changed, id) ? changed[id] : old[i]) ?? 0);
       return control(
@@ -306,34 +217,42 @@ function controlling<Spec, Key extends InstanceKey>(
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
-    rateRows: (runId, ratings, by, validateOnly) => control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
-    advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
-    maskArms: (resource, reason) => registry.maskArms(resource, reason),
+    /** Sets pass rates of an arm's rows. */
+    rateRows: (runId: string, ratings: Ratings, by?: string, validateOnly?: boolean) =>
+      control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
+    /** Advances the policy to its next part, if it has one. */
+    advance: (runId: string, by?: string, validateOnly?: boolean) => control([runId, by, validateOnly], advanced),
+    maskArms: registry.maskArms,
+    /** Returns the number of damaged runs that still exist. */
     damaged: () => registry.damages.count(),
-    pause: (runId, by, validateOnly) =>
+    pause: (runId: string, by?: string, validateOnly?: boolean) =>
       control(
         [runId, by, validateOnly],
         ({ paused }) => (paused ? [] : [{ kind: "paused", by: by ?? "", atMs: clock.now() }]),
         ofPause,
       ),
-    resume: (runId, by, validateOnly) =>
+    resume: (runId: string, by?: string, validateOnly?: boolean) =>
       control([runId, by, validateOnly], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
   };
 }
 
-export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Runs<Spec, Key> {
+export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>) {
   const { clock } = ports;
   const registry = createRegistry(ports);
   const keys = evaluationKeys<Key>();
   return {
     ...keeping(ports, registry),
+    /** Lists runs by id. `afterId` "": from the first. */
     list: listing(ports, registry),
     ...feedingBack(registry, clock),
     ...controlling(registry, clock),
-    nextBatch: (runId, request) =>
+    nextBatch: (runId: string, request: NextBatchRequest) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, ports, request)),
-    nextEvaluation: (runId, request) => within(registry, runId, ({ run }) => nextEvaluation(run, ports, keys, request)),
-    export: (runId) =>
+    /** Returns tasks of an evaluation arm. */
+    nextEvaluation: (runId: string, request: EvaluationRequest) =>
+      within(registry, runId, ({ run }) => nextEvaluation(run, ports, keys, request)),
+    /** Exports the whole state and the newest part of the history. The export is not authenticated. */
+    export: (runId: string) =>
       within(registry, runId, async ({ run }) => {
         const here = await run.refresh();
         if (here !== "fresh") return here;
@@ -341,18 +260,31 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         // If the run was deleted meanwhile, its history could not be read, so the export would lack it.
         return (await run.refresh()) === "fresh" ? ok(exported) : gone;
       }),
-    history: (runId, from, limit, reading) =>
+    /** Reads the history from position `from` on. 0: from the start. */
+    history: (runId: string, from: number, limit: number, reading?: HistoryReading) =>
       within(registry, runId, async ({ run }) => readHistory(ports.store, run, { from, limit, ...reading })),
-    rows: (runId, arm, from, limit) =>
+    /** Returns the knowledge of at most `limit` rows of an arm, from `from` on. `arm` is its index. */
+    rows: (runId: string, arm: number, from: number, limit: number) =>
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
-    import: (state, runId, by, restoreControl = false) =>
+    /**
+     * Imports an export, under its own id (runId undefined) or another one. An existing run keeps its control unless
+     * `restoreControl` is set.
+     */
+    import: (state: Uint8Array, runId: string | undefined, by?: string, restoreControl = false) =>
       importRun(ports, registry, state, { runId, by, restoreControl }),
-    lists: (runId) => read(registry, runId, ({ lists }) => lists),
-    recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
-    watch: async (runId, signal, intervalMs) => {
+    /** Returns the rows of pools that a run knows. */
+    lists: (runId: string) => read(registry, runId, ({ lists }) => lists),
+    /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
+    recent: async (limit: number) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
+    /**
+     * Yields the current state, then the state after each change, at least `intervalMs` after the one before. It ends
+     * when the run is deleted, when `signal` aborts, or after a refusal.
+     */
+    watch: async (runId: string, signal: AbortSignal, intervalMs?: number) => {
       const found = await read(registry, runId, () => null);
       return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal, intervalMs)) : found;
     },
+    /** Stops timers. The caller closes the store. */
     close: () => registry.close(),
   };
 }

@@ -43,16 +43,7 @@ export interface CommitQueueParts {
   readonly onProblem: (problem: string | undefined) => void;
 }
 
-export interface CommitQueue {
-  ask(asked: readonly Asked[]): void;
-  /**
-   * Checks that the file is still there and, if `isDoubtful`, writes to it to see whether writing works. Then copies
-   * the log to the file, which SQLite would otherwise do within a commit that somebody waits for.
-   */
-  look(isDoubtful: boolean): void;
-  /** Does the waiting work, then calls back. */
-  close(closed: () => void): void;
-}
+export type CommitQueue = ReturnType<typeof commitQueue>;
 
 interface Job extends Asked {
   /** Time by performance.now() until which the job waits for a lock. */
@@ -76,7 +67,7 @@ function failure(job: Job, error: unknown): Reply {
   return mayPass(error) ? unavailable(job, message) : { kind: "failed", id: job.id, message, stack };
 }
 
-export function commitQueue(parts: CommitQueueParts): CommitQueue {
+export function commitQueue(parts: CommitQueueParts) {
   const { store, busyTimeoutMs, answer, onProblem } = parts;
   const waiting: Record<Kind, Job[]> = { write: [], read: [], bulk: [] };
   const writer = createWriter(parts);
@@ -129,19 +120,24 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
   goOn();
 
   return {
-    ask: (asked) => {
+    ask: (asked: readonly Asked[]): void => {
       const untilMs = performance.now() + busyTimeoutMs;
       const access: Readonly<Record<string, Kind>> = store.access;
       for (const each of asked) waiting[access[each.method] ?? "read"].push({ ...each, untilMs });
       turn();
     },
-    look: (isDoubtful) => {
+    /**
+     * Checks that the file is still there and, if `isDoubtful`, writes to it to see whether writing works. Then copies
+     * the log to the file, which SQLite would otherwise do within a commit that somebody waits for.
+     */
+    look: (isDoubtful: boolean): void => {
       lost = parts.lost();
       if (lost === undefined && (isDoubtful || writer.problem() !== undefined)) writer.probe();
       if (lost === undefined) writer.copyLog();
       tell();
     },
-    close: (closed) => {
+    /** Does the waiting work, then calls back. */
+    close: (closed: () => void): void => {
       onClosed = closed;
       next ??= setImmediate(turn);
     },

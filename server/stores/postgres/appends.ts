@@ -59,16 +59,7 @@ interface Job extends Asked {
   readonly reject: (error: unknown) => void;
 }
 
-export interface Appends {
-  append(key: number, append: Append): Promise<Appended>;
-  turn(key: number): Promise<Turn>;
-  /** Stores the end of a run, as somebody has read it. */
-  learn(end: End): void;
-  /** Returns whether a run's event at a version differs from the last event at that version that this process knows. */
-  isOther(key: number, version: number, hash: Uint8Array): boolean;
-  /** Waits for the requested appends. */
-  close(): Promise<void>;
-}
+export type Appends = ReturnType<typeof createAppends>;
 
 /** Returns a unique id for an append. */
 export function newWriter(): Buffer {
@@ -170,7 +161,7 @@ export async function write(
 }
 
 /** Calls `onWritten` after the commit with the key of each run that was written to. */
-export function createAppends(commits: Connections, turns: Connections, onWritten: (key: number) => void): Appends {
+export function createAppends(commits: Connections, turns: Connections, onWritten: (key: number) => void) {
   const ends = rememberedEnds();
   const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
     attempt({ connection, ends, isDoubtful }, asked);
@@ -220,10 +211,14 @@ export function createAppends(commits: Connections, turns: Connections, onWritte
   };
 
   return {
-    append: (key, append) => queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
+    append: (key: number, append: Append) =>
+      queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
     turn,
+    /** Stores the end of a run, as somebody has read it. */
     learn: ends.learn,
-    isOther: (key, version, hash) => isOtherEnd(ends.of(key), { version, hash }),
+    /** Returns whether a run's event at a version differs from the last event at that version that this process knows. */
+    isOther: (key: number, version: number, hash: Uint8Array) => isOtherEnd(ends.of(key), { version, hash }),
+    /** Waits for the requested appends. */
     close: queue.close,
   };
 }

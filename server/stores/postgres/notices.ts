@@ -17,15 +17,7 @@ const NAMED_MAX = 256;
 /** Time from a failure to the next attempt, in milliseconds. */
 const RETRY_MS = 5000;
 
-export interface Notices {
-  /** Tells the other servers that this one wrote to a run. */
-  readonly tell: (key: number) => void;
-  /** Calls back when another server wrote to a run, until the returned function is called. */
-  readonly listen: (key: number, onChange: () => void) => () => void;
-  readonly close: () => void;
-}
-
-export function createNotices(url: string, calls: Connections): Notices {
+export function createNotices(url: string, calls: Connections) {
   const name = randomUUID();
   const heard = new EventEmitter().setMaxListeners(0);
   const written = new Set<number>();
@@ -62,17 +54,19 @@ export function createNotices(url: string, calls: Connections): Notices {
   };
 
   return {
-    tell: (key) => {
+    /** Tells the other servers that this one wrote to a run. */
+    tell: (key: number): void => {
       written.add(key);
       if (!isSending) void send();
     },
-    listen: (key, onChange) => {
+    /** Calls back when another server wrote to a run, until the returned function is called. */
+    listen: (key: number, onChange: () => void) => {
       // The connection is opened at the first call, so a process in which nothing waits has none.
       if (ear === undefined) connect();
       heard.on(String(key), onChange);
       return () => heard.off(String(key), onChange);
     },
-    close: () => {
+    close: (): void => {
       isClosed = true;
       void ear?.end();
     },
