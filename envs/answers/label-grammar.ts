@@ -100,7 +100,7 @@ export function pastSayingInTex(text: string, at: number): number | undefined {
   return closed ?? first(verbEnds(text, at), (end) => past(TEX_END, text, end));
 }
 
-/** Returns the offset behind what follows a noun, and the opened marks that are closed by then. */
+/** Returns the offset after the words and marks that follow a noun. `closed`: the opened marks that are closed there. */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));
 }

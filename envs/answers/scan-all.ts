@@ -14,7 +14,7 @@ export interface MarkedAnswer {
   /** Start of its text, without marks and outer white space. */
   readonly start: number;
   readonly end: number;
-  /** Offset behind its closing mark. For an answer line, behind the line. */
+  /** Offset after the closing mark of the answer, or after an answer line. */
   readonly markedEnd: number;
 }
 

@@ -112,7 +112,7 @@ function tooLong(): Parsed<string> {
 const BLOCKS_MAX = 256;
 /** Matches what opens or closes a fence or a multi-line string. Lines without a match are skipped. */
 const MARKS = /`{3}|~{3}|"{3}|'{3}/g;
-/** Maximum number of marks that are compared to close fences. Each search may run to the end of the text. */
+/** Maximum number of marks that the searches for closing fences compare. Each search may run to the end of the text. */
 const LOOKED_AT_MAX = 2 ** 18;
 
 /** Returns the fenced blocks (CommonMark 4.5). A block that nothing closes extends to the end. */

@@ -29,8 +29,9 @@ export interface Changes {
   readonly all: Numbers;
   /** Factor for the earlier numbers. 0 if `all` is set, so that the field takes no space. */
   readonly scale: number;
-  /** Arms that differ from the scaled earlier numbers, and their numbers. */
+  /** Indices of the arms whose numbers differ from the scaled earlier numbers. */
   readonly at: readonly number[];
+  /** Numbers of these arms, in the same order. */
   readonly to: Numbers;
 }
 

@@ -199,7 +199,7 @@ interface PolicyInForce {
   readonly weights: readonly number[];
 }
 
-/** Progress of a run. */
+/** Progress of a run, against which a changed configuration is checked. */
 interface RunProgress {
   /** Tasks to train on that are already drawn. */
   readonly prompts: number;

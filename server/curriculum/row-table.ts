@@ -32,7 +32,7 @@ export function rateOf(step: number): number {
 }
 
 export interface RowRecord {
-  /** Samples seen and solved, in parts of a SAMPLE. */
+  /** Samples seen and solved. A sample counts as SAMPLE units, and older samples as fewer. */
   readonly seen: number;
   readonly solved: number;
   /** Number of groups in succession in which every sample was solved. */

@@ -16,7 +16,7 @@ import { scoreOf, type Student } from "./student.ts";
 
 /** An update batch of a simulated run. */
 export interface Step {
-  /** Number of sampled tasks by arm: the drawn ones, and the released ones of a reserve. */
+  /** Number of tasks by arm whose completions were sampled, including tasks that were released from the reserve. */
   readonly counts: readonly number[];
   /** Probabilities of the draw by arm. */
   readonly probabilities: readonly number[];

@@ -33,7 +33,7 @@ interface Marks {
   readonly looks: number;
 }
 
-/** Marks of the charts of a view, by the panel that each stands in; without a chart: what the panel says. */
+/** Returns the marks of the charts of a view by panel, or the panel's text if it has no chart. */
 async function marksOf(page: Page): Promise<Readonly<Record<string, Marks | string>>> {
   return page.evaluate<Record<string, Marks | string>>(`(() => {
     const isDrawn = (element) => {

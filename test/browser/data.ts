@@ -9,7 +9,7 @@ import { complete } from "../support/scripted-policy.ts";
 
 const gradus = join(import.meta.dirname, "../../cli/gradus");
 
-/** A run of which all that is there was done by the command line. */
+/** Creates a run entirely with the command line. */
 export async function driveByCommandLine(address: string, folder: string): Promise<void> {
   const file = join(folder, "run.yaml");
   const arm = (id: string, environment: string, level: string) =>
@@ -28,7 +28,7 @@ export async function driveByCommandLine(address: string, folder: string): Promi
 /** Server flags that make it accept and keep the completions of `hostile`, one of which has a megabyte. */
 export const keeping = { keepSamples: "8", maxCompletionBytes: "2097152" };
 
-/** Wrong answers, and right ones, of which a model wrote more than it should. */
+/** Wrong answers, and right ones in completions with surplus text. */
 export const hostile = [
   '<script>window.hostile = "ran"</script><answer>[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0]</answer>',
   '<img src="x" onerror="window.hostile = 1"><a href="javascript:window.hostile = 1">here</a>',
@@ -54,7 +54,7 @@ export async function driveHostile(client: GradusClient): Promise<void> {
   await client.batchStep([{ task: first, completions: hostile }]);
 }
 
-/** One in this many tasks of a suite is answered. */
+/** Share of a suite's tasks that are answered: one in this many. */
 const ANSWERED_OF = 8;
 
 /** Two evaluations of one suite by models that are right now and then, of a part of its tasks. */

@@ -1,4 +1,4 @@
-/** Lists are live: what happens on the server shows up while one looks, and nothing is asked for by a page that is hidden. */
+/** Tests of lists: they show changes on the server at once, and a hidden page requests nothing. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openServer, type TestServer } from "../support/in-process.ts";

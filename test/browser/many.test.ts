@@ -82,7 +82,7 @@ test("many update batches are drawn in as many steps as can be told apart, and f
   await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
   await page.getByText(`${BATCHES.toLocaleString("en")} drawn`).waitFor();
   expect(await page.getByRole("list", { name: "Arms" }).getByRole("listitem").count()).toBe(8);
-  // Looking at it in another way asks for nothing again, and what comes after it is asked for alone.
+  // Another view of the same history requests nothing again, and then only the new records.
   await opened.go("#/runs/long/changes");
   await page.getByText("Nothing was changed since the run was created.").waitFor();
   await goOn(operator, run, 1);

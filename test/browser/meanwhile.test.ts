@@ -269,7 +269,7 @@ test("a change is not made with what was typed since its effect was told, not ev
     const area = dialog.querySelector("textarea");
     area.value = '{"mixture": {"smoothing": 0.5}}';
     area.dispatchEvent(new Event("input", { bubbles: true }));
-    // Before anything else happens, what was typed is there.
+    // The typed text is there before anything else happens.
     for (let turns = 0; turns < 10; turns++) await undefined;
     return [before, !button.disabled];
   })()`);

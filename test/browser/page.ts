@@ -1,4 +1,4 @@
-/** The page: calls the server that its address names, and posts what came back to where the page is from. */
+/** Page for tests: calls the server in its address, and posts the results to the page's own origin. */
 import { createClient, GradusError, rewardOf } from "../../clients/ts/src/web.ts";
 
 const parameters = new URL(import.meta.url).searchParams;

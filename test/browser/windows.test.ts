@@ -1,4 +1,4 @@
-/** Many windows of the page on live runs: they share what a browser has of connections, and let go of it. */
+/** Tests of many windows of the page on live runs: they share the browser's connections and release them. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Charts of what there is little of: none, one batch, nothing feasible, and of much and of all sorts. */
+/** Tests of charts with little data (none, one batch, no feasible answer) and with much data of all kinds. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { type HistoryRecord, HistoryRecordSchema, ReportSchema } from "../../clients/ts/src/public.ts";

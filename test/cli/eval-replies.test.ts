@@ -147,7 +147,7 @@ describe("gradus eval", () => {
   });
 
   test.concurrent.each(["here", "on a server"])("two commands of one evaluation do not both ask, %s", async (where) => {
-    // The first command's requests are never answered, and what comes after them is.
+    // The endpoint never answers the first command's requests, and answers later ones.
     await using server = await startChatServer((request, index) =>
       index < 2 ? { kind: "silence" } : { kind: "answer", content: middlingAnswer(request, index) },
     );

@@ -1,4 +1,7 @@
-/** The image's health check, in environments as files of Compose make them: a variable without a value is none. */
+/**
+ * Tests of the image's health check with the environments that Compose makes. A variable without a value counts as
+ * unset.
+ */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-/** `report.html`: what a reader gets without a script, and nothing of what a model wrote as markup. */
+/** Tests of `report.html`: it can be read without a script, and shows a model's words only as text. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ReportSchema } from "../../clients/ts/src/index.ts";

@@ -1,4 +1,7 @@
-/** A run whose curriculum over rows begins with what a model did: from CSV, and from a report of gradus eval. */
+/**
+ * Tests of a run whose curriculum over rows begins with a model's pass rates: from CSV, and from a report of gradus
+ * eval.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

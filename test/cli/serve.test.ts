@@ -13,7 +13,7 @@ const here = { cwd: folder.path };
 /** Data folder of the servers that are started while the first one runs. */
 const there = { cwd: second.path };
 
-/** A server for all who leave it as it was. */
+/** Server for all tests that do not change it. */
 let ours: Serving;
 beforeAll(async () => {
   ours = await startServing(here);

@@ -1,4 +1,4 @@
-/** Tables of commands: their columns, the last one wrapped, and what thousands of rows cost. */
+/** Tests of tables of commands: their columns, wrapping of the last one, and the time for thousands of rows. */
 import { expect, test } from "vitest";
 import { table } from "../../cli/print.ts";
 

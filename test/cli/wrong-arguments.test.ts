@@ -1,4 +1,4 @@
-/** Every command with wrong files and wrong words: none ends as a failure of ours, and each says what to mend. */
+/** Tests of every command with wrong files and words: no bug of ours shows, and each error names the remedy. */
 import type { Argument, Command, Option } from "commander";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -30,7 +30,7 @@ const balancer = manifests("balancer.yaml");
 const configuration = balancer.find(({ kind }) => kind === "ConfigMap")?.data?.["haproxy.cfg"] ?? "";
 const ruled = readFileSync("deploy/haproxy.cfg", "utf8").split("\n");
 
-/** Settings without comments, and without what says where the servers are and how they are asked. */
+/** Returns the settings without comments, and without the servers' addresses and checks. */
 const settings = (lines: readonly string[]): readonly string[] =>
   lines
     .map((line) => line.trim())

@@ -93,7 +93,7 @@ test("calls of one connection go to both replicas; one that hangs is left, with 
   const began = performance.now();
   await Promise.all(Array.from({ length: 20 }, (_, seed) => made(proxy.client, seed)));
   process.kill(a.pid, "SIGCONT");
-  // Far below every deadline: nobody waited for it to come back.
+  // The time is far below every deadline, so nobody waited for the server to come back.
   expect(performance.now() - began).toBeLessThan(30_000);
 });
 

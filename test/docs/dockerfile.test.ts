@@ -41,7 +41,7 @@ function copyLines() {
   });
 }
 
-/** Lays what `make image` does in a context, of a package that holds nothing, and does the COPY lines by BuildKit's library. */
+/** Lays out an empty package as `make image` does, and runs the COPY lines with BuildKit's library. */
 function copied(folder: string): string {
   const [source, context, root] = ["package", "context", "root"].map((name) => join(folder, name)) as [
     string,
@@ -65,7 +65,7 @@ function copied(folder: string): string {
   const go = programOf(["go"], "golang-go");
   execFileSync(go, ["build", "-o", program, "."], { cwd: resolve("test/docs/copies"), stdio: "inherit" });
   const args = [context, root, JSON.stringify(copyLines())];
-  // Only root gives files away. Others do so in a namespace of users, as engines without root do.
+  // Only root may change a file's owner. Engines without root do it in a user namespace.
   if (process.getuid?.() === 0) execFileSync(program, args);
   else execFileSync("unshare", ["--map-auto", "--map-root-user", program, ...args]);
   return root;

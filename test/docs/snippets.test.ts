@@ -172,7 +172,8 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
     const [program = "", first = ""] = command.split(" ");
     switch (program) {
       case "make":
-        // `make test` is what runs this; the others take minutes. CI runs check and test, and the evidence has the demo.
+        // `make test` runs this test, and the other commands take minutes. CI runs check and test, and the evidence
+        // covers the demo.
         return expect(targets).toContain(first);
       case "python": {
         // Programs that run for minutes: that they start and know the flags.
@@ -188,7 +189,7 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
         return expect(command).toMatch(/^(npm install|pip install|docker build) /);
       case "npx":
       case "curl": {
-        // Where a command of runs is given no server, it is the one that `make serve` starts.
+        // Commands on runs without a server use the one that `make serve` starts.
         const ofServer = /^npx gradus run (?!start)/.test(command) ? { GRADUS_SERVER: server.address } : {};
         // npx remembers by folder where a package's command was; a cache of this test's own knows no earlier checkout.
         const npm_config_cache = join(folder.path, "npm");

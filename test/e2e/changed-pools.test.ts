@@ -1,4 +1,7 @@
-/** A pool's file changes while a server is down: rates of the earlier file are refused, and the run says what changed. */
+/**
+ * Tests of a pool's file that changes while the server is down: it refuses rates of the old file, and the run reports
+ * the change.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

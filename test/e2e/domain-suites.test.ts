@@ -1,4 +1,7 @@
-/** Evaluations of rows: each domain's suite, QA crossed both ways, and what is exported of self-samples (Omni-Thinker 5.2). */
+/**
+ * Tests of evaluations of rows: each domain's suite, both QA formats crossed, and exports of self-samples (Omni-Thinker
+ * 5.2).
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Programs that sit in the sandbox: each is its own loss, and nobody waits behind more than one of them. */
+/** Tests of programs that only wait in the sandbox: each harms only itself, and others wait for at most one of them. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -108,7 +108,7 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
   const textOf = (i: number) =>
     `<think></think><answer>${"A text of more than twelve letters. ".repeat(i + 2)}</answer>`;
   const { taskId, groupId } = tasks[0]!;
-  // At once, where the judge takes one at a time: what waits is begun by what has ended.
+  // The calls arrive together, and the judge takes one at a time. The end of one request begins the next.
   const stepping = [environments, http].map((client, i) =>
     client.step({ taskId, groupId, sampleIndex: i, completion: textOf(i) }, { headers: headersOf(3 + i) }),
   );

@@ -33,7 +33,7 @@ const config: RunChoice = { ...plain, dynamicSampling: { oversampleMax: 3 } };
 const wrong = "<think>hm</think><answer>1 + 1</answer>";
 const none = "I do not know.";
 
-/** Both samples alike, or an expression and no answer, which have different rewards. */
+/** Two equal completions, or an expression and no answer, whose rewards differ. */
 const alike = (task: Task) => ({ task, completions: [none, none] });
 const mixed = (task: Task) => ({ task, completions: [wrong, none] });
 

@@ -20,7 +20,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Jobs of the workers, by what they do: "running" or "waiting". */
+/** Number of the workers' jobs by state: "running" or "waiting". */
 async function jobs(of: string): Promise<number> {
   const text = await (await fetch(`${server.httpAddress}/metrics`)).text();
   return Number(new RegExp(`^gradus_worker_jobs_${of} (\\d+)$`, "m").exec(text)?.[1]);
@@ -81,7 +81,7 @@ describe("limits", () => {
     environment: "test/endless",
     difficulty: { case: "parameters", value: { values: { max: 1e6 } } },
   } as const;
-  /** Six numbers with one way to the target, of which there are hardly any: each draw is searched in full. */
+  /** Six numbers with exactly one solution are rare, so the generator searches each draw in full. */
   const barren = {
     environment: "countdown",
     difficulty: {

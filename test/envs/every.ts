@@ -48,7 +48,7 @@ export const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 /** Environments without graded facts: their answers have an objective, or are right or wrong. */
 export const ungraded: readonly SyncEnvironment[] = synchronous.filter(({ grading }) => grading === undefined);
 
-/** A generated task; or a row of the pool that ships, of another split where the pool has none of this one. */
+/** Returns a generated task, or a row of the pool that ships, from another split if the pool has none in this one. */
 export function issue({ environment, level }: Case<Environment>, seed: bigint, split: Split): Issued {
   const result =
     environment.generator === undefined

@@ -17,7 +17,7 @@ import { hostileTexts } from "../envs/hostile.ts";
 import { mutated } from "../envs/mutated.ts";
 import { expectWellFormed } from "./looks.ts";
 
-/** At the papers' levels: so that a report of a thousand pictures can still be opened. */
+/** Checks the size at the papers' levels, so that a report of a thousand pictures can still be opened. */
 const BYTES_MAX = 60_000;
 /** Largest picture, in bytes, for any parameters and any answer that can be read. */
 const BYTES_MAX_EVER = 1_000_000;
@@ -73,7 +73,10 @@ describe.each(drawing)("$title", (each) => {
 /** Each environment draws one in this many of the hostile texts, the next one others: all use one code to escape. */
 const TURNS = 4;
 
-/** Each at its first level, the smallest: what a text does to a picture does not depend on how much else is in it. */
+/**
+ * Draws each environment at its first and smallest level, because the rest of a picture does not change the effect of a
+ * text.
+ */
 const drawers = [...new Map(drawing.toReversed().map((each) => [each.environment, each])).values()];
 
 describe.each(drawers.map((each, i) => ({ ...each, i, id: each.environment.id })))("$id", (each) => {

@@ -7,7 +7,7 @@ import { compareMath, readMath } from "../../envs/math/value.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
-/** How math judges an answer beside a gold. */
+/** Returns math's verdict on an answer for a gold. */
 function judged(gold: string, answer: string): string {
   const [expected, given] = [readMath(gold), readMath(answer)];
   if (expected.kind === "malformed") throw new Error(`the gold ${gold} cannot be read: ${expected.reason}`);
@@ -55,7 +55,7 @@ describe("math", () => {
   );
 });
 
-/** Rows of which each stands for a report. */
+/** Rows, each of which stands for one report. */
 const ROWS = {
   sums: { problem: "What is six times seven?", answer: 42 },
   twin: { problem: "What is six times eight?", answer: 48, id: "q1" },

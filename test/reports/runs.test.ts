@@ -1,4 +1,4 @@
-/** Public reports of what trainers and their data lost elsewhere, each played here; README.md lists them. */
+/** Replays public reports of losses by other trainers and their data. README.md lists them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Split, type Task } from "../../proto/gen/gradus/v1/task_pb.js";
 import { handleOf, runOf, type TestRun } from "../e2e/services/run-of.ts";

@@ -38,7 +38,7 @@ function resultOf(task: Task, digest: string): SampleResult {
   if (chance < 0.05) return { kind: "terminal", reason: "too_large" };
   const reward = chance < 0.4 ? 1 : chance < 0.7 ? 0.1 : chance < 0.8 ? 1 / 3 : 0;
   if (reward > 0) return { kind: "reward", reward, solved: reward === 1 };
-  // Some models never keep the format, of which runs warn; and some break it in more ways than a run tells apart.
+  // Some models never keep the format, so that runs warn. Some break it in more ways than a run distinguishes.
   const violation = VIOLATIONS[Math.floor(chance * 1e4) % VIOLATIONS.length];
   return { kind: "reward", reward, solved: false, ...(violation !== undefined && { malformed: violation }) };
 }

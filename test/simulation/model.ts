@@ -202,7 +202,7 @@ export function createModel() {
     },
     reopens: (): readonly GroupRef[] => reopens,
 
-    /** Returns what a client must remember of its question. */
+    /** Returns the model's state at a request, which the client must remember. */
     asking: (): Asked => ({ askedAt: moments++, known: order }),
     /** Groups that a client was told of. */
     toldOf(groups: readonly ToldGroup[], asked: Asked): void {
@@ -214,7 +214,7 @@ export function createModel() {
     selected: (selection: Selection): void => void selections.push(selection),
     selections: (): readonly Selection[] => selections,
 
-    /** Records tasks that were given out. `fresh`: the caller asked for tasks that nobody had. */
+    /** Records issued tasks. `fresh`: the caller asked for tasks that were never issued. */
     given(given: readonly Task[], fresh: boolean): void {
       for (const task of given) {
         const name = `${task.incarnation}/${task.cursor}`;
@@ -249,7 +249,7 @@ export function createModel() {
       for (const [incarnation, at] of seen.get(runId) ?? []) if (at < askedAt) superseded.add(incarnation);
     },
 
-    /** Returns the number of acknowledgements, all of which are in an export that is asked for now. */
+    /** Returns the number of acknowledgements. An export that is requested now contains all of them. */
     acknowledgements: (): number => order,
     exported(saved: Uint8Array, acknowledgements: number): void {
       const { incarnation, version } = readHead(saved);

@@ -30,7 +30,7 @@ function deliver<T>({ world }: Network, label: string, server: Server, operation
   const done = new Promise<T | undefined>((resolve) => {
     world.after(world.delayMs(2), `${label} reaches ${server.name}`, () => {
       if (!server.isAlive()) return resolve(undefined);
-      // A rejection is a failure of the server: the client learns that something failed, and not what was done.
+      // A rejection is a failure of the server. The client learns that something failed, but not what was done.
       operation(server, leaving.signal).then(resolve, (error: unknown) => {
         world.note(`${label} failed: ${(error as Error).message}`);
         resolve(undefined);

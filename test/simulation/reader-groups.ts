@@ -109,7 +109,7 @@ export function closed(reader: Reader, cursors: readonly number[]): void {
   countClosed(reader.run);
 }
 
-/** Reopens groups with their results, and takes away what their arms counted of them. */
+/** Reopens groups with their results, and subtracts these from the arms' counts. */
 export function reopened(reader: Reader, cursors: readonly number[], atMs: number): void {
   const { run, faults } = reader;
   for (const cursor of cursors) {

@@ -24,7 +24,7 @@ export function readMalformed(message: MalformedRecord | undefined): ReadMalform
   return { kinds, samples, malformed, counts, whole: share ?? null };
 }
 
-/** Counts one more training sample. `fault` is called for what no sound journal has. */
+/** Counts one more training sample. `fault` is called for content that no sound journal has. */
 export function countMalformed(
   record: ReadMalformed,
   { reward, malformed: index, malformedKind: kind }: Pick<Sample, "reward" | "malformed" | "malformedKind">,

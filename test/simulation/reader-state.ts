@@ -92,7 +92,7 @@ export type Config = { readonly [name: string]: Data };
 export interface ReadRun {
   runId: string;
   version: number;
-  /** The configuration as it is written. */
+  /** Configuration in its stored form. */
   config: Config;
   /** Configuration at the run's creation; null: it has not changed. */
   configCreated: Config | null;

@@ -24,9 +24,9 @@ export interface Segment {
   readonly incarnation: string;
   /** Number of the segment's first event, from 0. */
   readonly from: number;
-  /** For an import: the incarnation whose state was put back, and the number of its events. */
+  /** Set for an import: the incarnation whose state was restored, and the number of its events. */
   readonly base: { readonly incarnation: string; readonly version: number } | undefined;
-  /** For an import: whether the control of the existing run stayed. */
+  /** Set for an import: whether the existing run kept its control. */
   readonly keepsControl: boolean;
   readonly entries: Entry[];
   /** Groups with reported advantages. */

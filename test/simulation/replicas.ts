@@ -88,7 +88,7 @@ const AGAIN_TRAINERS = 4;
 // A run that is deleted and created again while it is trained.
 
 interface Recreated {
-  /** By incarnation: the samples that were acknowledged as recorded. */
+  /** Acknowledged samples by incarnation. */
   readonly recorded: Map<string, Set<string>>;
   /** Incarnations whose deletion was acknowledged. */
   readonly deleted: Set<string>;

@@ -25,7 +25,7 @@ import {
 import type { NetworkFaults } from "./network.ts";
 import type { ServerFaults } from "./server.ts";
 
-/** How a run's trainers share its groups. */
+/** Way in which a run's trainers share its groups. */
 export type Sharing =
   /** Each trainer has samples of its own. */
   | "split"
@@ -179,7 +179,7 @@ export function scenarioFor(rng: Rng): Scenario {
 export function sourceFor(bulk: number): TaskSource {
   const make = ({ arm: { id }, ordinal, seed }: Place): Made => {
     const text = hashKey(seed).slice(0, 16);
-    // Now and then there is no instance, and the scarce arm has few.
+    // Sometimes there is no instance, and the scarce arm has only few.
     if (text.startsWith("0")) return { kind: "none", message: "there is none" };
     const hash = id === "scarce" ? hashKey("scarce", Number.parseInt(text.slice(0, 4), 16) % 24).slice(0, 16) : text;
     return { kind: "task", key: { hash, name: `${id}:${ordinal}${" ".repeat(bulk)}` } };

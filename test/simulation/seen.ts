@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { readState } from "./reader-state.ts";
 
-/** Record of what trainers saw and were told. */
+/** Record of the tasks and responses that trainers received. */
 export interface Seen {
   /** Everything about a task that must not depend on the server, by run and cursor. */
   readonly tasks: Map<string, string>;
-  /** The reward, or the reason why there is none, by run, cursor and sample. */
+  /** Reward, or the reason why there is none, by run, cursor and sample. */
   readonly rewards: Map<string, string>;
   /** The state between two update batches, without times and names, by run and number of drawn batches. */
   readonly states: Map<string, unknown>;

@@ -11,7 +11,7 @@ export interface Server {
   readonly runs: Runs;
   readonly world: World;
   isAlive(): boolean;
-  /** Kills the server as kill -9 does: all its work stops, and nobody is told. */
+  /** Kills the server as kill -9 does: all its work stops without notice. */
   kill(): void;
 }
 
@@ -32,12 +32,12 @@ export interface Ground {
   readonly faults: ServerFaults;
   /** Stretches of time in which nothing can be stored, or made, by anyone. */
   readonly outages: { store: boolean; source: boolean };
-  /** By name, with the reason. */
+  /** Resources that are down, by name, with the reason. */
   readonly resourcesDown: Map<string, string>;
   readonly newIncarnation: () => string;
 }
 
-/** How a server differs from a sound one: a bug that was planted to see that it is found. */
+/** Planted bug of the server, to check that the simulation finds it. */
 export interface Plant {
   readonly store?: (store: Store, ground: Ground) => Store;
   readonly runs?: (runs: Runs, ground: Ground) => Runs;
@@ -90,7 +90,7 @@ export function startServer(ground: Ground, name: string, plant: Plant = {}): Se
     newIncarnation: plant.newIncarnation?.(ground) ?? ground.newIncarnation,
     ...(faults.aheadMax > 0 && { aheadMax: faults.aheadMax }),
   });
-  // A server finds out by itself what is down.
+  // The server finds out by itself which resources are down.
   for (const resource of ground.resourcesDown.keys()) {
     world.after(world.delayMs(20), `${name} looks for ${resource}`, () => {
       if (alive) void runs.maskArms(resource, ground.resourcesDown.get(resource));

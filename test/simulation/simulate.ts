@@ -1,4 +1,4 @@
-/** One seed from its first event to the verdict. */
+/** Simulates one seed from its first event to the verdict. */
 // First: it changes how the code under test is loaded.
 import "./zlib-in-line.ts";
 import { readState } from "../../server/runs/journal.ts";
@@ -37,7 +37,7 @@ export interface Outcome {
   /** Samples whose record was acknowledged. */
   readonly samples: number;
   readonly events: number;
-  /** How often what happened. */
+  /** Number of occurrences by event. */
   readonly faults: ReadonlyMap<string, number>;
   /** Equal for two runs of one seed. */
   readonly digest: string;
@@ -117,7 +117,7 @@ async function answer(simulation: Simulation, runId: string, tasks: readonly Tas
   }
 }
 
-/** Once nothing goes wrong any more, a run goes on: from its first open batch to two batches past what was drawn. */
+/** After the last fault a run continues: from its first open batch to two batches past the drawn ones. */
 async function finish(simulation: Simulation, runId: string): Promise<void> {
   const found = await get(simulation, runId);
   if (found?.kind !== "ok") return;
@@ -225,7 +225,7 @@ function told({ simulation: { model, ground } }: Built): Pick<Outcome, "violatio
   return { violations: model.violations, events: ground.world.events(), digest: ground.world.digest() };
 }
 
-/** How to play a seed again. */
+/** Returns the command that replays a seed. */
 export function replayOf(seed: number): string {
   return `SIMULATION_SEED=${seed} SIMULATION_TRACE=1 node node_modules/vitest/vitest.mjs run test/simulation -t whatever`;
 }

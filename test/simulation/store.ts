@@ -1,9 +1,9 @@
-/** One store for all servers of a world; it outlives them, and what each of them sees of it. */
+/** Store for all servers of a world. It outlives them, and each server sees it through a view of its own. */
 import { memoryStore } from "../../server/stores/memory.ts";
 import { type Store, StoreUnavailable } from "../../server/stores/store.ts";
 import type { World } from "./world.ts";
 
-/** A journal as it was committed, whether or not its run is still there. */
+/** Committed journal, whether or not its run still exists. */
 export interface KeptJournal {
   readonly runId: string;
   readonly events: readonly Uint8Array[];
@@ -15,7 +15,7 @@ export interface SharedStore {
   journals(): ReadonlyMap<number, KeptJournal>;
 }
 
-/** A memory store that keeps the journals of deleted runs, for whoever checks. */
+/** Memory store that keeps the journals of deleted runs for the final checks. */
 export function sharedStore(): SharedStore {
   const kept = new Map<number, { readonly runId: string; readonly events: Uint8Array[] }>();
   const store = memoryStore();
@@ -38,7 +38,7 @@ export function sharedStore(): SharedStore {
   };
 }
 
-/** Probabilities of what goes wrong with one operation. */
+/** Probabilities of the faults of one operation. */
 export interface StoreFaults {
   /** The store refuses the operation, and writes nothing. */
   readonly unavailable: number;
@@ -65,7 +65,7 @@ export function storeOf(
           });
         const fail = (error: Error): void => reply(() => reject(error));
         const execute = async (): Promise<void> => {
-          // The store may still do what a dead process asked for; nobody hears of it.
+          // The store may still complete an operation of a dead process, which nobody learns of.
           if (!process.isAlive() && !world.fault("store acts for a dead server", 0.5)) return;
           if (process.storeIsDown() || world.fault("store unavailable", faults.unavailable))
             return fail(new StoreUnavailable("the store is unavailable"));

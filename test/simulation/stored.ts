@@ -1,4 +1,4 @@
-/** Reads what a server that has ended left behind, in its SQLite file and in its exports. */
+/** Reads the data of a server that has ended, from its SQLite file and its exports. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 

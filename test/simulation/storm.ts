@@ -9,10 +9,10 @@ import type { Rng } from "../../envs/lib/rng.ts";
 import type { Postgres } from "../support/postgres.ts";
 import type { Replica, Replicas } from "../support/replicas.ts";
 
-/** How long a replica is stopped. */
+/** Time for which a replica is stopped, in milliseconds. */
 export const PAUSE_MS = 3_000;
 
-/** A way to the database, which can be told what to do when its replica asks next. */
+/** Connection to the database that can inject a fault into its replica's next query. */
 export interface Link {
   readonly port: number;
   /** The next request's answer is not heard, and the connection is cut. */
@@ -52,7 +52,7 @@ export async function startLink(target: number): Promise<Link> {
       }
     });
     database.on("data", (bytes) => {
-      // The database has done what it was asked, and nobody hears of it.
+      // The database has executed the query, and the reply is lost.
       if (isCut) replica.destroy();
       else replica.write(bytes);
     });
@@ -84,7 +84,7 @@ export interface Storm {
   readonly count: (fault: string) => void;
 }
 
-/** A replica is stopped in the middle of what it asks of its store, with all the locks that it has there. */
+/** Stops a replica in the middle of a transaction, with all its locks. */
 async function stopForAWhile({ count }: Storm, replica: Replica, link: Link | undefined): Promise<void> {
   await Promise.race([
     sleep(2_000),
@@ -100,7 +100,7 @@ async function stopForAWhile({ count }: Storm, replica: Replica, link: Link | un
   process.kill(pid, "SIGCONT");
 }
 
-/** One of: kill, stop, database, cut, judge. */
+/** Kind of fault: kill, stop, database, cut or judge. */
 export async function oneFault(storm: Storm, fault: string): Promise<void> {
   const { rng, replicas, links, postgres, judge, count } = storm;
   const i = rng.int(0, replicas.all.length - 1);
@@ -109,7 +109,7 @@ export async function oneFault(storm: Storm, fault: string): Promise<void> {
     case "kill":
       await replica.kill("SIGKILL");
       count("replica killed");
-      // A server whose connection is cut while it opens the database ends, and that is for whoever watches over it.
+      // A server whose connection is cut while it opens the database ends. Its supervisor restarts it.
       links[i]?.calm();
       return replica.start();
     case "stop":

@@ -17,17 +17,17 @@ import {
   type Simulation,
 } from "./clients.ts";
 
-/** One trainer's life, from one start to its end. */
+/** Life of one trainer, from a start to its end. */
 interface Life {
   readonly simulation: Simulation;
   readonly runId: string;
   readonly rank: number;
-  /** Counts starts: what is generated after one is not what was before. */
+  /** Number of starts. After a start, other completions are generated than before. */
   readonly start: number;
   isOver(): boolean;
 }
 
-/** How often a batch that waits for feedback is asked for before the trainer looks where the run stands. */
+/** Number of requests for a batch that waits for feedback, after which the trainer checks the run's state. */
 const PATIENCE = 4;
 
 /** The completion that this trainer makes of a sample. */
@@ -55,7 +55,7 @@ async function deliver(life: Life, items: readonly FeedbackItem[]): Promise<bool
     const shuffled = world.chance(0.5) ? world.rng.shuffle(left) : left;
     const size = world.rng.int(1, Math.max(1, left.length));
     const sent = shuffled.slice(0, size);
-    // Now and then another completion of a sample that was sent, or one that was sent before.
+    // Sometimes sends a second, different completion of a sample.
     const another = sent.filter(() => world.chance(0.03)).map((item) => ({ ...item, digest: `${item.digest}!` }));
     const statuses = await sendSamples(simulation, runId, [...sent, ...another.map(rescored)]);
     if (statuses === undefined) {
@@ -105,7 +105,7 @@ async function work(life: Life, tasks: readonly Task[]): Promise<boolean> {
     return outcomes.includes(true);
   }
   const stale = await deliverAll(life, tasks);
-  // Some change their mind about what was dropped, or closed for its time.
+  // Some trainers reopen groups that they dropped or that timed out.
   const again = tasks.filter((task) => dropped.includes(task) || world.chance(0.01));
   if (stale || again.length === 0 || !world.chance(0.5)) return stale;
   if ((await reopenGroups(simulation, runId, again)) > 0) world.count("groups opened again");
@@ -122,7 +122,10 @@ async function deliverAll(life: Life, tasks: readonly Task[]): Promise<boolean> 
   return outcomes.includes(true);
 }
 
-/** Where a trainer that knows nothing begins: at the first batch that is not closed; undefined: at what is new. */
+/**
+ * Returns the cursor at which a restarted trainer begins: the first batch that is not closed. Undefined: the first new
+ * task.
+ */
 async function firstOpen({ simulation, runId }: Life): Promise<number | undefined> {
   const found = await get(simulation, runId);
   if (found === undefined) return 0;
@@ -145,7 +148,7 @@ async function goOn(life: Life): Promise<void> {
   );
 }
 
-/** Asks for more from a cursor on, or for what is new, and works on it. */
+/** Requests tasks from a cursor on, or new ones, and completes them. */
 async function step(life: Life, cursor: number | undefined): Promise<"done" | "again" | number> {
   const { simulation, runId } = life;
   const { world } = simulation.ground;
@@ -161,7 +164,7 @@ async function step(life: Life, cursor: number | undefined): Promise<"done" | "a
   return stale ? "again" : nextCursor;
 }
 
-/** With cursors of its own: after waiting in vain it looks where the run stands. */
+/** With cursors of its own, the trainer checks the run's state after waiting in vain. */
 async function trainByCursor(life: Life, last: number): Promise<void> {
   let waits = 0;
   let cursor = await firstOpen(life);
@@ -174,7 +177,7 @@ async function trainByCursor(life: Life, last: number): Promise<void> {
   }
 }
 
-/** Without cursors: it is given what nobody had, and takes up what is open where there is nothing new. */
+/** Without cursors, the trainer gets tasks that were never issued, and takes up open ones if there are none. */
 async function trainByNeed(life: Life, last: number): Promise<void> {
   let reached = 0;
   await goOn(life);

@@ -141,7 +141,7 @@ async function takeControl(runs: Runs, store: Store, { state }: Kept, now: RunCo
   const here = value(await runs.get(RUN)).state;
   const changed = isDeepStrictEqual(here.policy, policy) ? null : policy;
   const { length, ...shape } = shapeOf(now, { kind: "reshaped", config, policy: changed });
-  // A run that is shorter than what was drawn of it draws no more.
+  // A run whose length is below the number of drawn tasks draws no more.
   const isShorter = length > 0 && length < state.prompts;
   value(await runs.updateShape(RUN, { ...shape, length: isShorter ? state.prompts : length }));
   const weights = config.arms.flatMap(({ id, removed }, i) => (removed ? [] : [[id, state.weights[i] ?? 0] as const]));
@@ -269,7 +269,7 @@ function inOrder(say: (deed: Deed) => Promise<void>) {
   };
 }
 
-/** Where the first draw differs, in words; undefined: nowhere. */
+/** Returns the first difference of the draws, in words. Undefined: there is none. */
 export async function firstDifference(
   journals: Journals,
   journal: Read,
@@ -286,7 +286,7 @@ export async function firstDifference(
     nextTurn: (go: () => void) => queueMicrotask(go),
   };
   const runs = createRuns<Spec, Key>({ store, source, clock, newIncarnation: () => "undisturbed" });
-  // Nothing is closed for its time: what was, is among the events.
+  // No group times out in the replay. The events contain the time-outs.
   const config = { ...created.config, groupTimeoutMs: undefined };
   const { incarnation } = value(await runs.create(RUN, config)).run.state;
   const say = (deed: Deed): Promise<void> => feed(runs, incarnation, deed);
@@ -311,7 +311,8 @@ export async function firstDifference(
       order.add(deedsOf(event));
       continue;
     }
-    // Draws that do not wait for feedback say what they took in; others take in all of the batches that are due.
+    // Draws that do not wait for feedback name the groups that they used. Others use all groups of the batches that are
+    // due.
     const { fold, cursor, tasks } = event;
     if (fold.kind === "groups" && reopens) await order.beforeDraw(fold.ranges);
     else if (fold.kind === "groups")

@@ -1,4 +1,6 @@
-/** Whether the runs of a store are, read back by a server, what the independent reader makes of their journals. */
+/**
+ * Checks whether the runs that a server reads back equal those that the independent reader builds from their journals.
+ */
 import type { InstanceKey } from "../../server/curriculum/types.ts";
 import { encodeState } from "../../server/curriculum/state-codec.ts";
 import type { Clock } from "../../server/base/clock.ts";

@@ -1,4 +1,6 @@
-/** The model held against the journals: what was acknowledged is there once, and what is there was sent. */
+/**
+ * Compares the model with the journals: every acknowledged sample is recorded once, and every recorded sample was sent.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { Acknowledged, Model } from "./model.ts";
 import type { KnownResult } from "./told.ts";
@@ -23,7 +25,7 @@ export interface Journals {
   readonly byIncarnation: ReadonlyMap<string, Place>;
 }
 
-/** Whether a journal's result is what a client knows of it. */
+/** Returns whether a journal's result agrees with the client's knowledge. */
 function agrees(written: Data | undefined, result: KnownResult | undefined): boolean {
   if (result === undefined) return true;
   if (result.kind === "terminal") return written === result.reason;
@@ -133,7 +135,7 @@ export function mustHold(journals: Journals, model: Model, incarnation: string):
   }
 }
 
-/** The last state of a run has what it must, rollbacks or not. */
+/** Checks the last state of a run, with or without rollbacks. */
 function checkState(journals: Journals, { reading, runId }: Read, model: Model): void {
   const groups = new Map<number, ReadGroup>();
   for (const { cursor, groups: list } of reading.run.batches)
@@ -142,7 +144,7 @@ function checkState(journals: Journals, { reading, runId }: Read, model: Model):
   const first = Math.min(...groups.keys());
   for (const { cursor, sample, digest, result } of mustHold(journals, model, last)) {
     const group = groups.get(cursor);
-    // An imported state has forgotten what closed long before it was exported.
+    // An imported state has forgotten groups that closed long before its export.
     if (group === undefined && cursor < first) continue;
     const there = group?.results[sample] ?? undefined;
     const isThere = group?.digests[sample] === digest && (there === undefined || agrees(there, result));
@@ -163,7 +165,7 @@ function checkImports({ byIncarnation }: Journals, model: Model): void {
 export function judge(journals: Journals, model: Model): void {
   const { all, byIncarnation } = journals;
   const count = all.reduce((sum, { reading }) => sum + reading.segments.length, 0);
-  // Nothing can be told apart then.
+  // Two incarnations with one name could not be distinguished.
   if (count !== byIncarnation.size) return model.violate(`${count} incarnations have ${byIncarnation.size} names`);
   checkJournals(journals, model);
   checkAcknowledged(journals, model);

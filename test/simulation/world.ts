@@ -25,16 +25,16 @@ export interface World {
   fault(kind: string, probability: number): boolean;
   /** About as long as given, and now and then many times as long. */
   delayMs(typicalMs: number): number;
-  /** Plans an event; what it returns cancels it. */
+  /** Plans an event. Returns a function that cancels it. */
   after(delayMs: number, label: string, action: () => void): () => void;
   /** Resolves after a time. */
   sleep(delayMs: number, label: string): Promise<void>;
   /** A line of the trace. */
   note(line: string): void;
   count(kind: string): void;
-  /** From now on no fault happens. */
+  /** Ends all faults. */
   calmDown(): void;
-  /** Plays events until the work is done. Throws where there is none left, or when the limit is passed. */
+  /** Plays events until the work is done. Throws if no event is left, or when the limit is passed. */
   play<T>(work: Promise<T>, limitMs: number): Promise<T>;
   readonly faults: ReadonlyMap<string, number>;
   /** Events played so far. */

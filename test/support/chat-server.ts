@@ -25,7 +25,7 @@ export type Behaviour =
       readonly usage?: object;
     }
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly message?: string }
-  /** A reply of any kind, and what comes after it. */
+  /** Reply of any kind, and the bytes after it. */
   | {
       readonly kind: "raw";
       readonly body: string;

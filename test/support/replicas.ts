@@ -1,4 +1,4 @@
-/** Several servers of one store behind HAProxy, each of which can be killed, stopped for a while, and started again. */
+/** Starts several servers of one store behind HAProxy. Each can be killed, stopped for a while, and restarted. */
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";

@@ -31,7 +31,7 @@ export function adscRun(overrides: Partial<RunChoice> = {}): RunChoice {
   };
 }
 
-/** Returns a line of what the policy knows of a task, apart from ids. It is the same in two equal runs. */
+/** Returns a line with the policy's view of a task, without ids. Equal runs give equal lines. */
 export function taskLine(task: SeenTask): string {
   const { numbers, target } = task.hints?.metadata ?? {};
   return `${task.cursor} ${task.armId} ${numbers} -> ${target}`;

@@ -1,4 +1,4 @@
-/** For vitest's globalSetup: stops the PostgreSQL server that test files share, if one of them has started it. */
+/** Stops the PostgreSQL server that test files share, if one of them has started it. Used as vitest's globalSetup. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ declare module "vitest" {
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), "gradus-shared-"));
   project.provide("sharedPostgres", folder);
-  // If this process is killed, a shell does what the returned function does.
+  // If this process is killed, a shell does the work of the returned function.
   const callOff = whenGone(
     'data=$(readlink "$1/server") && kill -QUIT "$(head -n 1 "$data/data/postmaster.pid")"; sleep 1; rm -rf "$data" "$1"',
     folder,

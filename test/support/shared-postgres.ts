@@ -1,4 +1,4 @@
-/** One PostgreSQL server for all test files: the first that asks for it starts it, which takes seconds. */
+/** PostgreSQL server for all test files. The first file that asks for it starts it, which takes seconds. */
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";

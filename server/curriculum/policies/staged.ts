@@ -24,7 +24,7 @@ export interface StagedConfig {
   readonly stages: readonly Stage[];
 }
 
-/** Codec of the state: the place of the run when it last moved on. Later places follow from the run's progress. */
+/** Codec of the state: the last stage that was recorded, and its first cursor. The present stage follows from progress. */
 export const standingCodec: Codec<Standing> = {
   encode: ({ stage, from }) => [stage, from],
   decode(json) {

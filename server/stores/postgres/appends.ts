@@ -273,7 +273,7 @@ interface Attempt {
 
 interface Tried {
   readonly outcomes: readonly Appended[];
-  /** Ends of the written runs, valid once the transaction is committed. */
+  /** New journal ends (last version and hash) of the runs that were written. Valid once the transaction is committed. */
   readonly written: readonly End[];
 }
 

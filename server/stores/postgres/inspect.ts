@@ -13,7 +13,7 @@ export interface Inspected {
   readonly major: number;
   /** Whether the database refuses writes: a standby, or set to read-only. */
   readonly readsOnly: boolean;
-  /** Migrations that were done there, and those that this version knows. */
+  /** Migrations that the database has, and those that this version knows. */
   readonly done: readonly string[];
   readonly known: readonly string[];
   /** Rights that a server needs and this user lacks, a phrase each. */

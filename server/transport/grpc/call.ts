@@ -155,7 +155,7 @@ export function begin(surface: Surface): GrpcCall {
 
 // Data that follows the headers.
 
-/** Enough to keep a handler busy. */
+/** Maximum size, in bytes, of requests that are read before a handler takes them. Enough to keep a handler busy. */
 const readAheadBytes = 1024 ** 2;
 
 /**

@@ -1,4 +1,4 @@
-/** The harness: pairs are judged, a useless policy loses, and what is set apart is known. */
+/** Tests of the harness: pairs are judged, a useless policy loses, and the kinds that were set apart are known. */
 import { describe, expect, test } from "vitest";
 import { judgedKinds } from "../../../bench/curriculum/judged-kinds.ts";
 import { judged, overall, type Judgement, type Played } from "../../../bench/curriculum/judge.ts";

@@ -22,7 +22,7 @@ const folder = join(import.meta.dirname, "../../server/transport/tls");
 const pem = (name: string): string => readFileSync(join(folder, name), "utf8");
 const certificate = { cert: pem("server.crt"), key: pem("server.key") };
 
-/** Ports by what listens there. */
+/** Ports by the program that listens there. */
 const ports = new Map<string, number>();
 const servers: Server[] = [];
 let gradus: TestServer;

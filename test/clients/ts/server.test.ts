@@ -1,4 +1,4 @@
-/** Both clients against the real server: the same calls with the same results over gRPC and over Connect. */
+/** Tests of both clients against the real server: equal calls have equal results over gRPC and over Connect. */
 import { environments as registered } from "../../../envs/registry.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -40,7 +40,7 @@ test("each item gets exactly one result, and no more than the window are on thei
         }
         seen.sort((a, b) => a.index - b.index);
         expect(seen).toEqual(delays.map((delay, index) => ({ index, delay })));
-        // One more is being handed to the reader.
+        // The reader is just receiving one more result.
         expect(mostOpen).toBeLessThanOrEqual(window + 1);
       },
     ),

@@ -18,6 +18,9 @@ export interface Told {
   /** Messages that failed, and why, each reason once. */
   readonly failed: number;
   readonly reasons: readonly string[];
-  /** Completions by what they did to the run: "recorded", "duplicate", …; "unscored": they have no reward. */
+  /**
+   * Number of completions by their effect on the run: "recorded", "duplicate" and so on, or "unscored" without a
+   * reward.
+   */
   readonly statuses: Readonly<Record<string, number>>;
 }

@@ -101,7 +101,7 @@ describe("NextBatch", () => {
 
   test("refuses positions far ahead, and those closed long ago", async () => {
     const run = await runOf(wire, "range", { policy: MIXTURE });
-    // One update batch, here of two tasks, past those drawn.
+    // The cursor is one update batch (of two tasks) past the drawn tasks.
     expect(await failureOf(run.next(3))).toEqual({
       code: "OUT_OF_RANGE",
       message: "cursor 3 is more than one update batch beyond 0, the tasks drawn so far",
@@ -139,7 +139,7 @@ describe("NextBatch", () => {
     const run = await runOf(wire, "timeout", { groupTimeout: { nanos: 1_000_000 } });
     const [task] = await run.next(0);
     if (task === undefined) throw new Error("no task");
-    // The next update batch needs these groups, of which nothing comes.
+    // The next update batch waits for these groups, and no completion of them arrives.
     const next = await wire.curriculum.nextBatch({ runId: "timeout", cursor: 2n, wait: { seconds: 60n } });
     expect(next.tasks).toHaveLength(2);
     const { feedback } = await run.step(task, 0, wrong(task));

@@ -54,7 +54,7 @@ test("each arm weighs the components as its scheme says", async () => {
     expect(primary?.value).toBeUndefined();
   }
   expect(Object.fromEntries(rewards)).toEqual({
-    // Nothing remains but the primary: 0 for both, and both count.
+    // Only the primary component remains. It is 0 for both completions, and both count.
     plain: [0, 0],
     // Two of four tags, and no valid format; then all four, once each.
     tidy: [0.0625, 0.25 + 0.125 + 0.0625],

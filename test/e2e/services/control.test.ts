@@ -168,7 +168,7 @@ describe("Pause and Resume", () => {
     expect(await run.next(0, 10)).toEqual(issued);
     await run.answer(issued);
     expect((await stateOf("pause"))?.paused).toBe(true);
-    // Pausing what is paused changes nothing.
+    // Pausing a paused run changes nothing.
     const { version } = (await stateOf("pause")) ?? {};
     await wire.curriculum.pause({ runId: "pause" });
     expect((await stateOf("pause"))?.version).toBe(version);

@@ -1,4 +1,4 @@
-/** Families of arms: one line for each level of all environments that match, spelled out in what is created. */
+/** Tests of families of arms: a family is expanded into an arm for each level of each matching environment. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environments } from "../../../envs/registry.ts";
 import { Split } from "../../../proto/gen/gradus/v1/task_pb.js";

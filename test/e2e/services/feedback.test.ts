@@ -202,7 +202,7 @@ describe("CloseGroups", () => {
     await run.next(2);
     const { run: found } = await wire.curriculum.getRun({ runId: "closing" });
     expect(found?.state?.batchesClosed).toBe(1n);
-    // One reward gives no signal, and none counts as no group.
+    // A single reward gives no signal, and a group without rewards does not count.
     expect(found?.state?.arms.map(({ value }) => value)).toEqual([0, 0]);
     expect(found?.state?.arms.reduce((sum, { groups }) => sum + groups, 0n)).toBe(1n);
     const { records } = await wire.curriculum.getHistory({ runId: "closing" });

@@ -69,7 +69,8 @@ test("advantages are normalised within each group, and so within each kind of ta
     groupIds: tasks.map(({ groupId }) => groupId),
   });
   expect(groups).toHaveLength(8);
-  // One right, one wrong: mean and deviation of the group alone give 1 and −1, whatever the other arms' rewards are.
+  // With one right and one wrong completion, the group's own mean and deviation give 1 and −1, whatever other arms
+  // earn.
   for (const { samples } of groups)
     expect(samples.map(({ grpoAdvantage }) => grpoAdvantage)).toEqual([expect.closeTo(1), expect.closeTo(-1)]);
 });

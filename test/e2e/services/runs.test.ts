@@ -206,7 +206,7 @@ test("an arm's reward scheme and answer format count before the run's", async ()
       ["own", AnswerFormat.BOXED],
     ]),
   );
-  // One vertex is a clique, but not the largest one: its rewards differ by scheme.
+  // A single vertex is a clique, but not the largest one, so its reward depends on the scheme.
   const earned = await Promise.all(
     tasks.map(async (task) => {
       const text = task.armId === "own" ? "\\boxed{[0]}" : "<answer>[0]</answer>";

@@ -44,7 +44,7 @@ describe("ExportRun and ImportRun", () => {
 
     const { run: back, outstanding } = await wire.curriculum.importRun({ state: exported.state });
     expect(back).toMatchObject({ runId: "place", state: { epoch: 1, cursor: 4n, groupsOutstanding: 2 } });
-    // The outstanding tasks are as they were, and what is recorded for them counts again.
+    // The outstanding tasks are unchanged, and new results for them count.
     expect(outstanding.map(seen)).toEqual(second.map(seen));
     // The tasks have new ids, and the former ids no longer count.
     expect(await statusOf(run, second[0] as Task)).toBe(FeedbackStatus.STALE_EPOCH);

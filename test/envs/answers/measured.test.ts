@@ -17,7 +17,7 @@ interface Task {
   readonly instance: unknown;
 }
 
-/** Twelve vertices, of which 6, 7, 10 and 11 are joined with each other. */
+/** Graph with twelve vertices, in which 6, 7, 10 and 11 are all joined. */
 const CLIQUE: Graph = graphOf([[1], [2], [3], [4], [5], [], [7, 10, 11], [10, 11], [], [], [11], []]);
 const TASKS: Readonly<Record<"clique" | "bisection" | "meetings" | "coloring" | "countdown", Task>> = {
   clique: { environment: clique, instance: CLIQUE },

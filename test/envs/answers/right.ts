@@ -94,7 +94,7 @@ function isTaken({ id }: Environment, way: Way): boolean {
   return !EXCEPTIONS.some(({ environments, ways }) => environments.includes(id) && ways.has(way));
 }
 
-/** An answer as a way writes it; or as it is, where that cannot. */
+/** Returns an answer in one way of writing it, or unchanged if the way does not apply. */
 export const written = (text: string, ...ways: readonly Way[]): string =>
   ways.reduce((inner, { write }) => write(inner) ?? inner, text);
 

@@ -75,7 +75,7 @@ export const WRAPPINGS: readonly Way[] = [
   around('{"答案"：', "}"),
   {
     name: "a text in JSON",
-    // "\\neq" in JSON could be LaTeX, and stays as it is; and of tags in tags the inner ones count.
+    // "\\neq" in JSON could be LaTeX and stays unchanged. Of nested tags, the inner ones count.
     write: (text) => (/[\b\f]|[\n\r\t][a-z]|<answer>/.test(text) ? undefined : `{"answer": ${JSON.stringify(text)}}`),
   },
   // Two periods would say that something was left out.

@@ -14,7 +14,7 @@ const PLACES_MAX = 6;
 
 const LETTER = /\p{L}/u;
 const DIGIT = /\p{N}/u;
-/** Letters and a digit that an answer may have none of. */
+/** Letters and a digit that an answer may lack. */
 const OUTSIDE = ["q", "z", "7"];
 
 type Path = readonly (string | number)[];
@@ -51,7 +51,7 @@ export function* changesOf(answer: unknown, outside: number): Generator<Change> 
   yield* textChanges(answer);
 }
 
-/** Changes to the letters and digits of texts. What is called `kind` is no text, but says what a part of the answer is. */
+/** Changes letters and digits in texts. The field `kind` is not a text but names a part of the answer. */
 function* textChanges(answer: unknown): Generator<Change> {
   const texts = placesOf(answer, (value) => typeof value === "string").filter(({ path }) => path.at(-1) !== "kind");
   const known = new Set(texts.flatMap(({ value }) => value.match(/[\p{L}\p{N}]/gu) ?? []));

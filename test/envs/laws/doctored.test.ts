@@ -1,4 +1,6 @@
-/** The laws find verifiers that were made to be wrong, whether or not the environment says what its answers name. */
+/**
+ * Tests that the laws find verifiers with planted faults, even if the environment does not say what its answers name.
+ */
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { SyncEnvironment } from "../../../envs/environment.ts";

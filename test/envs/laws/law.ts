@@ -89,7 +89,7 @@ export function verdictOf({ grading }: Environment): Score["verdict"] {
 /** Environments whose prompts show every answer that counts, the right one among them. */
 export const CHOICES: readonly string[] = ["qa", "qa/letter"];
 
-/** Whether a text earns no more than an answer that takes no thought, such as one vertex as a clique. */
+/** Returns whether a text earns no more than a trivial answer, such as one vertex as a clique. */
 export function isNoBetterThanTrivial({ environment, instance }: ScoreTask, scored: Score): boolean {
   const { verdict, objective, solved } = scored;
   if (verdict === "graded") return !solved;

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { exactNumber, isRawNumber, numberText, parseExact } from "../../../envs/lib/exact-json.ts";
 
-/** Sign, digits and the exponent of the last one, read by itself. */
+/**
+ * Returns the sign, the digits and the exponent of the last digit. It reads them independently of the code under test.
+ */
 function meaning(text: string): string {
   const [, sign = "", whole = "", part = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** Words of others are shown with what a terminal obeys, and what turns a line round, written out. */
+/** Tests of foreign text: terminal controls and characters that change the writing direction are shown escaped. */
 import { expect, test } from "vitest";
 import { escaped, onOneLine } from "../../../envs/lib/escape.ts";
 

@@ -1,4 +1,6 @@
-/** The table of pairs (pairs.txt), near misses and equal pairs from seeds, and what no text may cost. */
+/**
+ * Tests of the table of pairs (pairs.txt), of seeded near misses and equal pairs, and of the maximum cost of any text.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";

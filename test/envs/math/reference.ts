@@ -31,7 +31,7 @@ const TOKEN = /\d+\.\d+|\d+|[a-z]+|%|[()+*/^,-]/g;
 
 type Values = Readonly<Record<string, Fraction>>;
 
-/** The value of a text in which what stands side by side is multiplied, and letters have these values. */
+/** Returns the value of a text. Adjacent factors are multiplied, and letters have the given values. */
 export function valueOf(text: string, values: Values = {}): Fraction {
   const tokens = text.match(TOKEN) ?? [];
   let at = 0;

@@ -17,7 +17,7 @@ describe.each(withHeuristic.map((each) => [each.title, each] as const))("%s", (_
     for (let seed = 0n; seed < 8n; seed++) {
       const issued = issue(given, seed, "bench");
       const answer = solver?.heuristic?.(issued.instance);
-      // Only where paths close to no cycle, among few edges.
+      // The heuristic may fail only here, because few edges may leave no path that closes to a cycle.
       if (answer === undefined) {
         expect([environment.id, level.name]).toEqual(["np/hamiltonian", "easy"]);
         continue;

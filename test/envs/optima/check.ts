@@ -10,7 +10,7 @@ import { completionOf, scoreOf, type Subject, subjectOf } from "./subject.ts";
 export interface Plan {
   /** Least number of answers in all; half of them are at the benchmark level. */
   readonly answers: number;
-  /** At each level. */
+  /** Number of instances at each level. */
   readonly instances: number;
   /** Seed of the first instance at each level; the seeds of the others follow it. */
   readonly seed: number;
@@ -35,7 +35,7 @@ interface Tally {
   feasible: number;
   /** Answers that reach the baseline. */
   optimal: number;
-  /** The largest ratio but 1; 0 if there is none. */
+  /** Largest ratio below 1. 0 if there is none. */
   ratioBelowOne: number;
   violations: number;
   /** The first of the violations. */

@@ -1,4 +1,4 @@
-/** An instance with its optimum, and what scores answers to it. */
+/** Instance with its optimum and the functions that score answers to it. */
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { Baseline, SyncEnvironment, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";

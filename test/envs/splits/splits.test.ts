@@ -18,7 +18,7 @@ const TASKS = 80;
 
 const bySearch: Labelling = (environment, instances) => instances.map((instance) => classOf(environment, instance));
 
-/** The split decided by the instance as it is written down. */
+/** Returns the split that the written instance decides. */
 function byInstance<Instance>(environment: Environment<Instance>): Environment<Instance> {
   return { ...environment, invariant: (instance) => environment.canonical(instance) };
 }

@@ -30,7 +30,7 @@ const BEST = [
 ];
 const TROUBLE = "two at once, not available, or too few seats";
 
-/** How many rows of the chart have something hatched. */
+/** Returns the number of the chart's rows with hatching. */
 function hatched(schedule: Parameters<typeof draw>[1]): number {
   return marked(draw(THREE, schedule), "gd-hatch").length;
 }

@@ -11,7 +11,7 @@ import type { Policy } from "../../../server/curriculum/types.ts";
 import { answer, arm, ask, bench, feedbackFor, runConfig, sourceOf, type Task, value } from "./support.ts";
 
 interface State {
-  /** How many times the policy was told to advance. */
+  /** Number of times that Advance was called on the policy. */
   readonly moves: number;
   /** Instances that every sample solved. */
   readonly solved: readonly string[];

@@ -118,7 +118,7 @@ async function throughout(runs: Runs): Promise<void> {
 const rescale = { lowQuantile: 0.2, highQuantile: 0.8, window: 16 };
 const filter = { skipSolved: true, skipFailedAfter: 2, ranks: undefined };
 
-/** One for each policy and rule of a bandit that the others leave out. */
+/** Configurations, one for each policy and bandit rule that the others leave out. */
 const inPolicies: readonly { readonly name: string; readonly policy: Policy }[] = [
   { name: "exp3-s", policy: banditPolicy({ rule: "EXP3_S", signal: "MIXED_OUTCOMES", rescale }) },
   { name: "thompson", policy: banditPolicy({ rule: "THOMPSON", signal: "SOLVED_VARIANCE" }, adscConstraints) },
@@ -142,7 +142,7 @@ const recorded: readonly {
   { name: "staged", config: { ...adsc, policy: stages }, script: inStages },
 ];
 
-/** One folder for each format of journals that servers have written. */
+/** Folders, one for each format of journals that servers have written. */
 const folder = new URL("../../golden/curriculum/v6/", import.meta.url);
 
 function golden(file: string, now: () => string): string {

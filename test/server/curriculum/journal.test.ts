@@ -21,7 +21,7 @@ async function trained() {
   return { runs, store, key, events: (await store.read(key, 0)) ?? [] };
 }
 
-/** A store whose journal was changed, and the format of what it lists. */
+/** Returns a store with a changed journal, whose list reports another format. */
 function changed(store: Store, change: (event: Uint8Array) => Uint8Array): Store {
   const otherFormat = (run: ListedRun): ListedRun => {
     const { head = "", state = "" } = run.summary ?? {};

@@ -1,4 +1,4 @@
-/** Tests of runs of many arms: a draw's record has only what changed, and is read back as it was. */
+/** Tests of runs with many arms: a draw's record has only the changes, and reading it back gives the same state. */
 import { expect, test } from "vitest";
 import { changed, changesOf, numbersToRecord } from "../../../server/curriculum/by-arm.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
@@ -36,7 +36,7 @@ const config = runConfig({
   length: 0,
 });
 
-/** One run for all tests: none of them changes it. */
+/** Run for all tests. No test changes it. */
 const trained = (async () => {
   const store = memoryStore();
   const { runs, clock } = bench({ store, source: freshTasks });

@@ -1,4 +1,6 @@
-/** Arms whose tasks cannot be scored now: they are not drawn from until what they need answers again. */
+/**
+ * Tests of arms whose tasks cannot be scored at present: they are not drawn until the missing resource answers again.
+ */
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";

@@ -226,7 +226,7 @@ export function stagedPolicy(...stages: readonly Stage[]): Policy {
   return { kind: "staged", config: { stages }, constraints: noConstraints };
 }
 
-/** ADSC's eight arms: real and synthetic, T0 to T3, of which T2 and T3 are hard. */
+/** ADSC's eight arms: real and synthetic, T0 to T3. T2 and T3 are hard. */
 export const adscArms: readonly Arm[] = (["real", "synthetic"] as const).flatMap((source) =>
   ["T0", "T1", "T2", "T3"].map((tier, i) => arm(`${source}/${tier}`, { source, hard: i >= 2 })),
 );

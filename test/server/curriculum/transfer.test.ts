@@ -246,7 +246,7 @@ test("what a run may hold is bounded, and a large one is exported and imported, 
   const over = await runs.create("run", runConfig({ ...largest, numGenerations: 513 }));
   expect(over).toMatchObject({ kind: "invalid", field: "prompts_per_update" });
   value(await runs.create("run", runConfig(largest)));
-  // A quarter of what it may hold.
+  // The value is a quarter of the limit.
   for (const cursor of [0, 256]) {
     const { tasks } = value(await ask(runs, "run", cursor, 256));
     // All samples but one of each group: they stay open.

@@ -1,4 +1,6 @@
-/** Calls that wait for a run: however many they are, they read its store together, and all hear of what ends their wait. */
+/**
+ * Tests of calls that wait for a run: any number of them reads the store together, and all learn why their wait ends.
+ */
 import { expect, test } from "vitest";
 import type { Result } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
@@ -34,7 +36,7 @@ function counted(kept = memoryStore()): Counted {
   return { store, reads: () => reads, fail: () => (fails = true) };
 }
 
-/** A run whose next update batch waits for feedback of the first, by a server whose store counts what is read. */
+/** Opens a run whose next update batch waits for feedback, on a server whose store counts its reads. */
 async function started(kept = memoryStore()) {
   const { store, reads, fail } = counted(kept);
   const made = bench({ store });

@@ -31,7 +31,7 @@ const abandoned = facts({ verdict: "infeasible", verified: true, reward: 0.1 });
 const unreadable = facts({ verdict: "malformed" });
 const none = facts({ verdict: "none" });
 
-/** The share of all k-subsets of n samples, of which the first c are right, that hold a right one. */
+/** Returns the share of all k-subsets of n samples with a right one, if the first c samples are right. */
 function counted(n: number, c: number, k: number): number {
   let [hits, all] = [0, 0];
   for (let chosen = 0; chosen < 2 ** n; chosen++) {

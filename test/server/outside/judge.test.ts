@@ -36,7 +36,7 @@ interface Rig extends AsyncDisposable {
 const isCanary = (request: Pick<ChatRequest, "messages">): boolean =>
   !request.messages.at(-1)?.content.includes(`| ${conversation.request}\n`);
 
-/** `behave` is told how many requests came before, canaries aside, which a fair judge answers unless told otherwise. */
+/** `behave` gets the number of earlier requests. Canaries are not counted: by default a fair judge answers them. */
 async function rig(
   behave: (request: ChatRequest, index: number) => Behaviour,
   canaries: (request: ChatRequest) => Behaviour = fair,

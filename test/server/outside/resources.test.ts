@@ -202,7 +202,7 @@ test("a resource that fails again and again is down: told once, not asked, and a
   expect(asked()).toBe(FAILURES_MAX);
   await clock.advance(1000);
   expect(changes.at(-1)).toEqual(["judge", undefined]);
-  // One failure is enough now, and the resource is left alone for twice as long.
+  // One failure now suffices, and the gate then waits twice as long.
   await run();
   expect(asked()).toBe(FAILURES_MAX + 1);
   expect(await run()).toMatchObject({ retryDelayMs: 2000 });

@@ -1,4 +1,6 @@
-/** Tests of what the servers of one store agree on: its time, what can be asked, and who may serve. */
+/**
+ * Tests of the agreement between servers of one store: its time, the available resources, and which servers may serve.
+ */
 import { expect, test } from "vitest";
 import { type Fleet, joinFleet } from "../../../server/replicas/fleet.ts";
 import { differences, type Identity } from "../../../server/replicas/identity.ts";

@@ -17,13 +17,13 @@ const sandbox: Sandbox = { ask: () => Promise.reject(new Error("nobody asks it")
 const ROWS = 40;
 let folder: string;
 let path: string;
-/** How often the ports were opened. */
+/** Number of times that the ports were opened. */
 let opened = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "gradus-checks-"));
   path = join(folder, "claims.jsonl");
-  // One in four is wrong.
+  // One row in four is wrong.
   const rows = Array.from({ length: ROWS }, (_, a) => ({ a, b: 1, sum: a % 4 === 0 ? 0 : a + 1, solution: "x" }));
   writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
 });

@@ -1,4 +1,4 @@
-/** Tests of which environment a pool's file is for: named before a colon, or found by its rows. */
+/** Tests of the choice of a pool's environment: by the name before a colon, or by its rows. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

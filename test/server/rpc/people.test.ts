@@ -1,4 +1,4 @@
-/** Tests of what people ask of a server, in the JSON that its page speaks. */
+/** Tests of the calls that people make, in the JSON that the page uses. */
 import {
   type DescMessage,
   type DescMethod,

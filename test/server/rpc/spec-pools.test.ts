@@ -1,4 +1,4 @@
-/** Tests of a task's spec that leaves out its source or its pool, and of what the server says of pools. */
+/** Tests of task specs without a source or a pool, and of the server's description of its pools. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";

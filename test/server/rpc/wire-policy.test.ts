@@ -1,4 +1,4 @@
-/** Policies by their name: they are what the contract's messages are, and what cannot be read is refused by its field. */
+/** Tests of policies by name: they equal the contract's messages, and an error names the field that cannot be read. */
 import { create, fromJson, type JsonObject, type JsonValue, toBinary, fromBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { policyFromWire, policyToWire } from "../../../server/rpc/curriculum/read-policy.ts";

@@ -1,4 +1,4 @@
-/** The metrics of several processes, of which some end. */
+/** Tests of the metrics of several processes, some of which end. */
 import { expect, test } from "vitest";
 import { createMetrics } from "../../../server/runtime/metrics.ts";
 import { createOutcomeMeter } from "../../../server/runtime/outcome-metrics.ts";

@@ -1,4 +1,4 @@
-/** Where traces are sent, by the standard's variables. */
+/** Tests of the destination of traces, which standard variables set. */
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { openTraces } from "../../../server/runtime/traces.ts";

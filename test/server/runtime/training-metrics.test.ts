@@ -1,4 +1,4 @@
-/** Tests of what /metrics says of training: outcomes of completions, and the state of runs. */
+/** Tests of the training metrics in /metrics: outcomes of completions, and the state of runs. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { createOutcomeMeter } from "../../../server/runtime/outcome-metrics.ts";

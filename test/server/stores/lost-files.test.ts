@@ -25,7 +25,7 @@ const summary = { state: "" };
 const run = (id: string) => ({ id, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
 const again = (version: number) => ({ expectedVersion: version, events: [bytes("e")], records: [], summary });
 
-/** Opens a store, and records what it says of itself. */
+/** Opens a store, and records the messages that it logs. */
 async function opened(where: string) {
   const said: (string | undefined)[] = [];
   const listeners = new Set<() => void>();

@@ -5,7 +5,7 @@ import { nobody, watchOpenCalls } from "../../../server/transport/admission.ts";
 import type { RpcError } from "../../../server/base/rpc.ts";
 import { until } from "../../support/patience.ts";
 
-/** Time for several checks of what callers hold. */
+/** Time for several checks of callers' usage, in milliseconds. */
 const looksMs = 300;
 
 function callThatHolds(bufferedBytes: number, connection: object = {}, peer = "127.0.0.1:4000") {

@@ -1,4 +1,4 @@
-/** Tests of what a handler learns of its call, and of what a call leaves behind. */
+/** Tests of the facts that a handler gets about its call, and of the state that remains after the call. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import type { CallContext } from "../../../server/base/rpc.ts";

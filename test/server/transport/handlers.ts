@@ -36,7 +36,7 @@ export async function idsOf(answers: AsyncIterable<{ readonly requestId: string 
   return ids;
 }
 
-/** For the catch of a call that is expected to fail. */
+/** Returns the error of a call that is expected to fail, for its catch. */
 export function failureOf(reason: unknown): ConnectError {
   return ConnectError.from(reason);
 }

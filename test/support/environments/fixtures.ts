@@ -7,7 +7,7 @@ import { loadEnvironments } from "../../../server/tasks/making/load-environments
 /** Folders beside this file; the default export of each one's index.ts is a list of environments. */
 const FOLDERS = ["capitals", "vertex-cover"];
 
-/** For --environment-file. */
+/** Environments for --environment-file. */
 export const fixtureFiles: readonly string[] = FOLDERS.map((folder) =>
   resolve(import.meta.dirname, folder, "index.ts"),
 );

@@ -1,4 +1,4 @@
-/** An environment that grades by components, some of which it cannot always determine. */
+/** Environment with graded components, some of which it cannot always determine. */
 import { defineEnvironment } from "../../../envs/define.ts";
 import type { Grading } from "../../../envs/environment.ts";
 import type { GradedComponent } from "../../../envs/facts.ts";

@@ -22,7 +22,7 @@ const JUDGE: Resource = {
   timeLimitMs: 30_000,
 };
 
-/** Returns an environment that asks through `ask`: the caller's function decides when it answers, and what. */
+/** Returns an environment that calls `ask`, so that the test decides when and what it answers. */
 export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
   return defineEnvironment<Sum, number>({
     ...sums,

@@ -15,7 +15,7 @@ export interface GrpcAttack {
   readonly headers: Headers;
   /** Pieces that are sent one after the other. */
   readonly chunks: readonly Uint8Array[];
-  /** How the client ends its side: in order, by a cancellation, or not at all until its deadline. */
+  /** How the client ends its side: properly, by a cancellation, or not at all until its deadline. */
   readonly end: "close" | "reset" | "never";
 }
 

@@ -1,11 +1,11 @@
-/** A mounted environment in a run whose host and server are killed: its arms, what is answered, and which process it is. */
+/** Mounted environment in a run whose host and server are killed: its arms, its answers, and its processes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunChoice, Task } from "../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 
-/** Where Gradus's Python package is. */
+/** Path of Gradus's Python package. */
 export const CHECKOUT = join(import.meta.dirname, "../../../clients/python/src");
 
 /** Levels of test/support/mounted/word.py; no task id has room for an instance of the last. */

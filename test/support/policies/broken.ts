@@ -1,4 +1,4 @@
-/** A module of policies, each of which breaks a law, for `gradus policies check`. */
+/** Module of policies that each break a law, for `gradus policies check`. */
 import weakestPart from "../../../examples/policies/weakest-part.ts";
 import type { PolicyDefinition } from "../../../server/curriculum/policies/policy.ts";
 

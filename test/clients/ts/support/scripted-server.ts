@@ -12,7 +12,7 @@ import type { StreamStepsRequest, StreamStepsResponse } from "../../../../client
 
 export type StepsCall = grpc.ServerDuplexStream<StreamStepsRequest, StreamStepsResponse>;
 
-/** Handlers by method name, e.g. "StreamSteps"; what is left out answers UNIMPLEMENTED. */
+/** Handlers by method name, e.g. "StreamSteps". Other methods return UNIMPLEMENTED. */
 export type Script = Readonly<Record<string, grpc.UntypedHandleCall>>;
 
 const read =

@@ -23,7 +23,7 @@ function answerTo(instance: LinearInstance): string {
   return linear.solver!.format(linear.solver!.solve(instance).answer);
 }
 
-/** Whether a statement as it is written holds for these values. */
+/** Returns whether the written statement is true for these values. */
 function holds(text: string, values: Readonly<Record<string, Fraction>>): boolean {
   const [, left = "", relation = "", right = ""] = /^(.*?) (<=|>=|<|>|=) (.*)$/.exec(text) ?? [];
   const { num } = minus(valueOf(left, values), valueOf(right, values));

@@ -1,4 +1,4 @@
-/** Pairs of answers of which it is known whether they are equal: by identities, or by a place where they are exactly not. */
+/** Pairs of answers with known truth: equal by an identity, or unequal at a place where their exact values differ. */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 import { changedOnce, IDENTITIES, MISTAKES, randomFn } from "./changes.ts";
 import { type Fn, meet, witness, written } from "./functions.ts";
@@ -37,7 +37,7 @@ const identity: Maker = (rng) => {
   let answer: Fn = gold;
   for (let i = rng.int(1, 3); i > 0; i--) answer = changedOnce(answer, rng.pick(IDENTITIES), rng) ?? answer;
   if (answer === gold || !meet(gold, answer, rng)) return undefined;
-  // An identity that is none would be a mistake of this file.
+  // A wrong identity would be a mistake of this file.
   if (witness(gold, answer, rng) !== undefined) throw new Error(`${written(gold, rng)} is not ${written(answer, rng)}`);
   return pairOf(gold, answer, true, "identity", rng);
 };

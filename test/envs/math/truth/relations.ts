@@ -1,4 +1,4 @@
-/** Equations, sets and families of which it is known whether they are equal: each kind says why. */
+/** Equations, sets and families with known truth. Each kind gives the reason. */
 import type { Rng } from "../../../../envs/lib/rng.ts";
 import type { Maker } from "./pairs.ts";
 

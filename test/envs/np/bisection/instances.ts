@@ -19,7 +19,7 @@ function random(n: number, density: number, max: number, rng: Rng): BisectionIns
   return weighted(n, () => (rng.float() < density ? rng.int(1, max) : 0));
 }
 
-/** One generator for each kind, by name. */
+/** Generators by name, one for each kind. */
 export const kinds: Readonly<Record<string, (n: number, rng: Rng) => BisectionInstance>> = {
   sparse: (n, rng) => random(n, 0.2, 10, rng),
   dense: (n, rng) => random(n, 0.9, 10, rng),

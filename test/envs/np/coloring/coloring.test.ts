@@ -50,7 +50,7 @@ describe("generate", () => {
   });
 
   test("levels have the density that they state, but for the easy one, where connecting takes more", () => {
-    // The level of the papers' code is held to that: test/envs/np/reference.
+    // test/envs/np/reference checks the level of the papers' code.
     for (const { name, parameters } of coloring.levels.filter((level) => level.name !== "reference")) {
       for (let seed = 0; seed < 100; seed++) {
         const graph = draw(coloring, parameters, seed);

@@ -43,7 +43,7 @@ function hubs(n: number, rng: Rng): Graph {
   return graph;
 }
 
-/** One generator for each kind, by name. */
+/** Generators by name, one for each kind. */
 export const kinds: Readonly<Record<string, (n: number, rng: Rng) => Graph>> = {
   "random, density 0.15": (n, rng) => random(n, 0.15, rng),
   "random, density 0.25": (n, rng) => random(n, 0.25, rng),

@@ -103,7 +103,7 @@ describe("verify", () => {
 });
 
 describe("generate", () => {
-  // The level of the papers' code is held to that: test/envs/np/reference.
+  // test/envs/np/reference checks the level of the papers' code.
   test.each(meetings.levels.filter(({ name }) => name !== "reference"))(
     "at level $name every meeting could be held, in few rooms those of the largest size",
     (level) => {

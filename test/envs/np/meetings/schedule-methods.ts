@@ -40,7 +40,7 @@ export function mostAttended(instance: MeetingsInstance, step: number): number {
   let best = 0;
   const extend = (at: number, value: number): void => {
     best = Math.max(best, value);
-    // Only meetings that still have a place by themselves can follow.
+    // Only meetings that still fit alone can follow.
     const open = order.slice(at).filter((meeting) => places[meeting]!.some((place) => !clashes(meeting, place)));
     if (value + open.reduce((sum, meeting) => sum + sizes[meeting]!, 0) <= best) return;
     const meeting = order[at]!;

@@ -12,7 +12,7 @@ function sizesOf(graphs: readonly Graph[]): readonly number[] {
   return graphs.map(({ vertices }) => vertices);
 }
 
-/** Edges by the vertices of each graph, and by a size that is hidden in it, of which each is as likely. */
+/** Expects the mean number of edges that `of` gives, averaged over equally likely hidden sizes. */
 function expectEdges(graphs: readonly Graph[], hidden: readonly number[], of: (n: number, size: number) => number) {
   const beyond = graphs.map((graph) => edgeCount(graph) - mean(hidden.map((size) => of(graph.vertices, size))));
   expectMean(beyond, 0);
@@ -83,7 +83,7 @@ describe("np/bisection", () => {
   const communityOf = (v: number): number => Math.min(2, Math.floor(v / 16));
   const between = (one: number, other: number) =>
     instances.map(({ edges }) => edges.filter(({ a, b }) => communityOf(a) === one && communityOf(b) === other));
-  /** Draws of noise at any pair of so many, of which some already have an edge. */
+  /** Returns the expected number of noise draws that hit one of these pairs. Some pairs already have an edge. */
   const noise = (pairs: number): number => (24 * pairs) / pairsOf(50);
 
   test("has 50 vertices, with .9 of the pairs joined within the second and the third community", () => {

@@ -18,7 +18,10 @@ export function coverByTable(subsets: BitMatrix): number {
   return fewest[full]!;
 }
 
-/** For each count, whether so many subsets do: the first uncovered element tries all that hold it. */
+/**
+ * Returns for each count whether as many subsets suffice. The first uncovered element tries all subsets that contain
+ * it.
+ */
 export function coverByDeepening(subsets: BitMatrix): number {
   const { rows, columns } = subsets;
   const members = Array.from({ length: rows }, (_, s) => {

@@ -35,7 +35,7 @@ describe("verify", () => {
 });
 
 describe("generate", () => {
-  // The level of the papers' code is held to that: test/envs/np/reference.
+  // test/envs/np/reference checks the level of the papers' code.
   const own = subsetSum.levels.filter(({ name }) => name !== "reference");
 
   test.each(own)("at level $name counts and numbers are those of the papers", ({ parameters }) => {

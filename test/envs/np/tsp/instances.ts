@@ -63,7 +63,7 @@ export function relabelled(distances: Matrix, order: readonly number[]): Matrix 
   return order.map((a) => order.map((b) => distances[a]![b]!));
 }
 
-/** One generator for each kind, by name. */
+/** Generators by name, one for each kind. */
 export const kinds: Readonly<Record<string, (n: number, random: Random) => Matrix>> = {
   "1 to 100": (n, random) => uniform(n, 1, 100, random),
   "1 to 10": (n, random) => uniform(n, 1, 10, random),

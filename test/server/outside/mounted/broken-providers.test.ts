@@ -25,7 +25,7 @@ import { type Behaviour, described, made, startProvider, verified } from "../../
 
 const MIB = 1024 ** 2;
 
-// Makers of behaviours, each of which changes one message.
+// Makers of behaviours. Each changes one message.
 
 const environments = (change: (environment: ProvidedEnvironment) => readonly ProvidedEnvironment[]): Behaviour => ({
   describe: () => ({ environments: described().environments.flatMap(change) }),

@@ -1,4 +1,7 @@
-/** Answers that an environment in Python cannot read: malformed, and worth what an unreadable answer is worth. */
+/**
+ * Tests of answers that an environment in Python cannot read: they are malformed and earn as much as an unreadable
+ * answer.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";

@@ -7,7 +7,7 @@ import { openMounting } from "../../../support/mounted/mounts.ts";
 import { eventually, until } from "../../../support/patience.ts";
 import { temporaryFolder } from "../../../support/server-process.ts";
 
-/** A file of one environment, whose prompts begin with `title` and what `helper.py` says. */
+/** Returns the text of a file with one environment. Its prompts begin with `title` and the text from `helper.py`. */
 const mainFile = (title: string): string => `from gradus.serve import Environment
 from helper import WORDS
 

@@ -61,7 +61,8 @@ test("with no wall at all no program is run, and it says why", async () => {
 });
 
 test.each(withTheirNames(programs))("where nothing held %s, the check would say so", async (_name, program) => {
-  // Results without the walls: a forging program is right, one that reaches out lists what it did, the others go on.
+  // Expected results without the walls: a forging program is right, an outgoing one lists its actions, and the others
+  // continue.
   const right = { kind: "returned", value: { int: rightAnswer(3) } } as const;
   const listed = { kind: "returned", value: ["read /etc/passwd"] } as const;
   const ended = { kind: "printed", stdout: "" } as const;

@@ -1,4 +1,4 @@
-/** Tests of what the operator reads when there is no sandbox, and of the metrics when there is one. */
+/** Tests of the operator's message when there is no sandbox, and of the metrics when there is one. */
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { SandboxReply } from "../../../../envs/ports.ts";

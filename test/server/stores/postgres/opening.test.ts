@@ -1,4 +1,4 @@
-/** Opening a database: its tables, its key, and who works on what. */
+/** Tests of opening a database: its tables, its key, and the servers that use it. */
 import pg from "pg";
 import { afterEach, expect, test, vi } from "vitest";
 import { HOLD_MS, postgresHolds } from "../../../../server/stores/postgres/holds.ts";

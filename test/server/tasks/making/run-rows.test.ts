@@ -77,7 +77,7 @@ interface Server {
 /** Each store that a server was started with, and how its runs are read back. */
 const stores = new Map<Store, () => Promise<readonly string[]>>();
 
-/** Checks that the servers' runs equal what the independent reader makes of their journals. */
+/** Checks that the servers' runs equal those that the independent reader builds from their journals. */
 async function checkJournals(): Promise<void> {
   const all = [...stores.values()];
   stores.clear();

@@ -1,4 +1,4 @@
-/** How specs and keys of tasks are written in journals: short, and read back as they were. */
+/** Tests of the journal's form of task specs and keys: it is short, and reading it back gives the same values. */
 import { describe, expect, test } from "vitest";
 import { FormatError, type Json } from "../../../../server/curriculum/json.ts";
 import { type Arm, placeOf } from "../../../../server/curriculum/types.ts";

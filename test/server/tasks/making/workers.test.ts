@@ -85,7 +85,7 @@ test("a search that gives nothing ends by its budget, and says what it looked fo
   expect(result.message).toMatch(
     /^countdown with numbers_min 6, numbers_max 6, solutions_max 1: none of \d+ attempts and \d+ search nodes gave a task: \d+ gave an instance, \d+ of them in split train, and the generator accepted none of these; widen the ranges/,
   );
-  // In slices or in one: the same share.
+  // The shares are equal with one slice and with several.
   const { parameters, split } = barren(1).spec;
   expect(makeGenerated(countdown, { parameters, seed: 0n, split })).toEqual(result);
 });

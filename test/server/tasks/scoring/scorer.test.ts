@@ -1,4 +1,4 @@
-/** Tests of which tasks a scorer keeps, so that it need not read their ids nor make their instances again. */
+/** Tests of the tasks that a scorer caches, to avoid reading their ids and making their instances again. */
 import { expect, test } from "vitest";
 import { signingKey } from "../../../../server/tasks/keyring.ts";
 import { createScorer, type Scorer } from "../../../../server/tasks/scoring/scorer.ts";

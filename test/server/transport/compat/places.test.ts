@@ -24,7 +24,7 @@ test("a caller that has all places gives the one that is idle longest to another
   expect(places.enter(place("mine", 0))).toBe(false);
   expect([places.enter(place("other", 0)), places.enter(place("other", 0))]).toEqual([true, true]);
   expect(mine.map(({ ended }) => ended())).toEqual([true, true, false, false]);
-  // Both callers have two places now.
+  // Each caller has two places now.
   expect(places.enter(place("other", 0))).toBe(false);
   expect(places.enter(place("third", 0))).toBe(true);
 });

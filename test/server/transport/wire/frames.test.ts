@@ -18,7 +18,7 @@ const framed = (compressed: boolean, contents: Uint8Array): Buffer => {
   return Buffer.concat([header, contents]);
 };
 
-/** Cuts bytes into pieces of the given lengths, the last of which takes what is left. */
+/** Cuts bytes into pieces of the given lengths. The last piece has the rest. */
 function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
   let at = 0;
   const pieces = lengths.map((length) => bytes.subarray(at, (at += length)));

@@ -23,14 +23,14 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** A folder with an environment, and with what the server keeps to itself beside it. */
+/** Folder with an environment, and beside it files that the server hides. */
 async function prepare(folder: string, without: readonly string[], allowed: readonly string[]) {
   const secret = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
   };
   for (const name of ["foreign.py", "attacks.py"]) copyFileSync(join(import.meta.dirname, name), join(folder, name));
-  // Modules that Python would import instead of its own, or by itself, if this folder were on its path at the start.
+  // Modules that Python would import by mistake if this folder were on its path at the start.
   for (const name of ["sitecustomize.py", "usercustomize.py", "select.py", "array.py"])
     writeFileSync(join(folder, name), 'import os; open(os.environ["TMPDIR"] + "/ran-before-the-walls", "w").close()\n');
   mkdirSync(join(folder, ".data"));
@@ -79,7 +79,7 @@ function processesOf(groups: readonly number[]): readonly number[] {
 
 function statOf(pid: string) {
   try {
-    // One that has ended, and is not cleared away yet, is left out.
+    // Processes that have ended but are not yet cleared away are left out.
     const [, name = "", parent = "", group = ""] =
       /\((.*)\) [^Z] (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
     return { name, parent: Number(parent), group: Number(group) };
@@ -88,7 +88,7 @@ function statOf(pid: string) {
   }
 }
 
-/** A server's hosts, each of which leads a group. */
+/** Returns a server's hosts, each the leader of a process group. */
 function hostsOf(server: ServerProcess): readonly number[] {
   return readdirSync("/proc").flatMap((name) => {
     const stat = statOf(name);
@@ -121,7 +121,7 @@ describe.each([
   { walls: "all walls", without: [], allowed: [], isTried: () => true },
   { walls: "namespaces alone", without: ["landlock"], allowed: [], isTried: () => true },
   { walls: "Landlock alone", without: ["namespaces"], allowed: [], isTried: () => true },
-  // One host that is named opens the whole network, the server's ports among it, and no connection of a worker.
+  // Allowing one host opens the whole network, including the server's ports, but no connection as a worker.
   ...[[], ["namespaces"]].map((without) => ({
     walls: `a network, without ${without.join() || "nothing"}`,
     without,
