@@ -33,7 +33,7 @@ const ORDERS: Readonly<Record<string, (value: number, bound: number) => boolean>
  */
 const FOREIGN = /^[=<>~]/;
 
-/** Parses a condition. Undefined if the text is none. Comparisons of order need a number. */
+/** Parses a condition. Returns undefined if the text is not a condition. Comparisons of order need a number. */
 export function readCondition(text: string): Condition | undefined {
   const [, name = "", comparison = "", given = ""] = CONDITION.exec(text) ?? [];
   const bound = given.trim();

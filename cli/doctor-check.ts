@@ -10,6 +10,6 @@ export interface Check {
   readonly name: string;
   readonly state: State;
   readonly found: string;
-  /** How to get what is missing. */
+  /** Remedy: how to get the missing thing. */
   readonly remedy?: string;
 }

@@ -1,4 +1,4 @@
-/** The checks of gradus doctor: whether a server with these flags would start here, and what it would lack. */
+/** Checks of `gradus doctor`: whether a server with these flags would start here, and what it would lack. */
 import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";

@@ -42,7 +42,7 @@ async function conformance(given: string | undefined, { json, environment = [], 
   await report(triedAt(address, flags, environment), json === true, (count) => `${address} breaks ${count} clauses`);
 }
 
-/** Prints what was found of each clause as it comes; JSON at the end. Throws a CliProblem if any clause is broken. */
+/** Prints the finding of each clause as soon as it is known, or JSON at the end. Throws a CliProblem if any clause is broken. */
 export async function report(
   tried: AsyncIterable<ClauseResult>,
   json: boolean,

@@ -32,7 +32,7 @@ interface CheckFlags extends Flags {
   readonly json?: boolean;
 }
 
-/** A note says what is waited for after so long. */
+/** Time in milliseconds after which a note says what the command waits for. */
 const QUIET_MS = 2000;
 const MEMORY_MIB = 1024;
 
@@ -64,7 +64,7 @@ export function addEnv(program: Command): void {
     .action((target: string, flags: CheckFlags) => check(target, flags));
 }
 
-/** Tries every rule on the environments of a target by two hosts, and prints what came of it. */
+/** Tries every rule on the environments of a target by two hosts, and prints the findings. */
 async function check(target: string, flags: CheckFlags): Promise<void> {
   const { level: levels = [], seeds, timeLimit, json = false } = flags;
   const signal = AbortSignal.timeout(timeLimit * 1000);

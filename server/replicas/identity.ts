@@ -84,8 +84,8 @@ export function identityOf(
 }
 
 /**
- * Returns the name of an identity, equal for servers that may run side by side; a replacing server names the replaced
- * ones by it.
+ * Returns the name of an identity. Servers that may run side by side have equal names. A replacing server uses the name
+ * to say which servers it replaces.
  */
 export function nameOf(identity: Identity): string {
   return hashOf(JSON.stringify(identity));

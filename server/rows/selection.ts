@@ -50,7 +50,7 @@ function readPath(given: string, registry: Registry): PathResult {
     if (typeof range === "string") return { kind: "invalid", message: range };
     const overlapped = selection.find(({ from, to }) => range.from < to && from < range.to);
     if (overlapped !== undefined)
-      return { kind: "invalid", message: `'${match?.[0]}' has rows of a part before it: a row can be in one only` };
+      return { kind: "invalid", message: `'${match?.[0]}' repeats rows of an earlier part: a row can be in only one` };
     selection.push(range);
   }
   return readOwner(given.slice(0, at), selection, registry);

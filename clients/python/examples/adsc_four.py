@@ -93,7 +93,7 @@ def train(options: argparse.Namespace, run_id: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Trains what is asked for, and prints what came of it."""
+    """Trains the chosen conditions, and prints the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default="localhost:50051")
     parser.add_argument("--only", action="append", choices=CONDITIONS, help="may be given several times (default: all)")

@@ -74,7 +74,7 @@ def report(run: Run) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Prints what is known of runs."""
+    """Prints the states of runs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="+", help="ids of runs")
     parser.add_argument("--server", default="localhost:50051")

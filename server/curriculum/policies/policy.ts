@@ -139,7 +139,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
    */
   reads?(config: Config): readonly string[];
   /**
-   * Returns the field that needs to know what was solved, which reported advantages do not say. Undefined or unset:
+   * Returns the field that needs to know which samples are solved, which reported advantages do not show. Undefined or unset:
    * there is none.
    */
   needsSolved?(config: Config): string | undefined;

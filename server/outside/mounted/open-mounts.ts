@@ -18,7 +18,7 @@ import type { Mount, MountSettings } from "./mount-options.ts";
 import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
-  /** Called with what was mounted, and what of it is not served. */
+  /** Called with the new mount, and the names that it does not serve. */
   readonly onMount: (mounted: MountReport) => void;
   /** Called with the number of examined levels if mounting takes longer than QUIET_MS. */
   readonly onProgress?: (mount: string, done: number, total: number) => void;

@@ -76,7 +76,7 @@ class Remote {
   readonly #metadata: Metadata;
   readonly #batches = new Map<Uint8Array, Batch>();
   #described: DescribeResponse | undefined;
-  /** Why the provider now differs from what was mounted; undefined if no difference is known. */
+  /** Reason why the provider differs from the mounted one. Undefined if no difference is known. */
   #changed: string | undefined;
   #isClosed = false;
 

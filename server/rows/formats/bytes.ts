@@ -7,7 +7,7 @@ import { createGunzip, createZstdDecompress } from "node:zlib";
 /** A problem of a file that the operator has to mend. */
 export class PoolFileProblem extends Error {}
 
-/** Returns the names of columns. Throws if two are the same, because nobody would know which one is read. */
+/** Returns the names of columns. Throws if two are equal, because it would be unclear which one is read. */
 export function differing(names: readonly string[]): readonly string[] {
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) throw new PoolFileProblem(`it names the column '${twice}' twice: rename or remove one`);
@@ -29,7 +29,7 @@ interface Chunk {
 export async function* chunksOf(path: string, packing: Packing | undefined, size = CHUNK_BYTES): AsyncGenerator<Chunk> {
   const file = createReadStream(path, { highWaterMark: size });
   const text = packing === undefined ? file : unpacked(file, packing);
-  // The beginning of the text, until it is longer than a mark.
+  // The first bytes are collected until they are longer than a byte order mark.
   let start: Buffer | undefined = Buffer.alloc(0);
   let length = 0;
   try {

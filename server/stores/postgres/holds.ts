@@ -25,7 +25,7 @@ export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
         const askedAtMs = performance.now();
         const isKept = await calls.query("keepHold", [name, holder, holdMs]).then(
           (rows) => rows.length > 0,
-          // While the database is away nobody else can take the hold; the holder keeps it until it has run out.
+          // While the database is unreachable, no other server can take the hold, and the holder keeps it until it expires.
           () => performance.now() - keptAtMs < holdMs,
         );
         if (isKept) return void (keptAtMs = askedAtMs);

@@ -19,8 +19,8 @@ export interface Inspected {
   /** Rights that a server needs and this user lacks, a phrase each. */
   readonly lacking: readonly string[];
   /**
-   * How far the database's clock is ahead of this machine's, in milliseconds, as far as the round trip lets it be
-   * known.
+   * Time by which the database's clock is ahead of this machine's, in milliseconds. The round trip to the database
+   * limits its accuracy.
    */
   readonly aheadMs: number;
   /** Connections that servers may open as this user: max_connections or a lower limit, minus the reserved ones. */

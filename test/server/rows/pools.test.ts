@@ -165,7 +165,7 @@ describe("a selection", () => {
   test.each([
     ["@trian[5:]", "'trian' is no split: there are train, eval, bench; did you mean 'train'?"],
     ["@train[5:5]", "'train[5:5]' has no rows"],
-    ["@train[:9],eval[8:]", "'eval[8:]' has rows of a part before it"],
+    ["@train[:9],eval[8:]", "'eval[8:]' repeats rows of an earlier part"],
     ["@eval[1000:]", "its selection has no rows that hold a task"],
   ])("%s is refused", async (selection, message) => {
     expect(await refused(`${at("few.jsonl")}${selection}`)).toContain(message);

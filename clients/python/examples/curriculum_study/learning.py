@@ -55,7 +55,7 @@ def improve(
     def loss(p: Parameters) -> jnp.ndarray:
         written = tokens[:, size.language.prompt_length :] != PAD
         of_sample = (log_probabilities(p, size, tokens) * written).sum(axis=1)
-        # Its gradient is that of the entropy's negative, estimated by what was sampled.
+        # Loss whose gradient is that of the negative entropy, estimated from the samples.
         surprise = jax.lax.stop_gradient(of_sample) * of_sample
         total = -(advantages * of_sample).mean() + objective.entropy * surprise.mean()
         return total if pairs is None else total + objective.contrast * _contrast(p, size, pairs, objective.beta)
@@ -96,6 +96,6 @@ def pairs_of(
 
 
 def without_empty_columns(language: Language, tokens: Tokens) -> Tokens:
-    """Without the last columns, in which nobody writes; a multiple of 8 is left, so that few shapes are compiled."""
+    """Drops the last columns, which are padding in all rows. A multiple of 8 stays, so that few shapes are compiled."""
     written = int((tokens != PAD).any(axis=0).nonzero()[0].max()) + 1 - language.prompt_length
     return tokens[:, : min(language.prompt_length + -(-max(written, 1) // 8) * 8, language.length)]

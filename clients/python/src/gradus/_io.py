@@ -15,7 +15,7 @@ from gradus.errors import GradusError, error_of_rpc
 
 
 class BlockingIo:
-    """See `Io`."""
+    """Implements the member of `Io`."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -23,11 +23,11 @@ class BlockingIo:
 
     @property
     def reached(self) -> bool:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         return self.address.reached.yes
 
     def exchange(self, call: Call[Any], timeout: float) -> Any:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         channel = self.channels.get()
         method = _method(channel, call)
         return self._response(
@@ -35,7 +35,7 @@ class BlockingIo:
         )
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         channel = self.channels.get()
         begun = _method(channel, call).future(
             call.request, timeout=timeout, metadata=self.address.metadata_for(call.request)
@@ -55,22 +55,22 @@ class BlockingIo:
         return response
 
     def explain(self, error: GradusError) -> GradusError:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         return explained(error, self.address)
 
     def sleep(self, seconds: float) -> None:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         time.sleep(seconds)
 
     def open(self, method: str, request: Any, response: Any) -> Any:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         stream = self.channels.get().unary_stream(
             method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
         )
         return stream(request, metadata=self.address.metadata_for(request))
 
     def receive(self, stream: Any) -> Any:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         try:
             message = next(stream, None)
         except grpc.RpcError as failure:

@@ -88,7 +88,7 @@ class ThreadWire:
         self._call = None
 
     def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
-        """See Wire."""
+        """Implements the member of `Wire`."""
         if self._stopped:
             return
         if fresh:
@@ -113,7 +113,7 @@ class ThreadWire:
             self._call.cancel()
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
-        """See Wire."""
+        """Implements the member of `Wire`."""
         self._outgoing.put(message)
 
     def release(self) -> None:

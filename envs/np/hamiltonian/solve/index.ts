@@ -60,8 +60,8 @@ function tryBlock(adjacency: BitMatrix, block: Block, { incumbent }: Search, rng
   const separation = searchSeparators(adjacency, present, incumbent.cycle.length, 1);
   const { bound } = separation;
   for (let start = 0; start < STARTS && incumbent.cycle.length < bound; start++) {
-    // Alternate between the edges that a cycle as long as the bound must use and the whole block. The former may
-    // contain no cycle.
+    // Even starts use only the edges that a cycle as long as the bound must use, which may contain no cycle. Odd starts
+    // use the whole block.
     const neighbours = start % 2 === 0 ? tight(adjacency, present, separation, rng) : within(adjacency, present);
     const starts = block.filter((v) => neighbours[v]!.length > 1);
     if (starts.length === 0) continue;

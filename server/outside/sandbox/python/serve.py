@@ -1,8 +1,8 @@
 """Takes jobs from the server one by one, and sends back the outcome of each case.
 
-Jobs come in at descriptor 0 and answers go out at 1; ../zygote-frames.ts is the other end. This process never runs a program,
-reads a program's output, or keeps anything of a job. Bytes pass through maps of memory that are emptied after each job,
-so no program finds earlier data in its memory.
+Jobs come in at descriptor 0 and answers go out at 1; ../zygote-frames.ts is the other end. This process never runs a
+program, reads a program's output, or keeps anything of a job. Bytes pass through maps of memory that are emptied after
+each job, so no program finds earlier data in its memory.
 """
 
 import json

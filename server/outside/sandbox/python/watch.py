@@ -73,7 +73,7 @@ class Watch:
         return None
 
     def settle(self) -> None:
-        """Subtracts the time of the case from what is left to the job."""
+        """Subtracts the time of the case from the job's remaining time."""
         self._measure()
         self._budget.left_ms -= self._used_ms + self._slept_ms
         self._budget.waited_ms += self._waited_ms

@@ -28,7 +28,7 @@ from serve import HELLO, Server, say
 
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
-# Address space for what is loaded before a program begins; far more than it is.
+# Address space for the modules that are loaded before a program begins. It is far more than they need.
 INHERITED_BYTES = 256 * MiB
 NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 

@@ -16,7 +16,7 @@ from gradus.errors import GradusError, error_of_rpc
 
 
 class AsyncIo:
-    """See `Io`."""
+    """Implements the member of `Io`."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
@@ -24,7 +24,7 @@ class AsyncIo:
 
     @property
     def reached(self) -> bool:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         return self.address.reached.yes
 
     def channel(self) -> grpc.aio.Channel:
@@ -32,7 +32,7 @@ class AsyncIo:
         return self.channels.get(asyncio.get_running_loop())
 
     async def exchange(self, call: Call[Any], timeout: float) -> Any:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         channel, began = self.channel(), time.monotonic()
         method = channel.unary_unary(
             call.method,
@@ -50,27 +50,27 @@ class AsyncIo:
         return response
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         begun = asyncio.ensure_future(self.exchange(call, timeout))
         return lambda: begun
 
     async def explain(self, error: GradusError) -> GradusError:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         return await asyncio.to_thread(explained, error, self.address)
 
     async def sleep(self, seconds: float) -> None:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         await asyncio.sleep(seconds)
 
     def open(self, method: str, request: Any, response: Any) -> Any:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         stream = self.channel().unary_stream(
             method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
         )
         return stream(request, metadata=self.address.metadata_for(request))
 
     async def receive(self, stream: Any) -> Any:
-        """See `Io`."""
+        """Implements the member of `Io`."""
         try:
             message = await stream.read()
         except grpc.RpcError as failure:

@@ -70,7 +70,7 @@ class Environment:
     Empty: all.
     """
     verbatim: ClassVar[bool] = False
-    """Whether an answer, such as a program, is taken as it stands, with code fences and the like."""
+    """Whether an answer, such as a program, is verified unchanged, with code fences and other wrapping."""
     runs_answers: ClassVar[bool] = False
     """Whether `verify` runs answers as code. Each answer is then verified in a process that is ended after it, so that
     no answer changes what the next one is worth."""
