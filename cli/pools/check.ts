@@ -1,4 +1,4 @@
-/** Yields the rows of a pool's file one by one, with what a server makes of each. */
+/** Yields the rows of a pool's file one by one: the task that a server makes of each, or the reason for its rejection. */
 import { type Pool, rowOf } from "../../envs/pool.ts";
 import { examineRow, viewOf } from "../../envs/pool-columns.ts";
 import { nameRow } from "../../envs/pool-finish.ts";

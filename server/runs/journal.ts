@@ -29,7 +29,8 @@ const JOURNAL_PER_SNAPSHOT = 4;
 const JOURNAL_PER_LONG_SNAPSHOT = 1;
 
 /**
- * Minimum size, in bytes, by which snapshots are timed. A run with a smaller snapshot is read from its journal as fast.
+ * Size, in bytes, that a smaller snapshot counts as when the next one is planned. Reading such a run from its journal is
+ * as fast as reading a snapshot.
  */
 const SNAPSHOT_MIN = 64 * 1024;
 /** In bytes: events that take about 0.2 s to apply. */

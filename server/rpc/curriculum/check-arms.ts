@@ -142,7 +142,7 @@ export async function checkEvaluatedRows(deps: RowDeps, rows: TrainingRows, fiel
   throwAll(problems.map(({ arm, message }) => invalid(`${field}[${arm}].spec`, `${message}: ${remedy}`)));
 }
 
-/** Returns warnings about the rows that a run draws: rows that are also evaluated, and problems that occur twice. */
+/** Returns warnings about a run's rows: rows that are also evaluated, and problems that arms of different pools share. */
 export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<readonly string[]> {
   const trained = (await trainedOnEvaluated(deps, rows)).map(
     ({ arm, message }) => `arm '${rows.arms[arm]?.id}': ${message}`,

@@ -52,7 +52,7 @@ class SampleIndices:
     def among(self, task: TaskReference, missing: Sequence[int]) -> int | None:
         """Returns an index that the server misses and that this process has not used; None: there is none.
 
-        Concurrent processes take different ones, as far as their numbers differ.
+        The process id chooses among the free indices, so that concurrent processes usually take different ones.
         """
         taken = self._of(task)
         free = [each for each in missing if each not in taken]
