@@ -124,7 +124,8 @@ function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["ro
     wrong("floor", floor, 0, 1) ??
     wrong("kept", kept / 256, 0, 1);
   if (common !== undefined) return common;
-  if (by.kind === "learnability") return wrong("learnability.sharpness", by.sharpness, 1, 16);
+  if (by.kind === "learnability")
+    return wrong("learnability.sharpness", by.sharpness, 1, LIMITS.RowLearnability.sharpness.max);
   return (
     wrong("target.start", by.from, 0, 1) ?? wrong("target.end", by.to, 0, 1) ?? wrong("target.width", by.width, 0.01, 1)
   );

@@ -3,6 +3,7 @@
  * "adaptive", and "hybrid" if a share of the full mixture is added. The paper defines neither, so the definition is
  * ours.
  */
+import { LIMITS } from "../../../proto/limits.ts";
 import { readList, readNumber, readNumbers } from "../json.ts";
 import { invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights, normalized, sharesOf, weightIn } from "./arm-weights.ts";
@@ -17,11 +18,9 @@ import {
   zeroOrMore,
 } from "./policy.ts";
 
-const TIERS_MAX = 64;
-const WINDOW_MAX = 256;
-/** Defaults, our choice: the paper gives no numbers. */
+const LIMIT = LIMITS.CompetencePolicy;
+/** Default, our choice: the paper gives no number, nor one for the window. */
 const DEFAULT_THRESHOLD = 0.7;
-const DEFAULT_WINDOW = 32;
 /** Tolerance for rounding, so that a mean of shares of 0.7 passes the threshold 0.7. */
 const ROUNDING = 1e-9;
 
@@ -95,7 +94,7 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
       tiers: fields.objects("tiers", ["weights"]).map((tier) => tier.numbers("weights")),
       step: fields.choice("step", steps, "COMPETENCE_STEP_", "WIDEN"),
       threshold: fields.number("threshold") ?? DEFAULT_THRESHOLD,
-      window: fields.count("window") ?? DEFAULT_WINDOW,
+      window: fields.count("window") ?? LIMIT.window.default,
       floor: fields.number("floor") ?? 0,
       newestShare: fields.number("newest_share"),
     };
@@ -109,8 +108,8 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
     ...(newestShare !== undefined && { newest_share: newestShare }),
   }),
   check({ tiers, threshold, window, floor, newestShare }, { armIds }) {
-    if (tiers.length < 1 || tiers.length > TIERS_MAX)
-      return invalid("tiers", `there are ${tiers.length}, and there must be 1 to ${TIERS_MAX}`);
+    if (tiers.length < 1 || tiers.length > LIMIT.tiers.max)
+      return invalid("tiers", `there are ${tiers.length}, and there must be 1 to ${LIMIT.tiers.max}`);
     for (const [i, weights] of tiers.entries()) {
       const field = `tiers[${i}].weights`;
       if (Object.keys(weights).length === 0) return invalid(field, "must name at least one arm");
@@ -119,7 +118,7 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
     }
     return first([
       () => positive("threshold", threshold, 1),
-      () => inRange("window", window, 1, WINDOW_MAX),
+      () => inRange("window", window, 1, LIMIT.window.max),
       () =>
         floor < 1 ? zeroOrMore("floor", floor, 1) : invalid("floor", `must be at least 0 and below 1, not ${floor}`),
       () => (newestShare === undefined ? undefined : positive("newest_share", newestShare, 1)),

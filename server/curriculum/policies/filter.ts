@@ -1,11 +1,10 @@
 /** Filter of instances that are passed over under any policy: the contract's TaskFilter. */
+import { LIMITS } from "../../../proto/limits.ts";
 import type { Json } from "../json.ts";
 import type { Invalid, TaskFilter } from "../types.ts";
 import { fieldsOf } from "./fields.ts";
 import { inRange } from "./policy.ts";
 import { checkRankRange, readRanks, writeRanks } from "./ranks.ts";
-
-const FAILED_MAX = 1024;
 
 /** Reads a filter. Undefined if it is unset or nothing in it is set. */
 export function readFilter(json: Json): TaskFilter | undefined {
@@ -24,7 +23,7 @@ export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined
   if (filter === undefined) return undefined;
   const name = "policy.filter";
   return (
-    inRange(`${name}.skip_failed_after`, filter.skipFailedAfter, 0, FAILED_MAX) ??
+    inRange(`${name}.skip_failed_after`, filter.skipFailedAfter, 0, LIMITS.TaskFilter.skip_failed_after.max) ??
     checkRankRange(`${name}.ranks`, filter.ranks)
   );
 }

@@ -1,4 +1,5 @@
 /** Policy of domains that follow each other, the least forgotten first (Omni-Thinker 4.3). */
+import { LIMITS } from "../../../proto/limits.ts";
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
 import { fieldsOf } from "./fields.ts";
@@ -6,7 +7,7 @@ import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";
 import { standingCodec } from "./staged.ts";
 import { checkShare, nextPart, stagePhases, stageShares, type Standing, standingAt, toTheEnd } from "./stages.ts";
 
-const DOMAINS_MAX = 64;
+const DOMAINS_MAX = LIMITS.ForgettingPolicy.domains.max;
 const NAME_BYTES_MAX = 64;
 
 /** Maximum of a score's change, far above any score in use. */

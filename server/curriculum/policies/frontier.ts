@@ -3,6 +3,7 @@
  * ours). An arm is of most interest at a success share of 2/7. Practice without progress lowers the interest. If no arm
  * is of interest, all arms are drawn alike.
  */
+import { LIMITS } from "../../../proto/limits.ts";
 import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
 import { FormatError, type Json, readList, readNumber, readNumbers } from "../json.ts";
 import { invalid } from "../types.ts";
@@ -12,7 +13,6 @@ import { first, type ObservedGroup, type PolicyDefinition, positive, type View }
 const DEFAULT_EXPLORATION = 0.1;
 /** Minimum of the practice scale, in groups. It suits students that learn within tens of groups. */
 const PRACTICE_SCALE_MIN = 8;
-const PRACTICE_SCALE_MAX = 1e9;
 /** Factor of the earlier averages after each group. */
 const FAST = 0.9;
 const SLOW = 0.98;
@@ -194,7 +194,10 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
         return unknown === undefined ? undefined : invalid(`arm_measures["${unknown}"]`, "is not an arm of the run");
       },
       () => positive("exploration", exploration, 1),
-      () => (practiceScale === undefined ? undefined : positive("practice_scale", practiceScale, PRACTICE_SCALE_MAX)),
+      () =>
+        practiceScale === undefined
+          ? undefined
+          : positive("practice_scale", practiceScale, LIMITS.FrontierPolicy.practice_scale.max),
     ]),
   takesFeedback: true,
   signal: measureOf,

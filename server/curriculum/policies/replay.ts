@@ -1,4 +1,5 @@
 /** Policy of a cycle of stages that is repeated (FORGE 3.3), with fresh instances or the same ones (NP-ENGINE 3.3). */
+import { LIMITS } from "../../../proto/limits.ts";
 import { readNumbers } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";
@@ -17,8 +18,6 @@ import {
   withCounted,
   writeStages,
 } from "./stages.ts";
-
-const CYCLES_MAX = 1024;
 
 export interface ReplayConfig {
   readonly stages: readonly Stage[];
@@ -84,7 +83,7 @@ function checkCycle({ cycle, stages }: ReplayConfig, { length }: RunShape): Inva
   if (cycle.kind === "cycles") {
     if (length === 0)
       return invalid("cycles", "divide the run's length, which is 0: set the length, or give cycle_tasks");
-    const found = inRange("cycles", cycle.cycles, 1, Math.min(CYCLES_MAX, length));
+    const found = inRange("cycles", cycle.cycles, 1, Math.min(LIMITS.ReplayPolicy.cycles.max, length));
     if (found !== undefined) return found;
   }
   const whole = cycleTasks({ cycle }, length);

@@ -1,6 +1,7 @@
 /**
  * Parts of a run that follow each other, each with its own arms. The policies staged, replay and forgetting share them.
  */
+import { LIMITS } from "../../../proto/limits.ts";
 import type { Json } from "../json.ts";
 import { invalid, type Invalid, type RankRange } from "../types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
@@ -8,7 +9,7 @@ import { type Fields, UnreadField } from "./fields.ts";
 import { type Advance, type ArmRecord, type Part, positive, type RankUse } from "./policy.ts";
 import { checkRankRange, readRanks, rowsWithin, writeRanks } from "./ranks.ts";
 
-export const STAGES_MAX = 64;
+export const STAGES_MAX = LIMITS.StagedPolicy.stages.max;
 
 /** Tolerance for rounding, so that three shares of a third are 1 together. */
 export const ROUNDING = 1e-9;

@@ -49,7 +49,7 @@ export function rowRuleFromWire(
           to: by.value.end ?? by.value.start ?? 0.5,
           width: by.value.width ?? 0.15,
         }
-      : { kind: "learnability", sharpness: by.value?.sharpness ?? 6 };
+      : { kind: "learnability", sharpness: by.value?.sharpness ?? LIMITS.RowLearnability.sharpness.default };
   return {
     rows: pool === undefined ? count : rowCount(pool, spec.level, spec.split),
     by: choice,

@@ -30,7 +30,7 @@ const UNITS: Readonly<Record<string, number>> = { KiB: 1024, s: 1000, minutes: 6
 
 /** Numbers in a text, with or without commas, each in its unit's smallest part. */
 const numbersIn = (text: string): readonly number[] =>
-  [...text.matchAll(/(\d[\d,]*(?:\.\d+)?)(?: (KiB|s|minutes|days)\b)?/g)].map(
+  [...text.matchAll(/(\d[\d,]*(?:\.\d+)?(?:e\d+)?)(?: (KiB|s|minutes|days)\b)?/g)].map(
     ([, number = "", unit = ""]) => Number(number.replaceAll(",", "")) * (UNITS[unit] ?? 1),
   );
 

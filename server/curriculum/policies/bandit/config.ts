@@ -1,4 +1,5 @@
 /** Configuration of a bandit: the fields that each rule and signal reads, with defaults and limits. */
+import { LIMITS } from "../../../../proto/limits.ts";
 import type { Json } from "../../json.ts";
 import { type SignalName, signals } from "../../signals.ts";
 import { invalid, type Invalid } from "../../types.ts";
@@ -36,12 +37,12 @@ const DEFAULT_EPSILON = 0.1;
 /**
  * Maximum of the bonus factor and of the prior. Signals are at most 1, so far above that they have no effect on draws.
  */
-const EXPLORATION_MAX = 1e9;
+const EXPLORATION_MAX = LIMITS.UcbRule.exploration.max;
 /**
  * Maximum temperature of the softmax. Above it, the shares of arms whose values differ by 1 differ by less than a
  * millionth.
  */
-const TAU_MAX = 1e6;
+const TAU_MAX = LIMITS.EmaSoftmaxRule.tau.max;
 
 type Numbers = RuleNumbers & TrackRates;
 

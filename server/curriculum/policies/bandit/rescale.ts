@@ -1,4 +1,5 @@
 /** Rescales signals by running quantiles (Graves et al. 2017, section 3.1). */
+import { LIMITS } from "../../../../proto/limits.ts";
 import { FormatError, type Json } from "../../json.ts";
 import { invalid, type Invalid } from "../../types.ts";
 import type { Fields } from "../fields.ts";
@@ -8,10 +9,8 @@ import type { Lesson } from "./rule.ts";
 /** Quantiles of the paper. */
 const DEFAULT_LOW = 0.2;
 const DEFAULT_HIGH = 0.8;
-/** Default window, our choice: the paper keeps a sample of all earlier signals. */
-const DEFAULT_WINDOW = 512;
-const WINDOW_MIN = 16;
-const WINDOW_MAX = 4096;
+/** The default is our choice: the paper keeps a sample of all earlier signals. */
+const WINDOW = LIMITS.SignalRescale.window;
 
 export interface Rescale {
   readonly lowQuantile: number;
@@ -26,7 +25,7 @@ export function readRescale(of: Fields<"rescale">): Rescale | undefined {
     fields && {
       lowQuantile: fields.number("low_quantile") ?? DEFAULT_LOW,
       highQuantile: fields.number("high_quantile") ?? DEFAULT_HIGH,
-      window: fields.count("window") ?? DEFAULT_WINDOW,
+      window: fields.count("window") ?? WINDOW.default,
     }
   );
 }
@@ -41,7 +40,7 @@ export function checkRescale(rescale: Rescale | undefined): Invalid | undefined 
   if (!(low >= 0 && low < 1)) return invalid("rescale.low_quantile", `must be at least 0 and below 1, not ${low}`);
   if (!(high > low && high <= 1))
     return invalid("rescale.high_quantile", `must be above low_quantile, ${low}, and at most 1, not ${high}`);
-  return inRange("rescale.window", window, WINDOW_MIN, WINDOW_MAX);
+  return inRange("rescale.window", window, WINDOW.min, WINDOW.max);
 }
 
 /**
