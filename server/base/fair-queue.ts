@@ -1,29 +1,6 @@
 /** Fair queue of several callers. The caller that was given least is served first, however much each has waiting. */
 
-export interface FairQueue<Item> {
-  /** Adds an item behind the caller's others. `size` is its weight in `waiting`. */
-  add(caller: string, item: Item, size: number): void;
-  /** Returns the caller that was given least, among those with waiting items. Undefined: nothing waits. */
-  nextCaller(): string | undefined;
-  /** Removes and returns the first item of that caller. */
-  next(): Item | undefined;
-  /** Removes one of a caller's items, because it is served now. */
-  serve(caller: string, item: Item): void;
-  /** Adds to the amount that a caller was given, in any unit. A negative amount takes back. */
-  charge(caller: string, amount: number): void;
-  /** Adds to the amount that a caller will have been given when its current work ends. Negative: the work has ended. */
-  expect(caller: string, amount: number): void;
-  /** Removes an item at any position. */
-  remove(caller: string, item: Item): void;
-  /** Removes and returns all items for which a test is true. */
-  removeWhere(test: (item: Item) => boolean): readonly Item[];
-  /** Returns the sum of the waiting sizes of one caller, or of all. */
-  waiting(caller?: string): number;
-  /** Returns the caller with the most waiting. Undefined: nothing waits. */
-  heaviest(): string | undefined;
-  /** Returns the item that was added last. Undefined: the caller has none. */
-  newest(caller: string): Item | undefined;
-}
+export type FairQueue<Item> = ReturnType<typeof fairQueue<Item>>;
 
 interface Share<Item> {
   given: number;
@@ -40,7 +17,7 @@ export const CALLERS_MAX = 4096;
  * Start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with the cost of work in place of
  * packet lengths. A caller that was away starts at the level of those being served, so that it cannot save up.
  */
-export function fairQueue<Item>(): FairQueue<Item> {
+export function fairQueue<Item>() {
   const shares = new Map<string, Share<Item>>();
   let waiting = 0;
   /** Amount given to the caller that was served last. */
@@ -71,32 +48,40 @@ export function fairQueue<Item>(): FairQueue<Item> {
   };
 
   return {
-    add(caller, item, size) {
+    /** Adds an item behind the caller's others. `size` is its weight in `waiting`. */
+    add(caller: string, item: Item, size: number): void {
       const share = shareOf(caller);
       if (share.items.length === 0) share.given = Math.max(share.given, level);
       share.items.push({ item, size });
       share.waiting += size;
       waiting += size;
     },
+    /** Returns the caller that was given least, among those with waiting items. Undefined: nothing waits. */
     nextCaller,
-    next() {
+    /** Removes and returns the first item of that caller. */
+    next(): Item | undefined {
       const caller = nextCaller();
       const first = caller === undefined ? undefined : shares.get(caller)?.items[0];
       if (caller !== undefined && first !== undefined) serve(caller, first.item);
       return first?.item;
     },
+    /** Removes one of a caller's items, because it is served now. */
     serve,
-    charge(caller, amount) {
+    /** Adds to the amount that a caller was given, in any unit. A negative amount takes back. */
+    charge(caller: string, amount: number): void {
       shareOf(caller).given += amount;
     },
-    expect(caller, amount) {
+    /** Adds to the amount that a caller will have been given when its current work ends. Negative: the work has ended. */
+    expect(caller: string, amount: number): void {
       shareOf(caller).expected += amount;
     },
-    remove(caller, item) {
+    /** Removes an item at any position. */
+    remove(caller: string, item: Item): void {
       const share = shares.get(caller);
       if (share !== undefined) take(share, item);
     },
-    removeWhere(test) {
+    /** Removes and returns all items for which a test is true. */
+    removeWhere(test: (item: Item) => boolean): readonly Item[] {
       return [...shares.values()].flatMap((share) => {
         const { removed = [], left = [] } = Object.groupBy(share.items, ({ item }) =>
           test(item) ? "removed" : "left",
@@ -108,9 +93,12 @@ export function fairQueue<Item>(): FairQueue<Item> {
         return removed.map(({ item }) => item);
       });
     },
+    /** Returns the caller with the most waiting. Undefined: nothing waits. */
     heaviest: () => least(shares, (share) => -share.waiting),
-    newest: (caller) => shares.get(caller)?.items.at(-1)?.item,
-    waiting: (caller) => (caller === undefined ? waiting : (shares.get(caller)?.waiting ?? 0)),
+    /** Returns the item that was added last. Undefined: the caller has none. */
+    newest: (caller: string) => shares.get(caller)?.items.at(-1)?.item,
+    /** Returns the sum of the waiting sizes of one caller, or of all. */
+    waiting: (caller?: string) => (caller === undefined ? waiting : (shares.get(caller)?.waiting ?? 0)),
   };
 }
 

@@ -28,19 +28,7 @@ export interface Token {
   readonly maxCallsPerSecond: number | undefined;
 }
 
-export interface Tokens {
-  /**
-   * Returns the token for the text that a caller sent, if it is one of the server's. Every text that is none takes the
-   * same time.
-   */
-  find(brought: string): Token | undefined;
-  /** Returns whether a token is still one of the server's, with the same role. */
-  has(token: Token): boolean;
-  /** Calls the listener when the file was read again. */
-  onChange(listener: () => void): void;
-  /** Stops watching the file. */
-  close(): void;
-}
+export type Tokens = NonNullable<ReturnType<typeof openTokens>>;
 
 /** Maximum number of tokens. A call compares its token with each: 0.1 µs. */
 const TOKENS_MAX = 64;
@@ -128,7 +116,7 @@ function readToken(entry: unknown, i: number): Token {
 export function openTokens(
   { token, tokensFile: path }: { readonly token: string | undefined; readonly tokensFile: string | undefined },
   log: Logger,
-): Tokens | undefined {
+) {
   if (token === undefined && path === undefined) return undefined;
   const one = {
     name: "operator",
@@ -157,14 +145,22 @@ export function openTokens(
   // everywhere.
   if (path !== undefined) watchFile(path, { persistent: false, interval: LOOK_EVERY_MS }, reload);
   return {
-    find: (brought) => {
+    /**
+     * Returns the token for the text that a caller sent, if it is one of the server's. Every text that is none takes the
+     * same time.
+     */
+    find: (brought: string): Token | undefined => {
       const digest = digestOf(brought);
       // All digests have one length and all are compared, so the time does not depend on which one matches.
       return tokens.filter((each) => timingSafeEqual(digest, each.digest))[0];
     },
-    has: ({ digest, role }) => tokens.some((each) => each.role === role && timingSafeEqual(digest, each.digest)),
-    onChange: (listener) => void listeners.push(listener),
-    close: () => {
+    /** Returns whether a token is still one of the server's, with the same role. */
+    has: ({ digest, role }: Token): boolean =>
+      tokens.some((each) => each.role === role && timingSafeEqual(digest, each.digest)),
+    /** Calls the listener when the file was read again. */
+    onChange: (listener: () => void) => void listeners.push(listener),
+    /** Stops watching the file. */
+    close: (): void => {
       if (path !== undefined) unwatchFile(path, reload);
     },
   };
