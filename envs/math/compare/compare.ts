@@ -1,14 +1,14 @@
 /** Compares two syntax trees according to their kinds. The expected answer comes first, the given answer second. */
 import { spend } from "../numbers/budget.ts";
-import { hasDoubleSign, type Node, show } from "../syntax.ts";
+import { hasDoubleSign, type Node, show, variablesOf } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { areOfOthers, compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
 import { plain } from "./shape.ts";
 import { compareDoubled } from "./double-signs.ts";
 import {
+  areCurves,
   areNumbered,
-  asOneCurve,
   chosenFrom,
   compareKinds,
   equationsOf,
@@ -26,7 +26,6 @@ import { compareClocks, compareRatios, compareResidues, compareSingle, compareTe
 import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
 import { compareKindsOf, isSystem, pairIn } from "./kinds.ts";
-import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf, withOtherConstants, withParameterOf } from "./renaming.ts";
 import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
@@ -58,13 +57,9 @@ function compareMeant(gold: Node, answer: Node, state: State): Comparison {
 }
 
 function compareStatements(gold: Node, answer: Node, state: State): Comparison {
-  const sets =
-    written(gold) === written(answer)
-      ? EQUAL
-      : state.pair === "point"
-        ? undefined
-        : compareDomains(gold, answer, state);
-  if (sets !== undefined) return sets;
+  if (written(gold) === written(answer)) return EQUAL;
+  const isBounded = boundsWholes(gold, answer) || boundsWholes(answer, gold);
+  if (isBounded) return undecided("sets of whole numbers or fractions between bounds are not worked out");
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
@@ -74,6 +69,24 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
   const found = areMovable ? compareFamilies(left, right, state, compare) : compare(left, right);
   return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;
 }
+
+/**
+ * Returns whether a node bounds whole numbers or fractions: "0 < x < 3, x ∈ ℤ", or {2n | n ∈ ℤ, n < 5} beside numbers.
+ */
+function boundsWholes(node: Node, other: Node): boolean {
+  const [element, condition] = node.kind === "builder" ? [node.element, node.condition] : [undefined, node];
+  const items = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
+  const isMember = (item: Node): boolean =>
+    item.kind === "relation" && item.operators[0] === "∈" && /^[ℤℕℚ]/u.test(show(item.parts[1] as Node));
+  // These letters are whole by custom, and their side says what the other one leaves out.
+  const isCustom = [...variablesOf(other)].some((name) => /^[nmkN]$/.test(name)) && element === undefined;
+  const isBound = (item: Node): boolean => item.kind === "relation" && !"=≈≡∈".includes(item.operators[0] as string);
+  const isAlone = element === undefined ? items.every((item) => isMember(item) || isBound(item)) : isName(element);
+  const isOfWholes = items.some(isMember) || (element !== undefined && isMember(element));
+  return !isCustom && isOfWholes && items.some(isBound) && (isAlone || variablesOf(other).size === 0);
+}
+
+const isName = (element: Node): boolean => element.kind === "symbol" || element.kind === "relation";
 
 /** Compares the conditions of two answers that are equal otherwise. */
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
@@ -109,7 +122,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
-  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, compare);
+  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
   const kinds = compareKindsOf(gold, answer, state, compare);
   if (kinds !== undefined) return kinds;
   const named = compareAssignments(gold, answer, state, context, compare);
@@ -121,8 +134,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
   if (gold.kind === "builder" || answer.kind === "builder") return undecided("it is a set that is not worked out");
-  const curves = asOneCurve(gold, answer);
-  if (curves !== undefined) return compareRelations(...curves, state);
+  if (areCurves(gold, answer)) return undecided("several equations and one are not compared");
   if (isSeveral(gold) || isSeveral(answer)) {
     const [options, others] = [optionsOf(gold), optionsOf(answer)];
     return options || others

@@ -1,23 +1,8 @@
-/**
- * Compares answers with ±. Each ± is expanded into both signs, or an equation is squared if the other answer is a
- * curve.
- */
-import type { Rational } from "../numbers/rational.ts";
-import {
-  differenceOf,
-  hasDoubleSign,
-  isDouble,
-  type Node,
-  numberNode,
-  productOf,
-  some,
-  type Term,
-  variablesOf,
-  withChildren,
-} from "../syntax.ts";
+/** Compares answers with ±. Each ± is expanded into both signs. */
+import { hasDoubleSign, type Node, some, type Term, variablesOf, withChildren } from "../syntax.ts";
 import type { Compare } from "./assignments.ts";
-import { any, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { compareRelations } from "./relations.ts";
+import { any, type Comparison, different, undecided } from "./outcome.ts";
+import { isCurve } from "./lists.ts";
 import { assignmentOf } from "./shape.ts";
 
 const COMBINATIONS_MAX = 16;
@@ -61,14 +46,11 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 
 /**
  * Compares answers with ±. Each ± varies on its own. Some authors mean the same sign everywhere. Equality under that
- * meaning alone is undecided, or "(±1, ±2)" would equal both two pairs and four. Equations of several variables are
- * also compared without ±: y = ±√(1 − x²) is the circle.
+ * meaning alone is undecided, or "(±1, ±2)" would equal both two pairs and four.
  */
-export function compareDoubled(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
+export function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison {
   const [name, other] = [gold, answer].map(nameOfOne);
   if (name !== undefined && other !== undefined && name !== other) return different("it names another quantity");
-  const [left, right] = [multipliedOut(gold), multipliedOut(answer)];
-  if (left && right && compareRelations(left, right, state).kind === "equal") return EQUAL;
   // An equation that names no value is compared with whole equations.
   const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
   const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
@@ -81,7 +63,11 @@ export function compareDoubled(gold: Node, answer: Node, state: State, compare: 
     const found = compared(false);
     return found.kind === "equal" ? undecided("each ± may have signs of its own, or all the same") : found;
   };
-  return any([() => compared(true), together]);
+  const found = any([() => compared(true), together]);
+  // Both signs of y = ±√x are the curve y² = x, which is not seen here.
+  return found.kind === "different" && isCurve(gold) && isCurve(answer)
+    ? undecided("an equation with ± is not compared with other equations")
+    : found;
 }
 
 /** Returns the x of "x = ±1", but nothing for "x = ±y". */
@@ -115,97 +101,3 @@ function listOf(node: Node, apart: boolean, named: boolean): Node {
 /** Returns whether a node is an inequality with ±, such as x < ±3, which has no clear meaning. */
 const isUnclear = (node: Node): boolean =>
   node.kind === "relation" && hasDoubleSign(node) && node.operators.some((operator) => "<>≤≥".includes(operator));
-
-// Equations with ±, rewritten without ±.
-
-type RelationNode = Extract<Node, { kind: "relation" }>;
-
-/**
- * Returns an equation of several variables without ±. L = P ± Q becomes (L − P)² = Q². Undefined if there is no such
- * form.
- */
-function multipliedOut(node: Node): RelationNode | undefined {
-  if (node.kind !== "relation" || node.operators.join() !== "=" || variablesOf(node).size < 2) return undefined;
-  if (!hasDoubleSign(node)) return node;
-  const [left, right] = node.parts as readonly [Node, Node];
-  if (hasDoubleSign(left)) return undefined;
-  const found = halvesOf(right);
-  const squared = found && squareOf(found.after);
-  if (squared === undefined) return undefined;
-  const rest = found?.before.length === 0 ? left : differenceOf(left, { kind: "add", terms: found?.before ?? [] });
-  return { ...node, parts: [{ kind: "power", base: rest, exponent: numberNode(2n) }, squared] };
-}
-
-/** Splits a sum at its only ±. A factor around the sum is multiplied into both parts. */
-function halvesOf(node: Node): { readonly before: readonly Term[]; readonly after: Node } | undefined {
-  if (node.kind === "multiply") {
-    const at = node.factors.findIndex(({ node: factor }) => hasDoubleSign(factor));
-    const inner = node.factors[at];
-    const others = node.factors.toSpliced(at, 1);
-    const isPlain = others.every(({ node: factor }) => isNonZero(factor)) && inner?.inverse === false;
-    const found = isPlain ? halvesOf(inner.node) : undefined;
-    const scaled = (part: Node): Node => ({ kind: "multiply", factors: [...others, { inverse: false, node: part }] });
-    return (
-      found && {
-        before: found.before.map((term) => ({ ...term, node: scaled(term.node) })),
-        after: scaled(found.after),
-      }
-    );
-  }
-  if (node.kind === "bracket" && node.items.length === 1) return halvesOf(node.items[0] as Node);
-  if (node.kind !== "add") return undefined;
-  const [double, ...more] = node.terms.filter((term) => isDouble(term.sign) || hasDoubleSign(term.node));
-  if (double === undefined || more.length > 0 || hasDoubleSign(double.node)) return undefined;
-  return { before: node.terms.filter((term) => term !== double), after: double.node };
-}
-
-const isNonZero = (node: Node): boolean => node.kind === "number" && node.value.num !== 0n;
-
-/**
- * Returns the square of a polynomial, or of a number times the root of a polynomial. Only these are defined at the same
- * places as their squares.
- */
-function squareOf(node: Node): Node | undefined {
-  const factors = node.kind === "multiply" ? node.factors : [{ inverse: false, node }];
-  const roots = factors.filter(({ node: factor }) => radicandOf(factor) !== undefined);
-  const others = factors.filter((factor) => !roots.includes(factor));
-  const [root] = roots;
-  if (root === undefined) return isPolynomial(node) ? productOf(node, node) : undefined;
-  if (roots.length > 1 || root.inverse || !others.every(({ node: factor }) => isNonZero(factor))) return undefined;
-  return { kind: "multiply", factors: [...others, ...others, { inverse: false, node: radicandOf(root.node) as Node }] };
-}
-
-function radicandOf(node: Node): Node | undefined {
-  const isRoot = node.kind === "call" && node.name === "sqrt" && node.args.length === 1;
-  const found = isRoot ? node.args[0] : node.kind === "power" && isHalf(node.exponent) ? node.base : undefined;
-  return found !== undefined && isPolynomial(found) ? found : undefined;
-}
-
-function isHalf(node: Node): boolean {
-  if (node.kind === "number") return node.value.num === 1n && node.value.den === 2n;
-  const [top, bottom] = node.kind === "multiply" && node.factors.length === 2 ? node.factors : [];
-  return top?.inverse === false && bottom?.inverse === true && isNumber(top.node, 1n) && isNumber(bottom.node, 2n);
-}
-
-const isNumber = (node: Node, num: bigint): boolean =>
-  node.kind === "number" && node.value.num === num && node.value.den === 1n;
-
-function isPolynomial(node: Node): boolean {
-  switch (node.kind) {
-    case "number":
-    case "symbol":
-      return true;
-    case "add":
-      return node.terms.every(({ node: term }) => isPolynomial(term));
-    case "multiply":
-      return node.factors.every(({ inverse, node: factor }) => (inverse ? isNonZero(factor) : isPolynomial(factor)));
-    case "power":
-      return isPolynomial(node.base) && node.exponent.kind === "number" && isNatural(node.exponent.value);
-    case "bracket":
-      return node.items.length === 1 && isPolynomial(node.items[0] as Node);
-    default:
-      return false;
-  }
-}
-
-const isNatural = ({ num, den }: Rational): boolean => den === 1n && num >= 0n;

@@ -1,5 +1,5 @@
 /** Reads answers that have several parts: lists, sets, tuples and named values. */
-import { differenceOf, equationOf, type Factor, type Node, numberNode, show, symbol, variablesOf } from "../syntax.ts";
+import { equationOf, type Factor, type Node, show, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, undecided } from "./outcome.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
@@ -148,32 +148,15 @@ export function isSetLike(node: Node): boolean {
   return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
 }
 
-type RelationNode = Extract<Node, { kind: "relation" }>;
+const isEquation = (node: Node): boolean =>
+  node.kind === "relation" && node.operators.join() === "=" && node.parts[0]?.kind !== "bracket";
+export const isCurve = (node: Node): boolean => isEquation(node) && variablesOf(node).size > 1;
 
-/** Returns "y = x, y = -x" and "x² = y²" as one equation each. Undefined if the answers have other forms. */
-export function asOneCurve(gold: Node, answer: Node): readonly [RelationNode, RelationNode] | undefined {
-  if ((gold.kind === "list") === (answer.kind === "list")) return undefined;
-  const [left, right] = [product(gold), product(answer)];
-  return left && right && [left, right];
-}
-
-/**
- * Joins equations of two or more variables into one: the product of their differences is 0. Undefined if they have
- * another form.
- */
-function product(node: Node): RelationNode | undefined {
-  const items = node.kind === "list" ? node.items : [node];
-  const isCurve = node.kind === "list" && node.joiner === "," && items.every((item) => variablesOf(item).size > 1);
-  const areChoices = node.kind !== "list" || node.joiner === "or" || isCurve || areValuesOfOne(items);
-  if (!areChoices || variablesOf(node).size < 2) return undefined;
-  const factors = items.flatMap((item): readonly Factor[] => {
-    const isEquation = item.kind === "relation" && item.parts.length === 2 && item.operators[0] === "=";
-    if (!isEquation) return [];
-    const [left, right] = item.parts as readonly [Node, Node];
-    return [{ inverse: false, node: differenceOf(left, right) }];
-  });
-  if (factors.length < items.length) return undefined;
-  return equationOf({ kind: "multiply", factors }, numberNode(0n));
+/** Returns whether one answer is an equation of several variables, and the other a list of them, which may be its parts. */
+export function areCurves(gold: Node, answer: Node): boolean {
+  const areParts = (node: Node): boolean =>
+    node.kind === "list" && variablesOf(node).size > 1 && node.items.every(isEquation);
+  return (areParts(gold) && isCurve(answer)) || (areParts(answer) && isCurve(gold));
 }
 
 /** Splits options written side by side, such as "ACD" or "①③". Undefined if the node is a product. */

@@ -101,9 +101,16 @@ function hasMatrix(node: Node): boolean {
 const isSetSymbol = (node: Node): boolean =>
   node.kind === "symbol" && (isNumberSet(node.name) || "∅∞".includes(node.name));
 
+/** Number sets that have two names. */
+const OTHER_NAMES: Readonly<Record<string, string>> = { "ℤ+": "ℕ*", "ℤ≥0": "ℕ" };
+
 /** Compares two letters. The case of an option's letter does not count. */
 function compareSymbols(gold: string, answer: string): Comparison {
-  if (gold === answer || (/^[A-J]$/.test(gold) && gold === answer.toUpperCase())) return EQUAL;
+  if (
+    (OTHER_NAMES[gold] ?? gold) === (OTHER_NAMES[answer] ?? answer) ||
+    (/^[A-J]$/.test(gold) && gold === answer.toUpperCase())
+  )
+    return EQUAL;
   return different("it is another letter");
 }
 

@@ -23,7 +23,7 @@ const tableOf = (name: string) =>
     .map((line) => line.split(" ||| ") as [gold: string, answer: string, verdict: string, problem?: string]);
 
 const TABLE = tableOf("./pairs.txt");
-/** Right answers that the verifier refuses. Each is at most undecided, and never taken for another value. */
+/** Pairs that the verifier has no rule for. None of them may be equal. */
 const NOT_COMPARED = tableOf("./not-compared.txt");
 
 test("the table is long", () => {

@@ -129,7 +129,7 @@ const wholes: Maker = (rng) => {
     `\\{x\\in\\mathbb{Q} \\mid ${low}\\le x\\le ${high}\\}`,
     `\\{x\\in\\mathbb{R} \\mid ${low - 1}<x<${high + 1}\\}`,
   ];
-  return { gold, answer: rng.pick(isEqual ? equal : others), isEqual, isCompared: true, how: "wholes" };
+  return { gold, answer: rng.pick(isEqual ? equal : others), isEqual, isCompared: false, how: "wholes" };
 };
 
 /** Solutions with constants of integration, by other names; another rate is another family. */
