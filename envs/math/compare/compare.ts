@@ -28,7 +28,7 @@ import { type Compare, compareAssignments, type Context } from "./assignments.ts
 import { compareKindsOf, isSystem, pairIn } from "./kinds.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf, withOtherConstants, withParameterOf } from "./renaming.ts";
-import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
+import { areOtherVectors, isUnworked, withUnitVectors } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
@@ -113,8 +113,8 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
     return written(goldNode) === written(answerNode) ? EQUAL : different("its value differs");
   if (areMembersOfOthers(goldNode, answerNode)) return different("it is about another letter");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
-  const gold = namedPoints(plain(goldNode));
-  const answer = withNamesOf(gold, namedPoints(plain(answerNode)));
+  const gold = withUnitVectors(namedPoints(plain(goldNode)), answerNode);
+  const answer = withNamesOf(gold, withUnitVectors(namedPoints(plain(answerNode)), goldNode));
   if (written(gold) === written(answer)) return EQUAL;
   const [chosen, given] = [chosenFrom(answerNode), chosenFrom(goldNode)];
   if (chosen !== undefined && gold.kind !== "relation" && !isSeveral(gold)) return compare(gold, chosen);
@@ -127,9 +127,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (kinds !== undefined) return kinds;
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
-  const tuples = asTuples(gold, answer);
-  if (tuples !== undefined) return compare(...tuples);
-  if (isVectorOrNumber(gold, answer)) return undecided("it is a vector or a complex number");
+  if (areOtherVectors(gold, answer)) return undecided("a sum of unit vectors is compared only with another one");
   if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not worked out");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;

@@ -12,7 +12,6 @@ import {
   type Term,
   variablesOf,
 } from "../syntax.ts";
-import { matrixOf } from "./vectors.ts";
 
 /** Phrases that mean a symbol, such as "empty set" or "all integers". */
 const MEANINGS: ReadonlyMap<string, Node> = new Map(
@@ -29,14 +28,14 @@ const NOTHING =
   /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
 
 /**
- * Replaces phrases that mean a number, a set or a letter. Also simplifies memberships, single brackets and matrices.
+ * Replaces phrases that mean a number, a set or a letter. Also simplifies memberships, and single brackets.
  */
 export function plain(node: Node): Node {
   if (node.kind === "set" && node.items.length === 0) return symbol("∅");
   if (node.kind === "bracket" && node.items.length === 1 && node.open === "(" && node.items[0] !== undefined)
     return plain(node.items[0]);
   if (node.kind === "relation") return memberOf(node);
-  if (node.kind !== "text") return matrixOf(node) ?? node;
+  if (node.kind !== "text") return node;
   const words = textOf(node.text);
   const isNegative = /^(?:negative|minus) /.test(words);
   const number = numberOfWords(words.replace(/^(?:negative|minus) /, ""));
