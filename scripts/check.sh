@@ -49,7 +49,7 @@ check "contract lint (buf)" buf lint
 check "contract breaking (buf)" breaking
 check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients page scripts
 check "documents name what is there" node scripts/documents.ts
-check "length of sentences (textlint)" textlint README.md CONTRIBUTING.md "docs/**/*.md" "clients/*/README.md" examples/README.md
+check "length of sentences (textlint)" textlint README.md CONTRIBUTING.md "docs/**/*.md" "{clients,envs}/**/README.md" examples/README.md
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
 # The sandbox's Python keeps the client's rules.
