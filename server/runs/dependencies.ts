@@ -7,7 +7,7 @@ import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
 import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
 
-export type Made<Key extends InstanceKey> =
+export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
   /** This ordinal never has an instance, so it is skipped. The message gives the reason. */
   | { readonly kind: "none"; readonly message: string }
@@ -23,7 +23,7 @@ export type Made<Key extends InstanceKey> =
  */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
   /** Makes instances of one arm for a run, and returns a result for each place, in order. */
-  make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly Made<Key>[]>;
+  make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly MakeOutcome<Key>[]>;
 }
 
 /** Comparison of the rows in this server's pools with those that a run knows. */

@@ -178,7 +178,7 @@ async function inPlace<Spec, Key extends InstanceKey>(
   { clock, newIncarnation, haveSameTasks }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
-  { by, restoreControl }: Asked,
+  { by, restoreControl }: ImportOptions,
 ): Promise<Result<ImportedRun<Spec, Key>> | "absent"> {
   const { runId } = exported.state;
   const outcome = await registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => {
@@ -201,7 +201,7 @@ async function asNew<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
-  { runId, by }: Asked & { readonly runId: string },
+  { runId, by }: ImportOptions & { readonly runId: string },
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
@@ -226,8 +226,8 @@ async function asNew<Spec, Key extends InstanceKey>(
   });
 }
 
-/** Options of an import. */
-export interface Asked {
+/** Choices of the caller of ImportRun. */
+export interface ImportOptions {
   /** Id of the run. Undefined: that of the exported run. */
   readonly runId?: string | undefined;
   readonly by?: string | undefined;
@@ -243,7 +243,7 @@ export async function importRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   bytes: Uint8Array,
-  asked: Asked,
+  asked: ImportOptions,
 ): Promise<Result<ImportedRun<Spec, Key>>> {
   const exported = await readExported(bytes, ports.clock, ports.source);
   if (isInvalid(exported)) return exported;

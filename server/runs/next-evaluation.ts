@@ -65,7 +65,7 @@ export function evaluationKeys<Key extends InstanceKey>() {
   };
 }
 
-interface Opened<Spec, Key extends InstanceKey> {
+interface OpenEvaluationArm<Spec, Key extends InstanceKey> {
   readonly kind: "opened";
   readonly arm: number;
   readonly state: RunState<Spec, Key>;
@@ -75,8 +75,8 @@ interface Opened<Spec, Key extends InstanceKey> {
 function openRound<Spec, Key extends InstanceKey>(
   { run, clock }: Pick<Evaluating<Spec, Key>, "run" | "clock">,
   { armId, round }: EvaluationRequest,
-): Promise<Opened<Spec, Key> | Gone | Refusal> {
-  return run.commit<Opened<Spec, Key> | Refusal>((state) => {
+): Promise<OpenEvaluationArm<Spec, Key> | Gone | Refusal> {
+  return run.commit<OpenEvaluationArm<Spec, Key> | Refusal>((state) => {
     const { evaluationArms } = state.config;
     const arm = evaluationArms.findIndex(({ id }) => id === armId);
     if (arm < 0) return { events: [], value: notAnArm(evaluationArms, armId) };

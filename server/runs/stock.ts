@@ -8,7 +8,7 @@ import { type Candidate, DRY_ORDINALS, type MissingInstances } from "../curricul
 import type { RunState } from "../curriculum/state.ts";
 import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../curriculum/types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Made, TaskSource } from "./dependencies.ts";
+import type { MakeOutcome, TaskSource } from "./dependencies.ts";
 
 /** Number of tasks that are made ahead at a time. A draw that needs some of them then waits for few others. */
 const CHUNK = 16;
@@ -17,7 +17,7 @@ const CHUNK = 16;
 const DEVIATIONS = 3;
 
 /** Result of making the instance of an ordinal. */
-type Stocked<Key extends InstanceKey> = Extract<Made<Key>, { readonly kind: "task" | "none" }>;
+type Stocked<Key extends InstanceKey> = Extract<MakeOutcome<Key>, { readonly kind: "task" | "none" }>;
 
 /** Reason why some requested instances could not be made. */
 export type NotMade = Refusal | "cancelled";
@@ -52,7 +52,7 @@ function shelf<Key extends InstanceKey>(): Shelf<Key> {
 function shelve<Key extends InstanceKey>(
   on: Shelf<Key>,
   ordinals: readonly number[],
-  made: readonly Made<Key>[],
+  made: readonly MakeOutcome<Key>[],
 ): NotMade | undefined {
   let failed: NotMade | undefined;
   for (const [i, result] of made.entries()) {

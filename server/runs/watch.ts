@@ -36,7 +36,8 @@ const COALESCE_MS = 100;
 /** Maximum time of one wait. */
 const LOOK_MS = 60_000;
 
-type Seen = { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
+type WatchedState =
+  { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
 /**
  * Waits until the run is past version `seen`, or LOOK_MS have passed. The first call returns the state in the store.
@@ -46,7 +47,7 @@ async function look<Spec, Key extends InstanceKey>(
   clock: Clock,
   seen: number,
   signal: AbortSignal,
-): Promise<Seen | Refusal> {
+): Promise<WatchedState | Refusal> {
   const isNew = ({ version }: RunState): boolean => version > seen;
   const here = await (seen < 0 ? run.refresh() : whenever(run, isNew, clock, LOOK_MS, signal));
   if (here !== "fresh" && here.kind !== "gone") return here;
@@ -69,7 +70,7 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
   let key: number | undefined;
   while (!signal.aborted) {
     // Each wait is a call of its own, so that watching counts as requests for the run.
-    const found = await registry.withRun<Seen | Refusal>(runId, async ({ run }) => {
+    const found = await registry.withRun<WatchedState | Refusal>(runId, async ({ run }) => {
       key ??= run.key;
       return run.key === key ? look(run, clock, seen, signal) : { kind: "end" };
     });

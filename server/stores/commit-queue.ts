@@ -16,7 +16,7 @@ export interface InThread<S> {
   readonly tidying: { readonly due: () => boolean; readonly portion: () => void };
 }
 
-export interface Asked {
+export interface StoreCall {
   readonly id: number;
   readonly method: string;
   readonly args: readonly unknown[];
@@ -45,7 +45,7 @@ export interface CommitQueueParts {
 
 export type CommitQueue = ReturnType<typeof commitQueue>;
 
-interface Job extends Asked {
+interface Job extends StoreCall {
   /** Time by performance.now() until which the job waits for a lock. */
   readonly untilMs: number;
 }
@@ -120,7 +120,7 @@ export function commitQueue(parts: CommitQueueParts) {
   goOn();
 
   return {
-    ask: (asked: readonly Asked[]): void => {
+    ask: (asked: readonly StoreCall[]): void => {
       const untilMs = performance.now() + busyTimeoutMs;
       const access: Readonly<Record<string, Kind>> = store.access;
       for (const each of asked) waiting[access[each.method] ?? "read"].push({ ...each, untilMs });
@@ -156,7 +156,7 @@ function readJob(store: InThread<unknown>) {
   };
 }
 
-function run(store: InThread<unknown>, { method, args }: Asked): unknown {
+function run(store: InThread<unknown>, { method, args }: StoreCall): unknown {
   const methods: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = store.methods;
   const found = methods[method];
   if (found === undefined) throw new Error(`the store has no method ${method}`);

@@ -3,7 +3,7 @@
  * another process's lock. Calls take effect in their order; when a promise resolves, its write is committed.
  */
 import { Worker } from "node:worker_threads";
-import type { Asked, Reply } from "./commit-queue.ts";
+import type { StoreCall, Reply } from "./commit-queue.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
@@ -12,7 +12,7 @@ export interface ThreadData extends FileOptions {
   readonly holds: "runs" | "evaluations" | "samples";
 }
 
-export type ToThread = { readonly kind: "asked"; readonly asked: readonly Asked[] } | { readonly kind: "close" };
+export type ToThread = { readonly kind: "asked"; readonly asked: readonly StoreCall[] } | { readonly kind: "close" };
 
 export type FromThread =
   | { readonly kind: "open" }
@@ -94,7 +94,7 @@ export async function openInThread<S>(
 /** Tracks calls that wait for the thread's answer. */
 function createCalls(worker: Worker) {
   const waiting = new Map<number, Call>();
-  let asked: Asked[] = [];
+  let asked: StoreCall[] = [];
   let nextId = 0;
   let bytesWaiting = 0;
   let over: Error | undefined;

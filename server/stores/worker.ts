@@ -1,7 +1,7 @@
 /** The storage thread: opens one file, and answers the calls that thread.ts sends. */
 import { statfsSync } from "node:fs";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { type Asked, commitQueue, type InThread } from "./commit-queue.ts";
+import { type StoreCall, commitQueue, type InThread } from "./commit-queue.ts";
 import { openFile, watchFile } from "./sqlite-file.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
 import { runSchema, runsIn } from "./sqlite-runs.ts";
@@ -46,7 +46,7 @@ function serve({ db, path, store }: ReturnType<typeof open>): void {
       port.close();
     });
   /** Takes the calls that were sent meanwhile too, so that they are committed together. */
-  const takeAll = (first: readonly Asked[]): void => {
+  const takeAll = (first: readonly StoreCall[]): void => {
     let [asked, more] = [first, receiveMessageOnPort(port)];
     for (; more !== undefined; more = receiveMessageOnPort(port)) {
       const message = more.message as ToThread;

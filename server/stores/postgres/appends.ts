@@ -45,14 +45,14 @@ export interface Writing {
 }
 
 /** An append to send. */
-interface Asked {
+interface QueuedAppend {
   readonly key: number;
   readonly append: Append;
   readonly writer: Buffer;
   readonly bytes: number;
 }
 
-interface Job extends Asked {
+interface Job extends QueuedAppend {
   /** Whether the append may be committed already. */
   readonly isDoubtful: boolean;
   readonly resolve: (outcome: Appended) => void;
@@ -163,7 +163,7 @@ export async function write(
 /** Calls `onWritten` after the commit with the key of each run that was written to. */
 export function createAppends(commits: Connections, turns: Connections, onWritten: (key: number) => void) {
   const ends = rememberedEnds();
-  const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
+  const tryAll = (connection: Connection, asked: readonly QueuedAppend[], isDoubtful: boolean) =>
     attempt({ connection, ends, isDoubtful }, asked);
   const learned = ({ outcomes, written }: Tried): readonly Appended[] => {
     for (const end of written) {
@@ -250,7 +250,7 @@ function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended
     going = undefined;
   };
   return {
-    ask: (asked: Asked & Pick<Job, "isDoubtful">): Promise<Appended> => {
+    ask: (asked: QueuedAppend & Pick<Job, "isDoubtful">): Promise<Appended> => {
       if (waiting.length > 0 && bytesWaiting + asked.bytes > WAITING_BYTES_MAX) {
         const message = `${bytesWaiting} bytes wait for the database already, and at most ${WAITING_BYTES_MAX} may wait`;
         return Promise.reject(new StoreUnavailable(message));
@@ -278,7 +278,7 @@ interface Tried {
 }
 
 /** Appends to runs, each append once. Doubtful appends run in a transaction that has their runs' rows locked. */
-async function attempt({ connection, ends, isDoubtful }: Attempt, jobs: readonly Asked[]): Promise<Tried> {
+async function attempt({ connection, ends, isDoubtful }: Attempt, jobs: readonly QueuedAppend[]): Promise<Tried> {
   await ends.look(connection, isDoubtful ? jobs : jobs.filter((job) => !ends.isExpected(job)));
   const writings = jobs.flatMap(({ key, append, writer }) => {
     const end = ends.of(key);
@@ -328,7 +328,7 @@ async function undo(connection: Connection & { give: (failure?: unknown) => void
 }
 
 /** Returns whether an append with an unknown outcome was committed. */
-async function isThere(connection: Connection, { key, append, writer }: Asked): Promise<boolean> {
+async function isThere(connection: Connection, { key, append, writer }: QueuedAppend): Promise<boolean> {
   if (append.events.length === 0) return false;
   const [row] = await connection.query("writerOf", [key, append.expectedVersion + 1]);
   return row !== undefined && writer.equals((row["writer"] as Buffer | null) ?? Buffer.alloc(0));
@@ -367,12 +367,12 @@ function rememberedEnds() {
   return {
     of: (key: number) => ends.get(key),
     learn,
-    isExpected: ({ key, append }: Asked): boolean => ends.get(key)?.version === append.expectedVersion,
+    isExpected: ({ key, append }: QueuedAppend): boolean => ends.get(key)?.version === append.expectedVersion,
     /**
      * Reads the ends of runs. If the database has another event in place of a known one, the known end stays, so that
      * the next reader gets the error.
      */
-    look: async (connection: Connection, jobs: readonly Asked[]): Promise<void> => {
+    look: async (connection: Connection, jobs: readonly QueuedAppend[]): Promise<void> => {
       if (jobs.length === 0) return;
       const known = new Map(jobs.map(({ key }) => [key, ends.get(key)]));
       for (const key of known.keys()) ends.delete(key);

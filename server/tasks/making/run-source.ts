@@ -12,7 +12,7 @@ import {
   readObject,
   readText,
 } from "../../curriculum/json.ts";
-import type { Made, TaskSource } from "../../runs/dependencies.ts";
+import type { MakeOutcome, TaskSource } from "../../runs/dependencies.ts";
 import { type Maker, runCaller } from "./make.ts";
 import type { RunRanks } from "./run-ranks.ts";
 import type { MakeResult } from "../task.ts";
@@ -123,7 +123,7 @@ const TIMEOUT_RETRY_MS = 1000;
 
 /** Returns the source of a run's tasks. Without `ranks` no row has a rank. */
 export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<TaskSpec, TaskKey> {
-  const madeOf = (result: MakeResult): Made<TaskKey> => {
+  const madeOf = (result: MakeResult): MakeOutcome<TaskKey> => {
     switch (result.kind) {
       case "made":
         // The task is cached, because the run hands it out soon and finds it by its key.

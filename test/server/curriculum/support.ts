@@ -46,7 +46,7 @@ export type Runs = RunsOf<Spec, Key>;
 export type Task = IssuedTask<Key>;
 export type TaskSource = ports.TaskSource<Spec, Key>;
 export type BatchRecord = Extract<HistoryEntry, { readonly kind: "batch" }>;
-export type Made = ports.Made<Key>;
+export type Made = ports.MakeOutcome<Key>;
 export type Place = types.TaskPlace<Spec>;
 
 export interface FakeClock extends Clock {

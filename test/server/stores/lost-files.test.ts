@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Asked, type CommitQueue, commitQueue, type Reply } from "../../../server/stores/commit-queue.ts";
+import { type StoreCall, type CommitQueue, commitQueue, type Reply } from "../../../server/stores/commit-queue.ts";
 import { openFile, watchFile } from "../../../server/stores/sqlite-file.ts";
 import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteEvaluationStore, sqliteStore } from "../../../server/stores/sqlite.ts";
@@ -184,8 +184,8 @@ function queueOver(where: string) {
     onProblem: (problem) => problems.push(problem),
   });
   let id = 0;
-  const asked = (method: keyof Store, ...args: readonly unknown[]): Asked => ({ id: id++, method, args });
-  const answers = (calls: readonly Asked[]): Promise<readonly Reply[]> => {
+  const asked = (method: keyof Store, ...args: readonly unknown[]): StoreCall => ({ id: id++, method, args });
+  const answers = (calls: readonly StoreCall[]): Promise<readonly Reply[]> => {
     const all = calls.map((call) => new Promise<Reply>((resolve) => waiting.set(call.id, resolve)));
     queue.ask(calls);
     return Promise.all(all);
