@@ -72,7 +72,7 @@ const MOVED: readonly Node[] = [
 ];
 
 /** Rewrites "x = 6 mod 8", "x mod 8 = 6" and "6 mod 8" as a congruence class. Returns other nodes unchanged. */
-export function asClass(node: Node): Node {
+function asClass(node: Node): Node {
   if (node.kind !== "relation") {
     const [rest, modulus] = splitModulus(node);
     return modulus === undefined ? node : { kind: "residue", node: rest, modulus };

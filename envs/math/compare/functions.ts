@@ -19,7 +19,18 @@ import {
   withChildren,
 } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, depthOf, hasJumps, isTiny, jumpPoints, pointScope, pointsOf, scopeOf } from "./points.ts";
+import {
+  BITS,
+  depthOf,
+  hasJumps,
+  isTiny,
+  isWholeLetter,
+  jumpPoints,
+  jumps,
+  pointScope,
+  pointsOf,
+  scopeOf,
+} from "./points.ts";
 
 /**
  * Maximum depth, in bits, of a constant that is compared at points. Larger or smaller constants drown the other terms,
@@ -57,9 +68,10 @@ export function compareFunctions(gold: Node, answer: Node, variables: readonly s
   const nodes = [gold, answer];
   const found = compareAtPoints(gold, answer, variables, state);
   if (found.kind !== "equal") return found;
-  if (nodes.some(hasJumps) && !(variables.length === 1 && nodes.every(isLocated)))
+  const areTurning = nodes.some((node) => some(node, isTurning));
+  if (nodes.some(hasJumps) && (areTurning || variables.length > 1 || !nodes.every(areLocated(variables[0] as string))))
     return undecided("it agrees at all tested points, and may jump between them");
-  if (!nodes.some((node) => some(node, isTurning))) return EQUAL;
+  if (!areTurning) return EQUAL;
   return compareAtPoints(veiled(gold), veiled(answer), variables, state, AGREED_ENOUGH).kind === "equal"
     ? EQUAL
     : undecided("it agrees at all tested points, and may differ where an absolute value changes");
@@ -154,8 +166,13 @@ function hasRoots(node: Node): boolean {
 
 /**
  * Returns whether the test points meet each jump of an expression of one variable: cases change at constants, and
- * remainders and whole parts recur.
+ * remainders and whole parts of whole numbers recur.
  */
+const areLocated =
+  (name: string) =>
+  (node: Node): boolean =>
+    isLocated(node) && (isWholeLetter(name) || !some(node, jumps));
+
 function isLocated(node: Node): boolean {
   if (node.kind === "series") return !hasJumps(node.body);
   const isSimple =
@@ -177,7 +194,16 @@ const isRemainder = (part: Node): boolean => part.kind === "call" && part.name =
 // Turns.
 
 const TURNING: ReadonlySet<string> = new Set(["abs", "max", "min", "sgn"]);
-const isTurning = (part: Node): boolean => part.kind === "call" && TURNING.has(part.name) && variablesOf(part).size > 0;
+const isTurning = (part: Node): boolean =>
+  part.kind === "call" && (TURNING.has(part.name) || squaredIn(part) !== undefined) && variablesOf(part).size > 0;
+
+/** Returns the u of √(u²), which is |u|. */
+function squaredIn(node: Node): Node | undefined {
+  const [of] = node.kind === "call" && node.name === "sqrt" ? node.args : [];
+  const inside = of?.kind === "bracket" && of.items.length === 1 ? of.items[0] : of;
+  const isSquare = inside?.kind === "power" && inside.exponent.kind === "number" && inside.exponent.value.num === 2n;
+  return isSquare && inside.exponent.value.den === 1n ? inside.base : undefined;
+}
 
 /**
  * Replaces |u| by √(u² + 7/3), which turns nowhere, and the other turning functions by what they are in terms of |u|.
@@ -190,6 +216,8 @@ function veiled(node: Node): Node {
   switch (inside.name) {
     case "abs":
       return evenOf(first);
+    case "sqrt":
+      return evenOf(squaredIn(inside) ?? first);
     case "sgn":
       return quotientOf(first, evenOf(first));
     default:

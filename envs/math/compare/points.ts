@@ -87,6 +87,7 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
     },
     *wide() {
       yield* signed([...EVERYDAY, ...FAR, ...FAR], stage("wide"));
+      if (nodes.some(isCurved)) yield* signed(["far"], stage("far"));
       // A term may be flat except near a number that it names. It shows only beside that number.
       const rng = stage("beside");
       for (const threshold of nodes.some(isCurved) ? thresholds().filter((each) => each > NEAR_MAX) : [])
@@ -176,6 +177,9 @@ const JUMPS: ReadonlySet<string> = new Set(["floor", "ceil", "mod", "gcd", "lcm"
 /** Returns whether a node itself jumps at many places. */
 export const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
 
+/** Returns whether a letter is a whole number by convention, if an expression takes whole parts or remainders. */
+export const isWholeLetter = (name: string): boolean => name === WHOLE || WHOLE_LETTERS.has(name);
+
 export function hasJumps(node: Node): boolean {
   return some(node, (part) => part.kind === "cases" || jumps(part));
 }
@@ -183,7 +187,7 @@ export function hasJumps(node: Node): boolean {
 /** Letters that are whole numbers by convention, if an expression takes whole parts or remainders. */
 const WHOLE_LETTERS: ReadonlySet<string> = new Set(["n", "m", "k", "N"]);
 
-export function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
+function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
   return nodes.some((node) => some(node, jumps)) ? WHOLE_LETTERS : new Set();
 }
 
