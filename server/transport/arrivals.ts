@@ -32,15 +32,12 @@ export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConn
   };
   const arrive = (socket: Socket, enter: () => void): void => {
     const { remoteAddress = "" } = socket;
-    // An error without a listener would end the process.
-    const onError = (): void => undefined;
-    socket.on("error", onError);
     const begin = (): void => {
       queue.charge(remoteAddress, 1);
-      socket.off("error", onError);
       if (socket.destroyed) return;
-      if (resets.mayConnect(socket)) enter();
-      else socket.destroy();
+      if (!resets.mayConnect(socket)) return void socket.destroy();
+      socket.resume();
+      enter();
     };
     queue.add(remoteAddress, begin, 1);
     if (isWaiting) return;
@@ -49,6 +46,8 @@ export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConn
   };
   return {
     watch(server) {
+      // The system keeps what a waiting connection sends. Otherwise Node would read 64 KiB of each.
+      Object.assign(server, { pauseOnConnect: true });
       const listeners = server.listeners("connection");
       server.removeAllListeners("connection");
       server.on("connection", (socket: Socket) => {

@@ -5,7 +5,6 @@
 import { Server } from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
 import { createRequire } from "node:module";
-import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
@@ -125,7 +124,8 @@ test("an address that resets streams over one connection after the other has non
     socket.on("error", () => undefined);
     socket.once("data", () => accepted++);
     socket.write(Buffer.concat([preface, cancelled]));
-    await once(socket, "close");
+    // A refused connection may end with an error, at which events.once rejects.
+    await new Promise((resolve) => socket.once("close", resolve));
   }
   expect(accepted).toBeGreaterThan(0);
   expect(accepted).toBeLessThan(30);
