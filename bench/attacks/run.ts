@@ -9,6 +9,8 @@
  * ```
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -86,8 +88,21 @@ function healthOf(port: number): Timed {
     });
 }
 
+/** Opens a port that passes connections on to a server from another address than the attacker's. */
+async function fromElsewhere(port: number): Promise<number> {
+  const relay = createServer((socket) => {
+    const server = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.2" });
+    for (const each of [socket, server]) each.setNoDelay().on("error", () => undefined);
+    socket.pipe(server).pipe(socket);
+  }).unref();
+  relay.listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  return (relay.address() as AddressInfo).port;
+}
+
 /** Starts another caller, who trains and attacks nothing. */
-async function bystander({ port }: ServerProcess): Promise<(durationMs: number) => Promise<Seen>> {
+async function bystander(server: ServerProcess): Promise<(durationMs: number) => Promise<Seen>> {
+  const port = await fromElsewhere(server.port);
   const environments = EnvironmentService.method;
   const curriculum = CurriculumService.method;
   const [steps, batches] = [unaryOf(port, TOKEN), unaryOf(port, TOKEN)];

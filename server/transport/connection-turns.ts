@@ -1,7 +1,10 @@
 /**
- * Does the work of calls in turns between connections. Without turns, a client could send thousands of calls in one
- * piece, and one round of the event loop would handle them all while everybody else waits.
+ * Does the work of calls in turns between addresses, and between the connections of an address. Without turns, a client
+ * could send thousands of calls in one piece, or one over each of hundreds of connections, and everybody else would
+ * wait until all are done.
  */
+
+import type { Socket } from "node:net";
 
 /** A round begins no further work after this time, in milliseconds. */
 const ROUND_MS = 2;
@@ -16,7 +19,7 @@ export const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
 export interface Connection {
   /**
    * Does the next work of a call that has begun: now if this round has time left and no work of its connection waits,
-   * else in a later round. In a later round connections take turns, one piece of work each.
+   * else in a later round. In a later round addresses take turns, and then connections, one piece of work each.
    */
   take(work: () => void): void;
   /**
@@ -37,11 +40,21 @@ export interface Turns {
 
 export function createTurns(roundMs = ROUND_MS): Turns {
   const known = new WeakMap<object, Connection>();
-  /** Connections with waiting work, the next one first. */
-  const waiting = new Set<() => void>();
+  /** Connections with waiting work by their addresses, the next address and its next connection first. */
+  const waiting = new Map<string, Set<() => void>>();
   /** Time at which this round's first work began; undefined: no work has begun. */
   let beganMs: number | undefined;
 
+  const takeTurn = (): void => {
+    for (const [address, connections] of waiting) {
+      const [next] = connections;
+      connections.delete(next as () => void);
+      // The address goes behind all others.
+      waiting.delete(address);
+      if (connections.size > 0) waiting.set(address, connections);
+      return next?.();
+    }
+  };
   const begin = (): void => {
     beganMs = performance.now();
     setImmediate(nextRound);
@@ -52,18 +65,16 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     if (waiting.size === 0) return;
     begin();
     do {
-      const [next] = waiting;
-      next?.();
+      takeTurn();
       // The other half of the round is for the next steps of this work; otherwise each step would wait for a round.
     } while (waiting.size > 0 && hasTime(roundMs / 2));
   };
 
-  const open = (): Connection => {
+  const open = (address: string): Connection => {
     const going = new Set<() => void>();
     const coming = new Set<() => void>();
     let unreadBytes = 0;
     const next = (): void => {
-      waiting.delete(next);
       const works = going.size > 0 ? going : coming;
       const [work] = works;
       if (work === undefined) return;
@@ -74,7 +85,8 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     const wait = (): void => {
       if (going.size + coming.size === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
       if (beganMs === undefined) begin();
-      waiting.add(next);
+      const own = waiting.get(address) ?? new Set();
+      waiting.set(address, own.add(next));
     };
     const take = (work: () => void, works: Set<() => void>): void => {
       if (beganMs === undefined) begin();
@@ -97,9 +109,15 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     };
   };
   const connectionOf = (of: object): Connection => {
-    const connection = known.get(of) ?? open();
+    const connection = known.get(of) ?? open(addressOf(of));
     known.set(of, connection);
     return connection;
   };
   return Object.assign(connectionOf, { isIdle: () => waiting.size === 0 });
+}
+
+/** Returns the address of a socket or a session. Reading the socket of a destroyed session throws. */
+function addressOf(of: { readonly destroyed?: boolean; readonly socket?: object; readonly remoteAddress?: string }) {
+  if (of.destroyed === true) return "";
+  return of.remoteAddress ?? (of.socket as Partial<Socket> | undefined)?.remoteAddress ?? "";
 }

@@ -55,6 +55,20 @@ describe("work that comes in one piece", () => {
     expect(done).toEqual(["many 0", "many 1", "few", "many 2", "many 3"]);
   });
 
+  test("is done for one address after the other, however many connections an address has", async () => {
+    const done: string[] = [];
+    const turns = createTurns();
+    const work = (name: string) => () => {
+      dear();
+      done.push(name);
+    };
+    for (let i = 0; i < 4; i++) turns({ remoteAddress: "many" }).take(work(`many ${i}`));
+    // A session has the address of its socket.
+    turns({ socket: { remoteAddress: "few" } }).take(work("few"));
+    await until(() => done.length === 5);
+    expect(done.indexOf("few")).toBeLessThanOrEqual(2);
+  });
+
   test("and what is being worked on goes before what comes", async () => {
     const done: string[] = [];
     const connection = createTurns()({});
