@@ -12,8 +12,8 @@ const BETWEEN_MS = 10;
 
 export interface Arrivals {
   /**
-   * Refuses connections that the budgets of resets refuse, and lets the others in: addresses by turns, and those of an
-   * address in their order. Call this when the server listens.
+   * Refuses connections of addresses whose budget of resets is spent, and lets the others in: addresses take turns, and
+   * the connections of an address keep their order. Call this when the server listens.
    */
   watch(server: Server): void;
 }

@@ -3,7 +3,6 @@
  * could send thousands of calls in one piece, or one over each of hundreds of connections, and everybody else would
  * wait until all are done.
  */
-
 import type { Socket } from "node:net";
 
 /** A round begins no further work after this time, in milliseconds. */
@@ -46,14 +45,14 @@ export function createTurns(roundMs = ROUND_MS): Turns {
   let beganMs: number | undefined;
 
   const takeTurn = (): void => {
-    for (const [address, connections] of waiting) {
-      const [next] = connections;
-      connections.delete(next as () => void);
-      // The address goes behind all others.
-      waiting.delete(address);
-      if (connections.size > 0) waiting.set(address, connections);
-      return next?.();
-    }
+    const [[address, connections] = ["", new Set<() => void>()]] = waiting;
+    const [next] = connections;
+    if (next === undefined) return;
+    connections.delete(next);
+    // The address goes behind all others.
+    waiting.delete(address);
+    if (connections.size > 0) waiting.set(address, connections);
+    next();
   };
   const begin = (): void => {
     beganMs = performance.now();

@@ -233,7 +233,7 @@ export const ProviderFailureKind = /*@__PURE__*/
  * the seed, and Verify only on the instance and the answer, in every process of one
  * digest.
  *
- * The same messages have two transports. A provider on another machine (`gradus serve
+ * Two transports carry these messages. A provider on another machine (`gradus serve
  * --mount name=host:port`) serves this service over gRPC, with a token as every client
  * has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
  * ProviderFrames, see there.

@@ -12,7 +12,7 @@ class EnvironmentProviderStub(object):
     the seed, and Verify only on the instance and the answer, in every process of one
     digest.
 
-    The same messages have two transports. A provider on another machine (`gradus serve
+    Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
     has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
     ProviderFrames, see there.
@@ -63,7 +63,7 @@ class EnvironmentProviderServicer(object):
     the seed, and Verify only on the instance and the answer, in every process of one
     digest.
 
-    The same messages have two transports. A provider on another machine (`gradus serve
+    Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
     has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
     ProviderFrames, see there.
@@ -148,7 +148,7 @@ class EnvironmentProvider(object):
     the seed, and Verify only on the instance and the answer, in every process of one
     digest.
 
-    The same messages have two transports. A provider on another machine (`gradus serve
+    Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
     has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
     ProviderFrames, see there.

@@ -24,7 +24,7 @@ class EnvironmentProviderStub:
     the seed, and Verify only on the instance and the answer, in every process of one
     digest.
 
-    The same messages have two transports. A provider on another machine (`gradus serve
+    Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
     has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
     ProviderFrames, see there.
@@ -79,7 +79,7 @@ class EnvironmentProviderAsyncStub:
     the seed, and Verify only on the instance and the answer, in every process of one
     digest.
 
-    The same messages have two transports. A provider on another machine (`gradus serve
+    Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
     has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
     ProviderFrames, see there.
@@ -133,7 +133,7 @@ class EnvironmentProviderServicer(metaclass=abc.ABCMeta):
     the seed, and Verify only on the instance and the answer, in every process of one
     digest.
 
-    The same messages have two transports. A provider on another machine (`gradus serve
+    Two transports carry these messages. A provider on another machine (`gradus serve
     --mount name=host:port`) serves this service over gRPC, with a token as every client
     has ("authorization: Bearer …"). A local host (`--python file.py`) exchanges them in
     ProviderFrames, see there.
