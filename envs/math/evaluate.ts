@@ -11,12 +11,11 @@ import {
   multiply,
   negate,
   type Num,
-  order,
   power,
   wholeNum,
 } from "./numbers/arithmetic.ts";
 import { call } from "./numbers/functions.ts";
-import type { Node, Piece, Relation, Term } from "./syntax.ts";
+import type { Node } from "./syntax.ts";
 
 /** The variables' values and the conventions under which an expression is evaluated. */
 export interface Scope extends Precision {
@@ -56,7 +55,6 @@ export function evaluate(node: Node, scope: Scope): Maybe<Num> {
     case "power":
       return raised(node, scope);
     case "call": {
-      if (node.name === "det" && node.args[0]?.kind === "matrix") return determinant(node.args[0].rows, scope);
       const args: Num[] = [];
       for (const argument of node.args) {
         const value = evaluate(argument, scope);
@@ -74,8 +72,6 @@ export function evaluate(node: Node, scope: Scope): Maybe<Num> {
       const [left, right] = node.parts.map((part) => evaluate(part, scope));
       return left && right && divide(left, right, scope);
     }
-    case "cases":
-      return caseOf(node.pieces, scope);
     case "bracket":
       return node.items.length === 1 ? evaluate(node.items[0] as Node, scope) : undefined;
     default:
@@ -139,96 +135,4 @@ function series(node: Extract<Node, { kind: "series" }>, scope: Scope): Maybe<Nu
     value = term && combine(value, term, scope);
   }
   return value;
-}
-
-// Piecewise functions.
-
-function caseOf(pieces: readonly Piece[], scope: Scope): Maybe<Num> {
-  for (const { value, condition } of pieces) {
-    const applies = condition === undefined || holds(condition, scope);
-    if (applies !== false) return applies ? evaluate(value, scope) : undefined;
-  }
-  return undefined;
-}
-
-/** Returns whether a condition holds for the given variables. Undefined means: undecided. */
-function holds(node: Node, scope: Scope): Maybe<boolean> {
-  if (node.kind === "list") {
-    const found = node.items.map((item) => holds(item, scope));
-    const decided = node.joiner === "or";
-    if (found.includes(decided)) return decided;
-    return found.includes(undefined) ? undefined : !decided;
-  }
-  if (node.kind !== "relation") return undefined;
-  let result: Maybe<boolean> = true;
-  for (const [i, operator] of node.operators.entries()) {
-    const found = related(node.parts[i] as Node, operator, node.parts[i + 1] as Node, scope);
-    if (found === false) return false;
-    if (found === undefined) result = undefined;
-  }
-  return result;
-}
-
-function related(left: Node, operator: Relation, right: Node, scope: Scope): Maybe<boolean> {
-  if (operator === "∈") return isWithin(left, right, scope);
-  const [a, b] = [evaluate(left, scope), evaluate(right, scope)];
-  const found = a && b && order(a, b, scope);
-  if (found === undefined || found === "unclear" || found === "apart") return undefined;
-  const isSame = found === "equal" || found === "near";
-  switch (operator) {
-    case "=":
-      return isSame;
-    case "≠":
-      return !isSame;
-    case "<":
-    case "≤":
-      return found === "less" || (isSame && operator === "≤");
-    case ">":
-    case "≥":
-      return found === "greater" || (isSame && operator === "≥");
-    default:
-      return undefined;
-  }
-}
-
-/**
- * Returns whether a value is in an interval with two ends, or in a set with listed elements. Undefined means:
- * undecided.
- */
-function isWithin(node: Node, set: Node, scope: Scope): Maybe<boolean> {
-  if (set.kind === "set") {
-    const items = set.items.map((item): Node => ({ kind: "relation", parts: [node, item], operators: ["="] }));
-    return holds({ kind: "list", joiner: "or", items }, scope);
-  }
-  const [low, high] = set.kind === "bracket" && set.items.length === 2 ? set.items : [];
-  if (set.kind !== "bracket" || low === undefined || high === undefined) return undefined;
-  const parts: { readonly node: Node; readonly operator: Relation; readonly end: Node }[] = [
-    { node, operator: set.open === "(" ? ">" : "≥", end: low },
-    { node, operator: set.close === ")" ? "<" : "≤", end: high },
-  ];
-  const found = parts.map(({ operator, end }) => isInfinite(end) || related(node, operator, end, scope));
-  return found.includes(false) ? false : found.includes(undefined) ? undefined : true;
-}
-
-function isInfinite(node: Node): boolean {
-  if (node.kind === "add" && node.terms.length === 1) return isInfinite((node.terms[0] as Term).node);
-  return node.kind === "symbol" && node.name === "∞";
-}
-
-const ROWS_MAX = 4;
-
-/** Computes a determinant by expansion along the first row. */
-function determinant(rows: readonly (readonly Node[])[], scope: Scope): Maybe<Num> {
-  if (rows.length > ROWS_MAX || rows.some((row) => row.length !== rows.length)) return undefined;
-  const [first = [], ...rest] = rows;
-  if (rest.length === 0) return evaluate(first[0] as Node, scope);
-  return fold([...first.entries()], wholeNum(0n), (sum, [column, cell]) => {
-    const value = evaluate(cell, scope);
-    const minor = determinant(
-      rest.map((row) => row.filter((_, i) => i !== column)),
-      scope,
-    );
-    const product = value && minor && multiply(value, minor, scope);
-    return product && add(sum, column % 2 === 0 ? product : negate(product), scope);
-  });
 }

@@ -1,6 +1,6 @@
 /** Compares two syntax trees according to their kinds. The expected answer comes first, the given answer second. */
 import { spend } from "../numbers/budget.ts";
-import { hasDoubleSign, type Node, show, variablesOf } from "../syntax.ts";
+import { hasDoubleSign, type Node, type Piece, show, variablesOf } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { areOfOthers, compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
@@ -141,6 +141,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   }
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);
+  if (gold.kind === "cases" && answer.kind === "cases") return compareCases(gold.pieces, answer.pieces, state, compare);
   return compareSingle(gold, answer, state, context);
 }
 
@@ -182,6 +183,21 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
   return isPlain && (other.kind === "list" || other.kind === "set") && other.items.every(({ kind }) => kind === "set");
+}
+
+/** Compares functions by cases, whose cases may come in any order. All others are not compared. */
+function compareCases(gold: readonly Piece[], answer: readonly Piece[], state: State, compare: Compare): Comparison {
+  const parts = ({ value, condition }: Piece): readonly Node[] => [value, condition ?? { kind: "text", text: "else" }];
+  const found = unordered(
+    gold.length,
+    answer.length,
+    (i, j) => {
+      const [left, right] = [parts(gold[i] as Piece), parts(answer[j] as Piece)];
+      return all(left.length, (k) => compare(left[k] as Node, right[k] as Node));
+    },
+    state,
+  );
+  return found.kind === "equal" ? found : undecided("its cases are not written as the expected ones are");
 }
 
 // Lists, sets, tuples and matrices.

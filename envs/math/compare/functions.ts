@@ -6,7 +6,6 @@
 import { evaluate } from "../evaluate.ts";
 import { type Num, order, signOf } from "../numbers/arithmetic.ts";
 import {
-  children,
   differenceOf,
   type Factor,
   type Node,
@@ -19,18 +18,7 @@ import {
   withChildren,
 } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import {
-  BITS,
-  depthOf,
-  hasJumps,
-  isTiny,
-  isWholeLetter,
-  jumpPoints,
-  jumps,
-  pointScope,
-  pointsOf,
-  scopeOf,
-} from "./points.ts";
+import { BITS, depthOf, hasJumps, isTiny, pointScope, pointsOf, scopeOf } from "./points.ts";
 
 /**
  * Maximum depth, in bits, of a constant that is compared at points. Larger or smaller constants drown the other terms,
@@ -44,14 +32,11 @@ const AGREED_ENOUGH = 8;
 const WHOLE_STEPS_MAX = 300;
 /** Maximum steps for a point of whole numbers that the answers name: C(n, 100) is 0 below 100. */
 const NAMED_STEPS_MAX = 1_000;
-const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
-  ...["factorial", "factorial2", "binom", "arrangements", "gamma", "mod", "gcd", "lcm"],
-]);
+const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([...["factorial", "factorial2", "binom", "arrangements"]]);
 const isOfWholes = (part: Node): boolean =>
   part.kind === "series" || (part.kind === "call" && WHOLE_FUNCTIONS.has(part.name));
 
 const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
-const isCase = (node: Node): boolean => node.kind === "cases";
 
 /** Observations over all points. */
 interface Seen {
@@ -60,17 +45,15 @@ interface Seen {
   exact: number;
   /** Points where the values differ, a variable is negative and the expressions have roots or logarithms. */
   differing: number;
-  /** Points at which only one of the two has a value. */
-  alone: number;
 }
 
 export function compareFunctions(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
   const nodes = [gold, answer];
+  if (nodes.some(hasJumps))
+    return undecided("whole parts, remainders and functions by cases are compared only as they are written");
   const found = compareAtPoints(gold, answer, variables, state);
   if (found.kind !== "equal") return found;
   const areTurning = nodes.some((node) => some(node, isTurning));
-  if (nodes.some(hasJumps) && (areTurning || variables.length > 1 || !nodes.every(areLocated(variables[0] as string))))
-    return undecided("it agrees at all tested points, and may jump between them");
   if (!areTurning) return EQUAL;
   return compareAtPoints(veiled(gold), veiled(answer), variables, state, AGREED_ENOUGH).kind === "equal"
     ? EQUAL
@@ -86,7 +69,7 @@ function compareAtPoints(
   enough = Infinity,
 ): Comparison {
   const nodes = [gold, answer];
-  const seen: Seen = { agreed: 0, exact: 0, differing: 0, alone: 0 };
+  const seen: Seen = { agreed: 0, exact: 0, differing: 0 };
   const look = lookingAt(gold, answer, seen, state);
   const lookAt = (
     points: Iterable<ReadonlyMap<string, Num>>,
@@ -104,10 +87,7 @@ function compareAtPoints(
   const constants = scopeOf(state, BITS.constant, false);
   const isDeep = nodes.some((node) => depthOf(node, constants) > POINT_DEPTH_MAX);
   const { everyday, tiny, wide, whole, named } = pointsOf(variables, state, nodes);
-  const [name] = variables;
-  const atJumps = name !== undefined && variables.length === 1 && nodes.some(hasJumps);
-  const first = lookAt(atJumps ? jumpPoints(name, nodes, state) : []) ?? lookAt(everyday());
-  const refuted = first ?? lookAt(tiny()) ?? lookAt(wide());
+  const refuted = lookAt(everyday()) ?? lookAt(tiny()) ?? lookAt(wide());
   if (refuted !== undefined) return refuted;
   const ofWholes = isDeep || nodes.some((node) => some(node, isOfWholes)) ? enough : AGREED_ENOUGH;
   const found = lookAt(named(), NAMED_STEPS_MAX, ofWholes) ?? lookAt(whole(), WHOLE_STEPS_MAX, ofWholes);
@@ -118,7 +98,7 @@ function compareAtPoints(
       : undecided("both are defined at too few points to compare them");
   if (isDeep && seen.exact < AGREED_MIN) return undecided("it has powers too large or too small to be told apart");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
-  return nodes.some(hasJumps) && seen.alone > 0 ? undecided("it may be defined for other values") : EQUAL;
+  return EQUAL;
 }
 
 /** Returns a function that compares at one point. Its result is a refutation or undefined. */
@@ -134,11 +114,7 @@ function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
     // A point over its own step limit is charged at most that limit, because refused work is not done.
     state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
     if (budget.left < 0) return undefined;
-    if (left === undefined || right === undefined) {
-      if ((left === undefined) === (right === undefined)) return undefined;
-      seen.alone++;
-      return isCase(gold) && isCase(answer) ? different("it is defined for other values") : undefined;
-    }
+    if (left === undefined || right === undefined) return undefined;
     const found = order(left, right, scope);
     // Two values that are 0 within precision tell nothing.
     if (found === "unclear" || (found === "near" && isTiny(left, right, scope))) return undefined;
@@ -161,35 +137,6 @@ function hasRoots(node: Node): boolean {
     return part.kind === "power" && !(part.exponent.kind === "number" && part.exponent.value.den === 1n);
   });
 }
-
-// Jumps.
-
-/**
- * Returns whether the test points meet each jump of an expression of one variable: cases change at constants, and
- * remainders and whole parts of whole numbers recur.
- */
-const areLocated =
-  (name: string) =>
-  (node: Node): boolean =>
-    isLocated(node) && (isWholeLetter(name) || !some(node, jumps));
-
-function isLocated(node: Node): boolean {
-  if (node.kind === "series") return !hasJumps(node.body);
-  const isSimple =
-    node.kind !== "cases" || node.pieces.every(({ condition }) => condition === undefined || isSimpleBound(condition));
-  return isSimple && children(node).every(isLocated);
-}
-
-/** Returns whether a condition compares the variable itself, or a remainder, with constants. */
-function isSimpleBound(condition: Node): boolean {
-  if (condition.kind === "list") return condition.items.every(isSimpleBound);
-  return (
-    condition.kind === "relation" &&
-    condition.parts.every((part) => part.kind === "symbol" || variablesOf(part).size === 0 || isRemainder(part))
-  );
-}
-
-const isRemainder = (part: Node): boolean => part.kind === "call" && part.name === "mod";
 
 // Turns.
 

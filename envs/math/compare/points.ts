@@ -4,7 +4,7 @@
  */
 import { type Rng, rngFor } from "../../lib/rng.ts";
 import { evaluate, type Scope } from "../evaluate.ts";
-import { add, divide, exact, type Num, order, type Order, toBall, wholeNum } from "../numbers/arithmetic.ts";
+import { exact, type Num, order, type Order, toBall, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, some, variablesOf } from "../syntax.ts";
 import { absolute, floor, type Rational } from "../numbers/rational.ts";
 import type { State } from "./outcome.ts";
@@ -64,15 +64,13 @@ export interface Points {
 }
 
 export function pointsOf(variables: readonly string[], state: State, nodes: readonly Node[]): Points {
-  const wholes = wholesOf(nodes);
   let known: readonly bigint[] | undefined;
   const thresholds = (): readonly bigint[] => (known ??= wholeConstants(nodes, state));
   const stage = (name: string): Rng => rngFor("math-points", state.seed, name, ...variables);
   const at = (rng: Rng, make: (i: number) => Num): Point =>
     new Map(
       variables.map((name, i) => {
-        const isWhole = name === WHOLE || wholes.has(name);
-        return [name, isWhole ? wholeNum(anyWhole(thresholds(), rng)) : make(i)];
+        return [name, name === WHOLE ? wholeNum(anyWhole(thresholds(), rng)) : make(i)];
       }),
     );
   function* signed(sizes: readonly Size[], rng: Rng): Iterable<Point> {
@@ -171,51 +169,16 @@ function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   return BigInt(Math.floor(10 ** (1.5 + 2 * rng.float())));
 }
 
-// Expressions with jumps. Their points must not all lie between the same two jumps.
-
 const JUMPS: ReadonlySet<string> = new Set(["floor", "ceil", "mod", "gcd", "lcm"]);
-/** Returns whether a node itself jumps at many places. */
-export const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
 
-/** Returns whether a letter is a whole number by convention, if an expression takes whole parts or remainders. */
-export const isWholeLetter = (name: string): boolean => name === WHOLE || WHOLE_LETTERS.has(name);
-
+/** Returns whether an expression jumps somewhere: points on both sides of a jump do not show it. */
 export function hasJumps(node: Node): boolean {
-  return some(node, (part) => part.kind === "cases" || jumps(part));
-}
-
-/** Letters that are whole numbers by convention, if an expression takes whole parts or remainders. */
-const WHOLE_LETTERS: ReadonlySet<string> = new Set(["n", "m", "k", "N"]);
-
-function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
-  return nodes.some((node) => some(node, jumps)) ? WHOLE_LETTERS : new Set();
+  return some(node, (part) => part.kind === "cases" || (part.kind === "call" && JUMPS.has(part.name)));
 }
 
 const CONSTANTS_MAX = 12;
 const CONSTANTS_SEEN_MAX = 60;
 const CONSTANT_MAX = 10n ** 15n;
-
-/** Yields points at, between and beside the jumps of expressions of one variable. */
-export function* jumpPoints(name: string, nodes: readonly Node[], state: State): Generator<ReadonlyMap<string, Num>> {
-  const at = (value: Num): ReadonlyMap<string, Num> => new Map([[name, value]]);
-  if (name === WHOLE || wholesOf(nodes).has(name)) {
-    for (let k = 1n; k <= 24n; k++) yield at(wholeNum(k));
-    for (const c of wholeConstants(nodes, state))
-      for (const near of [c - 1n, c, c + 1n, 2n * c - 1n, 2n * c, 2n * c + 1n]) yield at(wholeNum(near));
-    return;
-  }
-  const scope = scopeOf(state, BITS.point, true);
-  const ends = endsOf(nodes, scope);
-  const besides = [-100n, -7n, -1n, 1n, 7n, 100n].map((num) => exact({ num, den: 7n }));
-  for (const [i, end] of ends.entries()) {
-    yield at(end);
-    for (const beside of besides) yield at(add(end, beside, scope) as Num);
-    const next = ends[i + 1];
-    const sum = next && add(end, next, scope);
-    const middle = sum && divide(sum, wholeNum(2n), scope);
-    if (middle !== undefined) yield at(middle);
-  }
-}
 
 /**
  * Returns the largest constants in the expressions, written or computed, rounded down to whole numbers: 100, and 10^4.
@@ -231,18 +194,6 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
       return found.size >= CONSTANTS_SEEN_MAX;
     });
   return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
-}
-
-/** Returns 0 and the constants in the expressions, such as the bounds of cases, at the precision of a point. */
-function endsOf(nodes: readonly Node[], scope: Scope): readonly Num[] {
-  const ends: Num[] = [wholeNum(0n)];
-  for (const node of nodes)
-    some(node, (part) => {
-      const value = part.kind === "cases" || variablesOf(part).size > 0 ? undefined : evaluate(part, scope);
-      if (value !== undefined && ends.every((end) => order(end, value, scope) !== "equal")) ends.push(value);
-      return ends.length >= CONSTANTS_MAX;
-    });
-  return ends.toSorted((a, b) => (order(a, b, scope) === "less" ? -1 : 1));
 }
 
 // Magnitudes of the numbers in an expression, which decide whether a precision suffices.

@@ -9,7 +9,7 @@ import {
   type Term,
   variablesOf,
 } from "../syntax.ts";
-import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
+import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { evaluate, type Scope } from "../evaluate.ts";
 import { add, divide, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { pointScope, points } from "./points.ts";
@@ -21,9 +21,7 @@ const GREATER: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", "≤"
 
 /** Compares two relations between the same variables. */
 export function compareRelations(gold: RelationNode, answer: RelationNode, state: State): Comparison {
-  if (gold.parts.length !== answer.parts.length)
-    return undecided("chains of relations of different lengths are not compared");
-  if (gold.parts.length > 2) return compareChains(gold, answer, state);
+  if (gold.parts.length > 2 || answer.parts.length > 2) return undecided("chains of relations are not compared");
   const [left, right] = [directed(gold), directed(answer)];
   if (left.operator !== right.operator)
     return variablesOf(gold).size > 1
@@ -72,19 +70,6 @@ function directed({ parts, operators }: RelationNode): { readonly operator: Rela
   const turned = GREATER[operator];
   if (turned !== undefined) return { operator: turned, gap: differenceOf(right, left) };
   return { operator: operator === "≈" || operator === "≡" ? "=" : operator, gap: differenceOf(left, right) };
-}
-
-function compareChains(gold: RelationNode, answer: RelationNode, state: State): Comparison {
-  const pair = (node: RelationNode, i: number): RelationNode => ({
-    kind: "relation",
-    parts: node.parts.slice(i, i + 2),
-    operators: node.operators.slice(i, i + 1),
-  });
-  const count = gold.operators.length;
-  const straight = all(count, (i) => compareRelations(pair(gold, i), pair(answer, i), state));
-  return straight.kind === "equal"
-    ? straight
-    : all(count, (i) => compareRelations(pair(gold, i), pair(answer, count - 1 - i), state));
 }
 
 const UNLIKE = undecided("the relations are no multiples of each other");

@@ -7,7 +7,12 @@ import { compareFunctions } from "./functions.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { roundsTo } from "./rounding.ts";
 
-const hasIntegral = (node: Node): boolean => some(node, (part) => part.kind === "call" && part.name === "integral");
+/** Returns whether a node holds an integral, or a derivative of more than a letter. Neither is worked out. */
+const hasUnworked = (node: Node): boolean =>
+  some(node, (part) => {
+    const [of] = part.kind === "call" && (part.name === "integral" || /^[d∂]\//u.test(part.name)) ? part.args : [];
+    return of !== undefined && of.kind !== "symbol";
+  });
 
 export function compareScalars(gold: Node, answer: Node, state: State, isApproximate = false): Comparison {
   const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
@@ -16,7 +21,8 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
       ? compareConstants(gold, answer, state, isApproximate)
       : compareFunctions(gold, answer, variables, state);
   if (found.kind === "equal") return found;
-  if (found.kind === "different" && [gold, answer].some(hasIntegral)) return undecided("integrals are not worked out");
+  if (found.kind === "different" && [gold, answer].some(hasUnworked))
+    return undecided("integrals and derivatives are not worked out");
   // A letter with a bar or an arrow may be related to the same letter without it, so the answers are not called
   // different.
   const isMarked = variables.some((name) => name.startsWith("⃗") && variables.includes(name.slice(1)));

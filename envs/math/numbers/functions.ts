@@ -19,7 +19,7 @@ import {
 } from "./arithmetic.ts";
 import { angleOf, type Ball, expBall, isReal, lnBall, piBall, sinCosBall, sqrtBall } from "./ball.ts";
 import { spend } from "./budget.ts";
-import { arrangements, binom, factorial, factorial2, type Fn, gamma, type Setting, zeta } from "./counting.ts";
+import { arrangements, binom, factorial, factorial2, type Fn, type Setting } from "./counting.ts";
 import { isOperator } from "../read/names.ts";
 import { absolute, floor, gcd } from "./rational.ts";
 
@@ -162,19 +162,6 @@ function unknown(name: string): Fn {
   };
 }
 
-/** Returns √(a² ± 1). */
-function squarePlus(a: Num, one: bigint, setting: Setting): Maybe<Num> {
-  const square = multiply(a, a, setting);
-  const sum = square && add(square, wholeNum(one), setting);
-  return sum && root(sum, 2n, setting.real, setting);
-}
-
-/** Returns ln(a + side). */
-function area(a: Num, side: Maybe<Num>, setting: Setting): Maybe<Num> {
-  const sum = side && add(a, side, setting);
-  return sum && ln([sum], setting);
-}
-
 const FUNCTIONS: Readonly<Record<string, Fn>> = {
   sin: ofBall((a, setting) => sinCosBall(a, setting)?.[0]),
   cos: ofBall((a, setting) => sinCosBall(a, setting)?.[1]),
@@ -189,13 +176,6 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
   sinh: hyperbolic(-1),
   cosh: hyperbolic(1),
   tanh: ratioOf(hyperbolic(-1), hyperbolic(1)),
-  arsinh: ([a], setting) => a && area(a, squarePlus(a, 1n, setting), setting),
-  arcosh: ([a], setting) => (a && signOf(a) === 1 ? area(a, squarePlus(a, -1n, setting), setting) : undefined),
-  artanh: ([a], setting) => {
-    const ratio = a && divide(add(ONE, a, setting) as Num, add(ONE, negate(a), setting) as Num, setting);
-    const twice = ratio && ln([ratio], setting);
-    return twice && divide(twice, wholeNum(2n), setting);
-  },
   exp,
   ln,
   log: (args, setting) =>
@@ -224,8 +204,6 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
   factorial2,
   binom,
   arrangements,
-  gamma,
-  zeta,
   integral: unknown("integral"),
   gcd: folded(gcd),
   lcm: folded((a, b) => (a === 0n || b === 0n ? 0n : (a / gcd(a, b)) * b)),

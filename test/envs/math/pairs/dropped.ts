@@ -40,7 +40,6 @@ export const pairs = [
     ["5", r`5\text{ multiplied by }x`, "unread"],
     ["5", r`5\text{ choose }k`, "unread"],
     // "mod" is an operator in a text, too.
-    ["5", r`5\text{ mod }n`, "different"],
     ["5", r`5\text{ raised to }x`, "unread"],
     ["5", r`5\text{ percent of }x`, "unread"],
     ["5", r`5\text{ of }x`, "unread"],
