@@ -1,4 +1,5 @@
 /** Recognizes answers that are denied, or followed by another one. For parsers that skip words, such as units. */
+import { wordsOf } from "../lib/words.ts";
 
 /** Matches white space of any kind, and the marks in which a word behind a value may stand. */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
@@ -7,27 +8,11 @@ const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}"
  * Matches denials in languages with spaces. Each must be the last word or end its clause: "3 false positives" is a
  * number.
  */
-const DENIALS = `(?:${[
-  ...["no", "not", "nope", "false", "wrong", "incorrect", "rejected", "discarded", "retracted"],
-  ...["falsch", "nicht", "nein", "inkorrekt", "faux", "fausse", "incorrecte", "incorrecto", "incorrecta", "falso"],
-  ...[
-    "falsa",
-    "sbagliato",
-    "sbagliata",
-    "errato",
-    "errata",
-    "errado",
-    "errada",
-    "incorreto",
-    "incorreta",
-    "não",
-    "нет",
-    "не",
-    "неверно",
-    "неверный",
-  ],
-  ...["неправильно", "неправильный", "ошибочно", "ложно"],
-].join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
+const DENIALS = `(?:${wordsOf(`
+  no not nope false wrong incorrect rejected discarded retracted falsch nicht nein inkorrekt faux fausse incorrecte
+  incorrecto incorrecta falso falsa sbagliato sbagliata errato errata errado errada incorreto incorreta não нет не
+  неверно неверный неправильно неправильный ошибочно ложно
+`).join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
 
 /** Denials in languages without spaces. */
 const CLINGING_DENIALS = [

@@ -5,6 +5,7 @@
 import type { Shape } from "../../envs/picture.ts";
 import temml from "temml";
 import { shape } from "./svg.ts";
+import { wordsOf } from "../../envs/lib/words.ts";
 
 type Attributes = Shape["attributes"];
 
@@ -55,18 +56,7 @@ const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   mtext: [],
   mphantom: [],
   merror: [],
-  mo: [
-    "fence",
-    "form",
-    "stretchy",
-    "lspace",
-    "rspace",
-    "movablelimits",
-    "minsize",
-    "maxsize",
-    "separator",
-    "symmetric",
-  ],
+  mo: wordsOf("fence form stretchy lspace rspace movablelimits minsize maxsize separator symmetric"),
   mfrac: ["linethickness"],
   msqrt: [],
   mroot: [],

@@ -5,6 +5,7 @@
  * other languages.
  */
 import { SCALES_ABROAD } from "./scale-words.ts";
+import { wordsOf } from "../../lib/words.ts";
 
 /** Factors of scale words. */
 export const SCALES: Readonly<Record<string, bigint>> = {
@@ -22,50 +23,44 @@ function byName(scale: bigint, names: string): Readonly<Record<string, bigint>> 
   return Object.fromEntries(names.split(" ").map((name) => [name, scale]));
 }
 
-const split = (words: string): readonly string[] => words.split(" ");
-
 /** Words for scales, halves and parts, powers, bounds and signs. */
 const WORDS: ReadonlySet<string> = new Set([
   // English.
-  ...split(
-    "hundred hundreds thousand thousands dozen dozens tens lakh lakhs crore crores bn mil gross score pair pairs couple couples grand",
-  ),
-  ...split(
-    "googol myriad myriads half halves quarter quarters repeating recurring inverse reciprocal root roots radical",
-  ),
-  ...split(
-    "doubled tripled halved squared cubed factorial pi negative minimum maximum upwards onwards below above beyond",
-  ),
-  ...split(
-    "greater smaller larger lower higher more fewer less least most plus minus times over divided multiplied raised",
-  ),
-  ...split("added subtracted modulo mod choose base binary ternary octal hexadecimal"),
+  ...wordsOf(`
+    hundred hundreds thousand thousands dozen dozens tens lakh lakhs crore crores bn mil gross score pair pairs couple
+    couples grand googol myriad myriads half halves quarter quarters repeating recurring inverse reciprocal root roots
+    radical doubled tripled halved squared cubed factorial pi negative minimum maximum upwards onwards below above
+    beyond greater smaller larger lower higher more fewer less least most plus minus times over divided multiplied
+    raised added subtracted modulo mod choose base binary ternary octal hexadecimal
+  `),
   // Spanish.
-  ...split(
-    "millar millares cientos centenas docena docenas tercios cuartos quintos sextos séptimos octavos novenos décimos",
-  ),
-  ...split("centésimos milésimos cuadrado cubo negativo más menos mínimo máximo"),
+  ...wordsOf(`
+    millar millares cientos centenas docena docenas tercios cuartos quintos sextos séptimos octavos novenos décimos
+    centésimos milésimos cuadrado cubo negativo más menos mínimo máximo
+  `),
   // French.
-  ...split("milliers centaines dizaines douzaine douzaines demi demie demis cinquièmes sixièmes septièmes huitièmes"),
-  ...split("neuvièmes dixièmes centièmes millièmes carré cube puissance négatif moins factorielle ou"),
+  ...wordsOf(`
+    milliers centaines dizaines douzaine douzaines demi demie demis cinquièmes sixièmes septièmes huitièmes neuvièmes
+    dixièmes centièmes millièmes carré cube puissance négatif moins factorielle ou
+  `),
   // German.
-  ...split(
-    "hundert dutzend halb halbe einhalb anderthalb drittel viertel fünftel sechstel siebtel achtel neuntel zehntel",
-  ),
-  ...split("hundertstel tausendstel hoch quadrat negativ mehr weniger mindestens höchstens fakultät oder billionen"),
+  ...wordsOf(`
+    hundert dutzend halb halbe einhalb anderthalb drittel viertel fünftel sechstel siebtel achtel neuntel zehntel
+    hundertstel tausendstel hoch quadrat negativ mehr weniger mindestens höchstens fakultät oder billionen
+  `),
   // Portuguese.
-  ...split("milhar milhares dezenas dúzia dúzias terços quartos sétimos oitavos nonos quadrado mais"),
+  ...wordsOf("milhar milhares dezenas dúzia dúzias terços quartos sétimos oitavos nonos quadrado mais"),
   // Italian.
-  ...split(
-    "centinaia migliaia dozzina dozzine terzi quarti quinti sesti settimi ottavi noni decimi centesimi millesimi",
-  ),
-  ...split("quadrato più meno"),
+  ...wordsOf(`
+    centinaia migliaia dozzina dozzine terzi quarti quinti sesti settimi ottavi noni decimi centesimi millesimi
+    quadrato più meno
+  `),
   // Russian.
-  ...split("тыс млн млрд сотня сотни сотен десяток десятка десятков дюжина дюжины дюжин половиной половина половины"),
-  ...split(
-    "третей четвертей четверти вторых третьих пятых шестых седьмых восьмых девятых десятых сотых тысячных квадрате",
-  ),
-  ...split("кубе степени факториал больше более меньше менее минимум максимум свыше минус плюс или"),
+  ...wordsOf(`
+    тыс млн млрд сотня сотни сотен десяток десятка десятков дюжина дюжины дюжин половиной половина половины третей
+    четвертей четверти вторых третьих пятых шестых седьмых восьмых девятых десятых сотых тысячных квадрате кубе
+    степени факториал больше более меньше менее минимум максимум свыше минус плюс или
+  `),
 ]);
 
 /**

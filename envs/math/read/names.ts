@@ -1,4 +1,5 @@
 /** Names in answers and their meanings: LaTeX commands, Unicode signs and plain words. */
+import { wordsOf } from "../../lib/words.ts";
 
 /** Returns the meaning of each spelling. */
 function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
@@ -7,7 +8,7 @@ function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<st
 }
 
 export function wordSet(words: string): ReadonlySet<string> {
-  return new Set(words.split(" "));
+  return new Set(wordsOf(words));
 }
 
 /** Functions by each of their names. */
@@ -171,25 +172,11 @@ export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Objec
 // LaTeX commands for looks, and commands that tell the kind of their argument.
 
 /** Commands for looks that take no argument. */
-export const SKIPPED: ReadonlySet<string> = new Set([
-  ...["displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "quad", "qquad", "left", "right", "middle"],
-  ...["big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "bigm"],
-  ...["rm", "bf", "it", "sf", "tt", "mathstrut", "strut", "hfill", "noindent", "nonumber", "thinspace", "enspace"],
-  ...[
-    "mathop",
-    "mathrel",
-    "mathbin",
-    "mathopen",
-    "mathclose",
-    "large",
-    "therefore",
-    "because",
-    "Large",
-    "small",
-    "normalsize",
-    "null",
-  ],
-]);
+export const SKIPPED = wordSet(`
+  displaystyle textstyle scriptstyle limits nolimits quad qquad left right middle big Big bigg Bigg bigl bigr Bigl
+  Bigr biggl biggr Biggl Biggr bigm rm bf it sf tt mathstrut strut hfill noindent nonumber thinspace enspace mathop
+  mathrel mathbin mathopen mathclose large therefore because Large small normalsize null
+`);
 
 /** Commands that are skipped with their argument. */
 export const SKIPPED_WITH_ARGUMENT = wordSet("hspace vspace phantom hphantom vphantom color textcolor tag label");
