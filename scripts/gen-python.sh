@@ -39,12 +39,18 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 export PATH="$PWD/$TOOLS/bin:$PATH"
 protoc() {
-  python -m grpc_tools.protoc --proto_path=proto "$@"
+  python -m grpc_tools.protoc "$@"
 }
-protoc --python_out="$out" --mypy_out="quiet:$out" proto/gradus/v1/*.proto
-# File names here have no spaces.
-# shellcheck disable=SC2046
-protoc --grpc_python_out="$out" --mypy_grpc_out="quiet:$out" $(grep -l '^service ' proto/gradus/v1/*.proto)
+# Names relative to proto/, without spaces.
+files=$(cd proto && ls gradus/v1/*.proto)
+services=$(cd proto && grep -l '^service ' gradus/v1/*.proto)
+# shellcheck disable=SC2086
+protoc --proto_path=proto --python_out="$out" --pyi_out="$out" --include_imports --descriptor_set_out="$out/set" $files
+# shellcheck disable=SC2086
+protoc --proto_path=proto --grpc_python_out="$out" $services
+# The plugin repeats each comment up to three times. A descriptor set has no comments; the modules above have them.
+# shellcheck disable=SC2086
+protoc --descriptor_set_in="$out/set" --mypy_grpc_out="quiet:$out" $services
 echo '"""Generated from proto/gradus/v1 by scripts/gen-python.sh. Do not edit."""' >"$out/gradus/v1/__init__.py"
 
 if [ "${1-}" = --check ]; then

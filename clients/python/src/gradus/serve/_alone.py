@@ -114,7 +114,7 @@ def failure_of_end(status: int) -> pb.ProviderFailure:
     return pb.ProviderFailure(kind=kind, detail=detail)
 
 
-def kind_of_end(status: int) -> tuple[pb.ProviderFailureKind.ValueType, str]:
+def kind_of_end(status: int) -> tuple[pb.ProviderFailureKind, str]:
     """Returns the kind of the failure, and its text."""
     if status in (-signal.SIGPROF, -signal.SIGXCPU):
         return pb.PROVIDER_FAILURE_KIND_TIMEOUT, "it took more than its processor time"
