@@ -19,7 +19,7 @@ Figures = Mapping[str, Any]
 _COMPACT = "figures.jsonl"
 _WINDOWS = 12
 """Windows of a training over which `percent` averages what was drawn."""
-_DIGITS = 9
+_DIGITS = 7
 """Significant digits of a number in the compact file."""
 
 
@@ -32,7 +32,8 @@ def compact_figures(folder: Path, condense: Callable[[Mapping[str, Any]], Figure
     trainings = sorted(folder.glob("*.json"))
     compact = folder / _COMPACT
     if trainings:
-        lines = [json.dumps(_rounded(condense(json.loads(path.read_text())))) for path in trainings]
+        found = (_rounded(condense(json.loads(path.read_text()))) for path in trainings)
+        lines = [json.dumps(each, separators=(",", ":")) for each in found]
         compact.write_text("\n".join(lines) + "\n")
     if not compact.exists():
         return []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from figures import Figures, by_condition, compact_figures, percent_drawn
 from measures import first_reaching, interval
-from plots import draw_arms, draw_curves, draw_measure
+from plots import draw_arms, draw_curves
 from scipy import stats
 from sequence_plan import EQUAL, FRONTIER, HELD_OUT, LENGTHS, PARTS, Part, arm_of
 
@@ -140,18 +140,8 @@ def _part(part: Part, results: Results, folder: Path) -> str:
     draw_arms(folder / f"{stem}-drawn.svg", {name: (arms, _drawn(seeds)) for name, seeds in results.items()})
     parts = [
         f"## {part.name[0].upper()}{part.name[1:]}",
-        f"{part.rollouts:,} rollouts each. First, what each condition drew:",
-        f"![Drawn by each condition]({stem}-drawn.svg)",
+        f"{part.rollouts:,} rollouts each. `sequences.py --report` draws `{stem}-drawn.svg`: what each condition drew.",
     ]
-    if EQUAL in results:
-        draw_measure(
-            folder / f"{stem}-areas.svg",
-            part.name,
-            "area",
-            EQUAL,
-            {n: [area(e) for e in s] for n, s in results.items()},
-        )
-        parts += [f"![Areas under the curves]({stem}-areas.svg)"]
     # Dynamic sampling evaluates at other rollouts, so those curves appear only in the table.
     same = {name: seeds for name, seeds in results.items() if len({tuple(curve(each)[0]) for each in seeds}) == 1}
     draw_curves(folder / f"{stem}-curves.svg", "score", EQUAL, {n: [curve(e) for e in s] for n, s in same.items()})
