@@ -301,4 +301,4 @@ def tables():
     )
 
 
-print(json.dumps(list(tables()), indent=1))
+print("[", ",\n".join(json.dumps(table, separators=(",", ":")) for table in tables()), "]", sep="\n")

@@ -1,10 +1,11 @@
 /**
  * Recorded runs. A journal that a server once wrote must lead every later server to the same state, and the same calls
  * must still draw the same tasks: otherwise runs under way would change at an upgrade. UPDATE_GOLDEN=1 writes the files
- * of test/golden/curriculum that are missing.
+ * of test/golden/curriculum that are missing. A journal is kept with gzip: its events in base64, one a line.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { follow } from "../../support/follow.ts";
 import type { Policy } from "../../../server/curriculum/types.ts";
@@ -145,14 +146,20 @@ const recorded: readonly {
 /** Folders, one for each format of journals that servers have written. */
 const folder = new URL("../../golden/curriculum/v6/", import.meta.url);
 
-function golden(file: string, now: () => string): string {
+function kept(file: string): string {
+  const bytes = readFileSync(new URL(file, folder));
+  return (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8");
+}
+
+/** Returns the text of a golden file, after writing `now` to a missing file if UPDATE_GOLDEN=1. */
+function golden(file: string, now: string): string {
   const path = new URL(file, folder);
   if (!existsSync(path) && process.env["UPDATE_GOLDEN"] === "1") {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(path, now());
+    writeFileSync(path, file.endsWith(".gz") ? gzipSync(now, { level: 9 }) : now);
   }
   expect(existsSync(path), `test/golden/curriculum/v6/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
-  return readFileSync(path, "utf8");
+  return kept(file);
 }
 
 /** Returns the digest of the state that a journal leads to. */
@@ -176,8 +183,7 @@ test.each([
   ["imported", "every-event.imported"],
   ["hashed", "every-event"],
 ])("the journal of an older server, %s, leads to the state that it led to", (name, state) => {
-  const kept = readFileSync(new URL(`every-event.${name}.journal`, folder), "utf8");
-  expect(`${replay(kept)}\n`).toBe(readFileSync(new URL(`${state}.state.sha256`, folder), "utf8"));
+  expect(`${replay(kept(`every-event.${name}.journal.gz`))}\n`).toBe(kept(`${state}.state.sha256`));
 });
 
 describe.each(recorded)("the recorded run $name", ({ name, config, script }) => {
@@ -190,9 +196,9 @@ describe.each(recorded)("the recorded run $name", ({ name, config, script }) => 
     await script(runs, clock);
     const events = (await store.read((await store.find("run"))?.key ?? -1, 0)) ?? [];
     const journal = `${events.map((event) => Buffer.from(event).toString("base64")).join("\n")}\n`;
-    const kept = golden(`${name}.journal`, () => journal);
-    expect(journal).toBe(kept);
-    const state = replay(kept);
-    expect(`${state}\n`).toBe(golden(`${name}.state.sha256`, () => `${state}\n`));
+    const recordedJournal = golden(`${name}.journal.gz`, journal);
+    expect(journal).toBe(recordedJournal);
+    const state = replay(recordedJournal);
+    expect(`${state}\n`).toBe(golden(`${name}.state.sha256`, `${state}\n`));
   });
 });
