@@ -1,4 +1,5 @@
 /** Strips marks that stand at both ends of an answer: fences, tags, dollar signs, bold, quotes, LaTeX commands. */
+import { entriesOf } from "../lib/words.ts";
 
 /** A part of a text: text.slice(start, end). */
 export interface Range {
@@ -9,42 +10,13 @@ export interface Range {
 type Marks = readonly [open: string, close: string];
 
 /**
- * Pairs of marks by the first character of the opening one. Marks that may be doubled are stripped one by one. Fences
- * and commands are handled apart.
+ * Pairs of marks. Those that may be doubled are stripped one by one. Fences and commands are handled apart.
  */
-const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
-  "<": [["<answer>", "</answer>"]],
-  $: [["$", "$"]],
-  "\\": [
-    ["\\(", "\\)"],
-    ["\\[", "\\]"],
-  ],
-  "*": [["*", "*"]],
-  _: [["_", "_"]],
-  "`": [
-    ["`", "`"],
-    ["`", "'"],
-  ],
-  '"': [['"', '"']],
-  "'": [["'", "'"]],
-  "＂": [["＂", "＂"]],
-  "＇": [["＇", "＇"]],
-  "“": [["“", "”"]],
-  "”": [["”", "”"]],
-  "‘": [["‘", "’"]],
-  "„": [
-    ["„", "“"],
-    ["„", "”"],
-  ],
-  "‚": [["‚", "‘"]],
-  "‹": [["‹", "›"]],
-  "《": [["《", "》"]],
-  "【": [["【", "】"]],
-  "«": [["«", "»"]],
-  "»": [["»", "«"]],
-  "「": [["「", "」"]],
-  "『": [["『", "』"]],
-};
+const PAIRS = entriesOf(`
+  <answer> </answer> | $ $ | \\( \\) | \\[ \\] | * * | _ _ | \` \` | \` ' | " " | ' ' | ＂ ＂ | ＇ ＇ | “ ” | ” ” | ‘ ’ | „ “
+  „ ” | ‚ ‘ | ‹ › | 《 》 | 【 】 | « » | » « | 「 」 | 『 』
+`).map((pair) => pair.split(" ") as unknown as Marks);
+const PAIRS_BY_FIRST = Map.groupBy(PAIRS, ([open]) => open.charAt(0));
 
 /** Strips one pair of marks. Returns whether there was one. */
 export function stripMarks(text: string, range: Range): boolean {
@@ -53,8 +25,7 @@ export function stripMarks(text: string, range: Range): boolean {
   if (first === "\\" && (stripCommand(text, range) || stripBetween(text, range, BEGIN, (name) => `\\end{${name}}`)))
     return true;
   if (first === "<" && stripBetween(text, range, ELEMENT, (name) => `</${name}>`)) return true;
-  const pairs = Object.hasOwn(PAIRS, first) ? (PAIRS[first] as readonly Marks[]) : [];
-  return pairs.some(([open, close]) => stripPair(text, range, open, close));
+  return (PAIRS_BY_FIRST.get(first) ?? []).some(([open, close]) => stripPair(text, range, open, close));
 }
 
 /** Matches the first of several items with quotes of their own: '"0", "3"'. */

@@ -130,42 +130,19 @@ const DIGITS_MAX = 9;
 const ZERO = 48;
 
 /** Meanings of characters. Full-width forms are mapped to ASCII before the look-up. */
-const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
-  ["+", "+"],
-  ["-", "-"],
+const MEANINGS = new Map<string, Operator | Mark>([
+  ...signsOf("+", "+"),
   // Hyphens, figure dash, en dash, minus sign.
-  ["\u2010", "-"],
-  ["\u2011", "-"],
-  ["\u2012", "-"],
-  ["–", "-"],
-  ["−", "-"],
-  ["*", "*"],
-  ["×", "*"],
-  ["·", "*"],
-  ["⋅", "*"],
-  ["∗", "*"],
-  // Bullets and crosses.
-  ["∙", "*"],
-  ["•", "*"],
-  ["✕", "*"],
-  ["✖", "*"],
-  ["⨯", "*"],
-  ["⨉", "*"],
-  ["╳", "*"],
-  ["x", "*"],
-  ["X", "*"],
-  ["/", "/"],
-  ["÷", "/"],
-  ["∕", "/"],
-  ["⁄", "/"],
-  ["(", "("],
-  [")", ")"],
-  ["[", "["],
-  ["]", "]"],
-  ["{", "{"],
-  ["}", "}"],
-  ["=", "="],
-] as const);
+  ...signsOf("-", "-\u2010\u2011\u2012–−"),
+  // Dots, bullets and crosses.
+  ...signsOf("*", "*×·⋅∗∙•✕✖⨯⨉╳xX"),
+  ...signsOf("/", "/÷∕⁄"),
+  ...(["(", ")", "[", "]", "{", "}", "="] as const).map((sign) => [sign, sign] as const),
+]);
+
+function signsOf(meaning: Operator, signs: string): readonly (readonly [string, Operator])[] {
+  return Array.from(signs, (sign) => [sign, meaning] as const);
+}
 
 /** LaTeX commands that models write inside \boxed{}, and the plain token of each. */
 const LATEX = [

@@ -117,40 +117,23 @@ export function onFill(group: number): string {
  */
 const FILL_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#9aa3ad"];
 
-interface Theme {
-  readonly paper: string;
-  readonly ink: string;
-  readonly soft: string;
-  readonly faint: string;
-  readonly band: string;
-  readonly wrong: string;
-  readonly good: string;
-  readonly pick: string;
-  readonly cut: string;
-}
+/** Colours for a light and for a dark background. */
+const COLOURS = {
+  paper: ["#ffffff", "#15181d"],
+  ink: ["#1b1f24", "#e8eaed"],
+  soft: ["#5c6570", "#a3abb6"],
+  faint: ["#d3d8de", "#39414b"],
+  band: ["#eef1f4", "#22272e"],
+  wrong: ["#c81e1e", "#ff6b6b"],
+  good: ["#00744f", "#35c796"],
+  pick: ["#0072b2", "#4da8e0"],
+  cut: ["#b87700", "#e8a317"],
+} as const;
 
-const LIGHT: Theme = {
-  paper: "#ffffff",
-  ink: "#1b1f24",
-  soft: "#5c6570",
-  faint: "#d3d8de",
-  band: "#eef1f4",
-  wrong: "#c81e1e",
-  good: "#00744f",
-  pick: "#0072b2",
-  cut: "#b87700",
-};
-const DARK: Theme = {
-  paper: "#15181d",
-  ink: "#e8eaed",
-  soft: "#a3abb6",
-  faint: "#39414b",
-  band: "#22272e",
-  wrong: "#ff6b6b",
-  good: "#35c796",
-  pick: "#4da8e0",
-  cut: "#e8a317",
-};
+type Theme = Readonly<Record<keyof typeof COLOURS, string>>;
+
+const themeOf = (background: 0 | 1): Theme =>
+  Object.fromEntries(Object.entries(COLOURS).map(([name, both]) => [name, both[background]])) as Theme;
 
 /** Returns the colours as plain rules, because some SVG renderers do not support custom properties. */
 function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme): string {
@@ -203,4 +186,4 @@ const FORMS = [
 ];
 
 /** Style sheet of every picture. All classes begin with gd-, so that they do not affect a page that holds a picture. */
-export const STYLE_SHEET = `${FORMS.join("")}${themed(LIGHT)}@media (prefers-color-scheme:dark){${themed(DARK)}}`;
+export const STYLE_SHEET = `${FORMS.join("")}${themed(themeOf(0))}@media (prefers-color-scheme:dark){${themed(themeOf(1))}}`;
