@@ -140,12 +140,13 @@ def _part(part: Part, results: Results, folder: Path) -> str:
     draw_arms(folder / f"{stem}-drawn.svg", {name: (arms, _drawn(seeds)) for name, seeds in results.items()})
     parts = [
         f"## {part.name[0].upper()}{part.name[1:]}",
-        f"{part.rollouts:,} rollouts each. `sequences.py --report` draws `{stem}-drawn.svg`: what each condition drew.",
+        f"{part.rollouts:,} rollouts each. `sequences.py --report` draws the scores, `{stem}-curves.svg`, and what each"
+        f" condition drew, `{stem}-drawn.svg`.",
     ]
     # Dynamic sampling evaluates at other rollouts, so those curves appear only in the table.
     same = {name: seeds for name, seeds in results.items() if len({tuple(curve(each)[0]) for each in seeds}) == 1}
     draw_curves(folder / f"{stem}-curves.svg", "score", EQUAL, {n: [curve(e) for e in s] for n, s in same.items()})
-    return "\n\n".join([*parts, f"![Scores]({stem}-curves.svg)", _table(results)])
+    return "\n\n".join([*parts, _table(results)])
 
 
 def _drawn(seeds: Sequence[Figures]) -> list[list[list[int]]]:
