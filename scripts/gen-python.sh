@@ -48,6 +48,11 @@ services=$(cd proto && grep -l '^service ' gradus/v1/*.proto)
 protoc --proto_path=proto --python_out="$out" --pyi_out="$out" --include_imports --descriptor_set_out="$out/set" $files
 # shellcheck disable=SC2086
 protoc --proto_path=proto --grpc_python_out="$out" $services
+# A class of gRPC's experimental API is the last third of each module. No type stub declares it, and nothing here uses it.
+for module in "$out"/gradus/v1/*_pb2_grpc.py; do
+  sed '/^ # This class is part of an EXPERIMENTAL API\.$/,$d' "$module" >"$out/module"
+  mv "$out/module" "$module"
+done
 # The plugin repeats each comment up to three times. A descriptor set has no comments; the modules above have them.
 # shellcheck disable=SC2086
 protoc --descriptor_set_in="$out/set" --mypy_grpc_out="quiet:$out" $services
