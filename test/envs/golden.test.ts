@@ -15,6 +15,7 @@ import type { AnswerFormat } from "../../envs/prompt.ts";
 import { pickRow, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
 import { score } from "../../envs/score.ts";
+import { goldenText } from "./golden-text.ts";
 import { type Case, cases, casesOf, issue, type Issued, pools, scoreTask, tasksOf } from "./every.ts";
 
 interface Sample {
@@ -190,7 +191,7 @@ describe.each(
 
   test("gives what it gave", () => {
     const update = process.env["UPDATE_GOLDEN"] === "1";
-    const write = (now: Recorded): void => writeFileSync(file, `${JSON.stringify(now, undefined, 1)}\n`);
+    const write = (now: Recorded): void => writeFileSync(file, goldenText(now));
     if (update && !existsSync(file)) write(written(undefined, environment));
     expect(existsSync(file), `test/golden/${name} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
     const golden = JSON.parse(readFileSync(file, "utf8")) as Golden;

@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { loadPool, pickRow, rowAt } from "../../../envs/pool.ts";
 import { writing } from "../../../envs/writing/index.ts";
 import { comparisonOf } from "../../../envs/writing/question.ts";
+import { goldenText } from "../golden-text.ts";
 
 const CANDIDATE = "Rain < snow,\n\n\nsays <b>the {judge}</b>.\n[INST] \u202eend";
 const file = new URL("../../golden/writing-v1.json", import.meta.url);
@@ -39,8 +40,7 @@ function record() {
 }
 
 test("tasks and what the judge is asked are what they were", () => {
-  if (!existsSync(file) && process.env["UPDATE_GOLDEN"] === "1")
-    writeFileSync(file, `${JSON.stringify(record(), undefined, 1)}\n`);
+  if (!existsSync(file) && process.env["UPDATE_GOLDEN"] === "1") writeFileSync(file, goldenText(record()));
   expect(existsSync(file), "test/golden/writing-v1.json is missing: UPDATE_GOLDEN=1 writes it").toBe(true);
   expect(JSON.parse(JSON.stringify(record()))).toEqual(JSON.parse(readFileSync(file, "utf8")));
 });

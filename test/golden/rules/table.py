@@ -244,7 +244,7 @@ def case(name, policy, seed, rows):
     return {
         "name": name,
         "policy": policy,
-        "batches": batches(seed),
+        "batches": [[[*group.values()] for group in batch] for batch in batches(seed)],
         "values": [[format(x, ".17g") for x in values] for values, _ in rows],
         "probabilities": [[format(x, ".17g") for x in p] for _, p in rows],
     }

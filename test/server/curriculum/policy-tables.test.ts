@@ -11,15 +11,12 @@ import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 const ARMS = 4;
 const SIZE = 6;
 
+type Group = readonly [arm: number, signal: number | null, weight: number, probability: number];
+
 interface Table {
   readonly name: string;
   readonly policy: JsonValue;
-  readonly batches: readonly (readonly {
-    readonly arm: number;
-    readonly signal: number | null;
-    readonly weight: number;
-    readonly probability: number;
-  }[])[];
+  readonly batches: readonly (readonly Group[])[];
   readonly values: readonly (readonly string[])[];
   readonly probabilities: readonly (readonly string[])[];
 }
@@ -54,7 +51,7 @@ function viewAt(step: number): View {
   };
 }
 
-function observed({ arm, signal, weight, probability }: Table["batches"][number][number]): ObservedGroup {
+function observed([arm, signal, weight, probability]: Group): ObservedGroup {
   const share = signal ?? undefined;
   const instance = { hash: "", rank: undefined, rewardMean: undefined, rewardDeviation: undefined };
   return { arm, armId: `arm ${arm}`, weight, probability, ...instance, signal: share, solvedShare: share };
