@@ -2,6 +2,7 @@
  * Finds maximum cliques by branch and bound over bitsets, with colourings as bounds (San Segundo, Rodríguez-Losada and
  * Jiménez, "An exact bit-parallel algorithm for the maximum clique problem", 2011).
  */
+import type { Solution } from "../environment.ts";
 import { lowestBit } from "./bit-matrix.ts";
 import { adjacent, degree, type Graph, neighbours } from "./graph.ts";
 
@@ -224,30 +225,20 @@ function explore(s: Search, depth: number, bound: number): void {
   }
 }
 
-export interface CliqueSolution {
-  /** Pairwise adjacent vertices, ascending. */
-  readonly clique: readonly number[];
-  /** Certified upper bound on the size of any clique. Equals the clique's size if `proven`. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of branch-and-bound nodes searched. */
-  readonly nodes: number;
-}
-
 /** Default budget of nodes: about one second at 128 vertices, and never used up at 50. */
 export const CLIQUE_NODES_MAX = 150_000;
 
 /**
  * Finds a maximum clique of a graph with at least one vertex. If the nodes run out, returns the largest clique found,
- * with a bound.
+ * with a bound. Its vertices ascend.
  */
-export function maxClique(graph: Graph, nodesMax: number): CliqueSolution {
+export function maxClique(graph: Graph, nodesMax: number): Solution<readonly number[]> {
   const order = coreFirst(graph);
   const search = searchOf(graph, order, nodesMax);
   cliqueGreedily(search);
   explore(search, 0, graph.vertices);
   const { best, size, openBound, nodes } = search;
-  const clique = Array.from(best.subarray(0, size), (v) => order[v] as number).sort((a, b) => a - b);
+  const answer = Array.from(best.subarray(0, size), (v) => order[v] as number).sort((a, b) => a - b);
   const bound = Math.max(size, openBound);
-  return { clique, bound, proven: bound === size, nodes };
+  return { answer, value: size, bound, proven: bound === size, nodes };
 }

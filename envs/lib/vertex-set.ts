@@ -48,10 +48,7 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
     goal: "maximize",
     generator,
     solver: {
-      solve: (graph, nodesMax = CLIQUE_NODES_MAX): Solution<IndexList> => {
-        const { clique, ...rest } = maxClique(searched(graph), nodesMax);
-        return { answer: clique, value: clique.length, ...rest };
-      },
+      solve: (graph, nodesMax = CLIQUE_NODES_MAX): Solution<IndexList> => maxClique(searched(graph), nodesMax),
       format,
       // A greedy algorithm close to the one in the papers' public code.
       heuristic: (graph) => greedyClique(searched(graph)),

@@ -1,4 +1,4 @@
-/** Solves graph colouring exactly, and converts the result into the environment's terms. */
+/** Solves graph colouring exactly. */
 import type { Solution } from "../../environment.ts";
 import { type Graph, neighbours } from "../../lib/graph.ts";
 import { maxClique } from "../../lib/max-clique.ts";
@@ -120,16 +120,8 @@ function completeGreedily(coloring: PartialColoring, used: number): number {
 // The minimum number of colours lies between the size of a maximum clique and the colours of a greedy colouring. A
 // search decides each number between.
 
-export interface ColoringSolution {
-  /** Colour of each vertex, from 0. Vertex 0 has colour 0, and the colours first appear in rising order. */
-  readonly colours: readonly number[];
-  readonly value: number;
-  /** Certified lower bound: no colouring has fewer colours. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of search nodes, for cliques and for colourings. */
-  readonly nodes: number;
-}
+/** Default budget of nodes, about one second of CPU time. Never used up at 40 vertices. */
+const NODES_MAX = 500_000;
 
 interface Proof {
   readonly graph: Graph;
@@ -146,8 +138,8 @@ interface Proof {
  * number of colours is too small if a complete search finds no colouring. If these nodes run out, the rest go to
  * improving the colouring.
  */
-function solveColoring(graph: Graph, nodesMax: number): ColoringSolution {
-  const { clique, nodes } = maxClique(graph, nodesMax >> 2);
+export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
+  const { answer: clique, nodes } = maxClique(graph, nodesMax >> 2);
   const first = precoloured(graph, clique);
   const value = completeGreedily(first, clique.length);
   const proof: Proof = { graph, clique, colours: first.colour, value, bound: clique.length, nodes };
@@ -157,7 +149,8 @@ function solveColoring(graph: Graph, nodesMax: number): ColoringSolution {
     if (found === "out_of_nodes") break;
     if (found === "none") proof.bound = proof.value;
   }
-  return { ...proof, colours: inOrder(proof.colours), proven: proof.bound === proof.value };
+  const { colours, bound, ...found } = proof;
+  return { answer: inOrder(colours), value: found.value, bound, proven: bound === found.value, nodes: found.nodes };
 }
 
 /** Searches for a colouring with at most `limit` colours, and stores it. */
@@ -182,17 +175,10 @@ function precoloured(graph: Graph, clique: readonly number[]): PartialColoring {
   return coloring;
 }
 
-function inOrder(colours: Int32Array): readonly number[] {
+/** Returns the colours, numbered from 1 in the order in which they first appear. */
+function inOrder(colours: Int32Array): Coloring {
   const names = new Map<number, number>();
-  return Array.from(colours, (c) => names.get(c) ?? (names.set(c, names.size), names.size - 1));
-}
-
-/** About one second of CPU time. Never reached at 40 vertices. */
-const NODES_MAX = 500_000;
-
-export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
-  const { colours, ...rest } = solveColoring(graph, nodesMax);
-  return { answer: colours.map((colour) => colour + 1), ...rest };
+  return Array.from(colours, (c) => names.get(c) ?? (names.set(c, names.size + 1), names.size));
 }
 
 /** Returns the objective of a different colour for each vertex. */

@@ -1,4 +1,4 @@
-/** Solves bisection exactly, and converts the result into the environment's terms. */
+/** Solves bisection exactly. */
 import type { Solution } from "../../../environment.ts";
 import { rngFor } from "../../../lib/rng.ts";
 import { type BisectionInstance, cutWeight } from "../generate.ts";
@@ -9,39 +9,27 @@ import { cutOf, type Problem, problemOf } from "./problem.ts";
 import { explore, searchOf } from "./search.ts";
 import { searchTabu } from "./tabu.ts";
 
-export interface BisectionSolution {
-  /** Side of each vertex: 1 or −1. */
-  readonly spins: Int8Array;
-  readonly value: number;
-  /** No cut is lighter than this. Equals `value` if proven. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of branch-and-bound nodes searched. */
-  readonly nodes: number;
-}
-
-export interface BisectionOptions {
-  /** Maximum number of branch-and-bound nodes. 0 leaves the bound of the root. */
-  readonly nodesMax?: number;
-}
-
 /**
  * Finds a lightest cut into two sides whose sizes differ by at most one. Combines tabu search for the cut, a
  * semidefinite bound, and branch and bound on the vertices that the bound leaves undecided. Pure, and the same on every
- * machine: it uses only floating-point operations that IEEE 754 rounds correctly.
+ * machine: it uses only floating-point operations that IEEE 754 rounds correctly. With 0 nodes, the bound is that of
+ * the root.
  */
-export function solveBisection(instance: BisectionInstance, options: BisectionOptions = {}): BisectionSolution {
+export function solve(instance: BisectionInstance, nodesMax?: number): Solution<Sides> {
   const problem = problemOf(instance);
   const rng = rngFor("np/bisection", "solve");
   const relaxation = relaxationOf(problem, rng);
-  const nodesMax = options.nodesMax ?? nodesMaxDefault(problem.n);
-  const search = searchOf(problem, relaxation, searchTabu(problem, rng), nodesMax);
+  const search = searchOf(problem, relaxation, searchTabu(problem, rng), nodesMax ?? nodesMaxDefault(problem.n));
   const root = rootSpins(problem);
   if (search.best.agreement < problem.total) explore(search, root);
   const { spins, agreement } = search.best;
   const value = cutOf(problem, agreement);
   const bound = search.open ? frontierBound(problem, relaxation, root, value) : value;
-  return { spins: spins.slice(0, instance.vertices), value, bound, proven: bound === value, nodes: search.nodes };
+  const vertices = Array.from({ length: instance.vertices }, (_, v) => v);
+  // Put the side of vertex 0 first.
+  const [first] = spins;
+  const answer: Sides = [vertices.filter((v) => spins[v] === first), vertices.filter((v) => spins[v] !== first)];
+  return { answer, value, bound, proven: bound === value, nodes: search.nodes };
 }
 
 /**
@@ -57,15 +45,6 @@ export function rootSpins({ n, degree }: Problem): Int8Array {
 /** Returns the default for nodesMax, which 52 vertices never reach. The work in the nodes has a limit of its own. */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(4e7 / (n * n)));
-}
-
-export function solve(instance: BisectionInstance, nodesMax?: number): Solution<Sides> {
-  const { spins, ...rest } = solveBisection(instance, nodesMax === undefined ? {} : { nodesMax });
-  const vertices = Array.from({ length: instance.vertices }, (_, v) => v);
-  // Put the side of vertex 0 first.
-  const [first] = spins;
-  const sides: Sides = [vertices.filter((v) => spins[v] === first), vertices.filter((v) => spins[v] !== first)];
-  return { answer: sides, ...rest };
 }
 
 /** Returns the objective of the first half of the vertices against the second. */

@@ -1,4 +1,4 @@
-/** Finds longest cycles exactly, and converts the result into the environment's terms. */
+/** Finds longest cycles exactly. */
 import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, onesOf } from "../../../lib/bit-matrix.ts";
 import type { Graph } from "../../../lib/graph.ts";
@@ -9,34 +9,19 @@ import { explore, type Search } from "./search.ts";
 import { has, partsOf, searchSeparators, type Separation, setOf, sizeOf, type VertexSet } from "./separators.ts";
 import { type Block, blocksOf, stateOf } from "./state.ts";
 
-export interface CycleSolution {
-  /** Vertices in the order of the visit. Empty if the graph has no cycle. */
-  readonly cycle: readonly number[];
-  readonly value: number;
-  /** No cycle has more vertices. Equals `value` if proven. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of branch-and-bound nodes searched. */
-  readonly nodes: number;
-}
-
-export interface CycleOptions {
-  /** Maximum number of branch-and-bound nodes. 0 leaves the bound of the separators. */
-  readonly nodesMax?: number;
-}
-
 const STARTS = 4;
 const STEPS_PER_VERTEX = 30;
 
 /**
  * Finds a longest cycle. Compares cycles from rotations of paths with the bound of separators, and runs branch and
- * bound if the two differ. Pure, and the same on every machine.
+ * bound if the two differ. The answer is empty if the graph has no cycle. With 0 nodes, the bound is that of the
+ * separators. Pure, and the same on every machine.
  */
-export function longestCycle({ adjacency }: Graph, options: CycleOptions = {}): CycleSolution {
+export function solve({ adjacency }: Graph, nodesMax = nodesMaxDefault(adjacency.rows)): Solution<Cycle> {
   const rng = rngFor("np/hamiltonian", "solve");
   const search: Search = {
     incumbent: { cycle: [] },
-    nodesMax: options.nodesMax ?? nodesMaxDefault(adjacency.rows),
+    nodesMax,
     nodes: 0,
     open: false,
   };
@@ -51,7 +36,7 @@ export function longestCycle({ adjacency }: Graph, options: CycleOptions = {}): 
     );
   const { cycle } = search.incumbent;
   if (!search.open) bound = cycle.length;
-  return { cycle, value: cycle.length, bound, proven: bound === cycle.length, nodes: search.nodes };
+  return { answer: cycle, value: cycle.length, bound, proven: bound === cycle.length, nodes: search.nodes };
 }
 
 /** Searches a block for a long cycle, and returns the block's bound. */
@@ -100,11 +85,6 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
  */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(2.5e8 / n ** 3));
-}
-
-export function solve(graph: Graph, nodesMax?: number): Solution<Cycle> {
-  const { cycle, ...rest } = longestCycle(graph, nodesMax === undefined ? {} : { nodesMax });
-  return { answer: cycle, ...rest };
 }
 
 /** Returns the objective of no cycle. */

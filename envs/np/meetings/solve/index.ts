@@ -1,24 +1,12 @@
-/** Solves meeting scheduling exactly, and converts the result into the environment's terms. */
+/** Solves meeting scheduling exactly. */
 import type { Solution } from "../../../environment.ts";
-import type { MeetingsInstance, Placement } from "../generate.ts";
+import type { MeetingsInstance } from "../generate.ts";
 import type { Schedule } from "../verify.ts";
 import { gridOf } from "./grid.ts";
 import { improve } from "./improve.ts";
 import { modelOf } from "./model.ts";
 import { priced } from "./relax.ts";
 import { extend, newSearch, type Search } from "./search.ts";
-
-export interface MeetingsSolution {
-  /** Placements in the order of starts. */
-  readonly placements: readonly Placement[];
-  /** Total attendance. An attendee of several meetings counts for each. */
-  readonly value: number;
-  /** No schedule has more attendance. Equals `value` if proven. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of meetings placed in the search. */
-  readonly nodes: number;
-}
 
 /**
  * Maximum number of nodes of the first search. The benchmark level needs at most 2,048, so the first search suffices.
@@ -38,10 +26,10 @@ const WORK_MAX = 20_000_000;
  * Finds the schedule of the greatest attendance. If the nodes of a first search run out, local search improves the
  * schedule and prices improve the bound. A second search then uses both.
  */
-function solveMeetings(
+export function solve(
   instance: MeetingsInstance,
   nodesMax = instance.meetings.length <= FEW ? NODES_MAX_OF_FEW : NODES_MAX,
-): MeetingsSolution {
+): Solution<Schedule> {
   const model = modelOf(instance);
   const first = searched(newSearch(model, Math.min(nodesMax, NODES_FIRST)));
   const grid = gridOf(model);
@@ -65,15 +53,10 @@ function searched(search: Search): Search {
   return second;
 }
 
-function solutionOf(search: Search): MeetingsSolution {
+function solutionOf(search: Search): Solution<Schedule> {
   const { best, bestPlacements, nodes } = search;
   const bound = search.isSpent ? Math.max(best, search.bound) : best;
-  return { placements: bestPlacements, value: best, bound, proven: bound === best, nodes };
-}
-
-export function solve(instance: MeetingsInstance, nodesMax?: number): Solution<Schedule> {
-  const { placements, ...rest } = solveMeetings(instance, nodesMax);
-  return { answer: placements, ...rest };
+  return { answer: bestPlacements, value: best, bound, proven: bound === best, nodes };
 }
 
 /** Returns the objective of no meeting at all. */

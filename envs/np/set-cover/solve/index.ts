@@ -3,7 +3,7 @@
  * elements.
  */
 import type { Solution } from "../../../environment.ts";
-import { type BitMatrix, lowestBit } from "../../../lib/bit-matrix.ts";
+import { lowestBit } from "../../../lib/bit-matrix.ts";
 import type { IndexList as Cover } from "../../../lib/parse-lists.ts";
 import type { SetCoverInstance } from "../generate.ts";
 import {
@@ -158,32 +158,16 @@ function options(s: Search, depth: number, element: number): readonly number[] {
   return list.sort((a, b) => s.gain[b]! - s.gain[a]! || a - b);
 }
 
-export interface CoverSolution {
-  /** Chosen subsets, ascending. */
-  readonly cover: readonly number[];
-  readonly value: number;
-  /** Certified lower bound: no cover is smaller. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of branch-and-bound nodes searched. */
-  readonly nodes: number;
-}
-
-/** Finds a smallest set of rows with a one in every column. Every column must contain a one. */
-function solveSetCover(subsets: BitMatrix, nodesMax: number): CoverSolution {
-  const search = searchOf(subsets, nodesMax);
+/** Finds a smallest cover. Its subsets ascend. */
+export function solve(instance: SetCoverInstance, nodesMax = nodesMaxDefault(instance)): Solution<Cover> {
+  const search = searchOf(instance.subsets, nodesMax);
   coverGreedily(search);
   explore(search, 0, 0, 1);
   const { best, size, openBound, nodes } = search;
-  const cover = Array.from(best.subarray(0, size)).sort((a, b) => a - b);
+  const answer = Array.from(best.subarray(0, size)).sort((a, b) => a - b);
   // The bounds of open nodes are hardly better than the root's, which more work can raise.
   const bound = openBound < size ? Math.min(size, Math.max(openBound, subsetsAtLeastOverall(search, size))) : size;
-  return { cover, value: size, bound, proven: bound === size, nodes };
-}
-
-export function solve(instance: SetCoverInstance, nodesMax = nodesMaxDefault(instance)): Solution<Cover> {
-  const { cover, ...rest } = solveSetCover(instance.subsets, nodesMax);
-  return { answer: cover, ...rest };
+  return { answer, value: size, bound, proven: bound === size, nodes };
 }
 
 /** Returns the objective of all subsets together. */

@@ -1,4 +1,4 @@
-/** Solves the travelling salesman problem exactly, and converts the result into the environment's terms. */
+/** Solves the travelling salesman problem exactly. */
 import type { Solution } from "../../../environment.ts";
 import { distanceBetween, tourLength, type TspInstance } from "../generate.ts";
 import type { Tour } from "../verify.ts";
@@ -96,36 +96,17 @@ function ascendRoot(tree: DenseTree, m: Multipliers, cutoff: number): void {
   }
 }
 
-export interface TspSolution {
-  /** Every city once, from city 0, without the return. */
-  readonly tour: readonly number[];
-  readonly value: number;
-  /** No tour is shorter than this. Equals `value` if proven. */
-  readonly bound: number;
-  readonly proven: boolean;
-  /** Number of branch-and-bound nodes searched. */
-  readonly nodes: number;
-}
-
-export interface TspOptions {
-  /**
-   * Maximum number of branch-and-bound nodes. 0 leaves the bound of the root. Defaults to 20,000, and fewer above 54
-   * cities.
-   */
-  readonly nodesMax?: number;
-}
-
 /**
- * Finds a shortest closed tour for a symmetric matrix of integers from 0 to 1e6, with at least 3 cities. Local search
+ * Finds a shortest closed tour, from city 0, of at least 3 cities whose distances are integers from 0 to 1e6. Local search
  * finds a tour, and 1-tree ascent a bound (Held and Karp 1971). Then branch and bound searches the edges that the bound
- * leaves. Pure, and the same on every machine.
+ * leaves. With 0 nodes, the bound is that of the root. Pure, and the same on every machine.
  */
-export function solveTsp(distances: readonly (readonly number[])[], options: TspOptions = {}): TspSolution {
-  const instance = scaleInstance(distances);
-  const p = openProof(instance, options.nodesMax ?? nodesMaxDefault(instance.n));
+export function solve(given: TspInstance, nodesMax?: number): Solution<Tour> {
+  const instance = scaleInstance(matrixOf(given));
+  const p = openProof(instance, nodesMax ?? nodesMaxDefault(instance.n));
   prove(p);
   const value = p.upper / instance.scale;
-  return { tour: fromZero(p.local.tour), value, bound: p.bound, proven: p.bound === value, nodes: p.nodes };
+  return { answer: fromZero(p.local.tour), value, bound: p.bound, proven: p.bound === value, nodes: p.nodes };
 }
 
 function fromZero(tour: IndexedTour): number[] {
@@ -139,11 +120,6 @@ function fromZero(tour: IndexedTour): number[] {
  */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(6e7 / (n * n)));
-}
-
-export function solve(instance: TspInstance, nodesMax?: number): Solution<Tour> {
-  const { tour, ...rest } = solveTsp(matrixOf(instance), nodesMax === undefined ? {} : { nodesMax });
-  return { answer: tour, ...rest };
 }
 
 /** Returns the objective of the tour 0, 1, 2, …. */
