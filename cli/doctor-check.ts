@@ -1,4 +1,4 @@
-/** Defines a finding of gradus doctor. */
+/** Defines a finding of gradus doctor, and makes one of each state. */
 
 /**
  * "warning": it works, but with less than possible. "missing": a server does not start, or a requested feature does not
@@ -13,3 +13,11 @@ export interface Check {
   /** Remedy: how to get the missing thing. */
   readonly remedy?: string;
 }
+
+const inState =
+  (state: State) =>
+  (name: string, found: string, remedy?: string): Check => ({ name, state, found, ...(remedy && { remedy }) });
+
+export const ok = inState("ok");
+export const warning = inState("warning");
+export const missing = inState("missing");

@@ -1,6 +1,6 @@
 /** Checks a PostgreSQL database for gradus doctor: whether a server could open it, and what the server would find. */
 import type { Inspected } from "../server/stores/postgres/inspect.ts";
-import type { Check } from "./doctor-check.ts";
+import { type Check, missing, ok, warning } from "./doctor-check.ts";
 
 const NAME = "database";
 /** Minimum major version, as the guides say. */
@@ -41,7 +41,7 @@ export async function* databaseChecks(url: string): AsyncGenerator<Check> {
   } catch (error) {
     const { code = "", message } = error as { readonly code?: string; readonly message: string };
     const remedy = remedies[code] ?? "correct the URL of --store, or check the network and firewalls on the way";
-    yield { name: NAME, state: "missing", found: `${place}: ${message || code}`, remedy };
+    yield missing(NAME, `${place}: ${message || code}`, remedy);
     return;
   }
   yield version(place, found);
@@ -54,13 +54,8 @@ export async function* databaseChecks(url: string): AsyncGenerator<Check> {
 
 function version(place: string, { version: number, major }: Inspected): Check {
   const found = `PostgreSQL ${number} at ${place}`;
-  if (major >= MAJOR_MIN) return { name: NAME, state: "ok", found };
-  return {
-    name: NAME,
-    state: "warning",
-    found,
-    remedy: `PostgreSQL ${MAJOR_MIN} or newer is required for full support`,
-  };
+  if (major >= MAJOR_MIN) return ok(NAME, found);
+  return warning(NAME, found, `PostgreSQL ${MAJOR_MIN} or newer is required for full support`);
 }
 
 function migrations({ done, known }: Inspected): Check {
@@ -68,25 +63,25 @@ function migrations({ done, known }: Inspected): Check {
   const newer = done.filter((each) => !known.includes(each));
   if (newer.length > 0) {
     const remedy = "use the version of Gradus that made them, or restore a backup from before";
-    return { name, state: "missing", found: `of a newer server (${newer.join(", ")})`, remedy };
+    return missing(name, `of a newer server (${newer.join(", ")})`, remedy);
   }
   const pending = known.filter((each) => !done.includes(each));
-  if (done.length === 0) return { name, state: "ok", found: "none yet: a server makes them" };
+  if (done.length === 0) return ok(name, "none yet: a server makes them");
   const last = done.at(-1) ?? "";
-  if (pending.length === 0) return { name, state: "ok", found: `as this version has them (${last})` };
+  if (pending.length === 0) return ok(name, `as this version has them (${last})`);
   const remedy = "back up first: an older server does not open the database afterwards (docs/guides/upgrading.md)";
-  return { name, state: "warning", found: `at ${last}: a server brings them to ${pending.at(-1)}`, remedy };
+  return warning(name, `at ${last}: a server brings them to ${pending.at(-1)}`, remedy);
 }
 
 function rights({ lacking, readsOnly }: Inspected): Check {
   const name = "database: rights";
   if (readsOnly) {
     const remedy = "name the primary in the URL, or let it be written to (default_transaction_read_only)";
-    return { name, state: "missing", found: "it is read-only", remedy };
+    return missing(name, "it is read-only", remedy);
   }
-  if (lacking.length === 0) return { name, state: "ok", found: "the user has all rights that a server needs" };
+  if (lacking.length === 0) return ok(name, "the user has all rights that a server needs");
   const remedy = "GRANT them, or make the user the owner of the database";
-  return { name, state: "missing", found: `the user may not ${lacking.join(", nor ")}`, remedy };
+  return missing(name, `the user may not ${lacking.join(", nor ")}`, remedy);
 }
 
 /**
@@ -98,8 +93,8 @@ function clock({ aheadMs }: Inspected): Check {
   const seconds = Math.round(Math.abs(aheadMs) / 100) / 10;
   const found =
     seconds === 0 ? "as this machine's" : `${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's`;
-  if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return { name, state: "ok", found };
-  return { name, state: "warning", found, remedy: "set both clocks, e.g. by NTP: runs go by the database's" };
+  if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return ok(name, found);
+  return warning(name, found, "set both clocks, e.g. by NTP: runs go by the database's");
 }
 
 /** Counts connections. An upgrade starts the new server beside the old one, so twice the number is needed. */
@@ -107,20 +102,15 @@ function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
   const name = "database: connections";
   const [needed, left] = [2 * CONNECTIONS_MAX, connectionsMax - connectionsUsed];
   const found = `${connectionsUsed} of ${connectionsMax} are open, which leaves enough for ${Math.max(0, Math.floor(left / CONNECTIONS_MAX))} more servers`;
-  if (left >= needed) return { name, state: "ok", found };
+  if (left >= needed) return ok(name, found);
   const remedy = `raise max_connections (or the limit of the user or the database): ${needed} for each server, with upgrades`;
   return { name, state: left >= CONNECTIONS_MAX ? "warning" : "missing", found, remedy };
 }
 
 function pooler({ pooler }: Inspected): Check {
   const name = "database: pooler";
-  if (pooler === "none") return { name, state: "ok", found: "none" };
+  if (pooler === "none") return ok(name, "none");
   const remedy = "name the database itself in the URL, or a pooler in session mode (docs/guides/replicas.md)";
-  if (pooler === "unsure") return { name, state: "warning", found: "a pooler that may be in transaction mode", remedy };
-  return {
-    name,
-    state: "missing",
-    found: "a pooler in transaction mode, which loses a session's settings",
-    remedy,
-  };
+  if (pooler === "unsure") return warning(name, "a pooler that may be in transaction mode", remedy);
+  return missing(name, "a pooler in transaction mode, which loses a session's settings", remedy);
 }

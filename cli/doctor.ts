@@ -8,17 +8,15 @@ import type { SandboxSettings } from "../server/outside/sandbox/sandbox-settings
 import type { KernelIsolation } from "../server/outside/sandbox/zygote.ts";
 import type { Config } from "../server/runtime/config.ts";
 import { version } from "../server/runtime/version.ts";
-import type { Check } from "./doctor-check.ts";
-
-const ok = (name: string, found: string): Check => ({ name, state: "ok", found });
+import { type Check, missing, ok, warning } from "./doctor-check.ts";
 
 /** Runs all checks of a valid configuration. */
 export async function* checks(config: Config): AsyncGenerator<Check> {
   yield node();
   const { tokensProblem } = await import("../server/runtime/tokens.ts");
   const problem = tokensProblem(config.tokensFile);
-  if (problem !== undefined) yield { name: "tokens", state: "missing", found: problem, remedy: "mend the file" };
-  for (const warning of config.warnings) yield { name: "configuration", state: "warning", found: warning };
+  if (problem !== undefined) yield missing("tokens", problem, "mend the file");
+  for (const found of config.warnings) yield warning("configuration", found);
   yield dataFolder(config.dataDir);
   if (config.store === "sqlite") {
     yield* runFiles(config.dataDir);
@@ -43,7 +41,7 @@ const NODE_MAJOR_MIN = 24;
 function node(): Check {
   const { node: version } = process.versions;
   if (Number(version.split(".")[0]) >= NODE_MAJOR_MIN) return ok("Node", version);
-  return { name: "Node", state: "missing", found: version, remedy: `install Node ${NODE_MAJOR_MIN} or newer` };
+  return missing("Node", version, `install Node ${NODE_MAJOR_MIN} or newer`);
 }
 
 /** Checks the data folder. A server makes a missing folder, so an existing parent that can be written suffices. */
@@ -58,7 +56,7 @@ function dataFolder(directory: string): Check {
     // The problem is reported below.
   }
   const remedy = "mend its owner and mode, or give another --data-dir";
-  return { name: "data folder", state: "missing", found: `${above} is no writable folder`, remedy };
+  return missing("data folder", `${above} is no writable folder`, remedy);
 }
 
 /** Returns the names in a folder. Returns none if the folder is unreadable, which `dataFolder` reports. */
@@ -89,9 +87,9 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
       if ([0, known, upgrade?.from].includes(version)) continue;
       const found = `it has schema version ${version}, and this server reads version ${known}`;
       const remedy = "use the server that wrote it, or give another --data-dir (docs/guides/upgrading.md)";
-      yield { name, state: "missing", found, remedy };
+      yield missing(name, found, remedy);
     } catch (error) {
-      yield { name, state: "missing", found: (error as Error).message, remedy: "mend its owner and mode" };
+      yield missing(name, (error as Error).message, "mend its owner and mode");
     }
   }
 }
@@ -105,7 +103,7 @@ function runsCheck(found: string, damaged: readonly { readonly id: string; reado
   const named = damaged.slice(0, SHOWN_MAX).map(({ id, problem }) => `run "${id}": ${problem}`);
   const remedy = "restore them from a backup (gradus restore), or delete them (gradus run delete)";
   const all = `${found}, ${damaged.length} cannot be read: ${named.join("; ")}${damaged.length > SHOWN_MAX ? "; …" : ""}`;
-  return { name: "runs", state: "missing", found: all, remedy };
+  return missing("runs", all, remedy);
 }
 
 async function* runsHere(directory: string): AsyncGenerator<Check> {
@@ -117,7 +115,7 @@ async function* runsHere(directory: string): AsyncGenerator<Check> {
     yield runsCheck(isCutShort ? `the first ${checked} runs` : `${checked} runs`, damaged);
   } catch (error) {
     const remedy = "fix the problem named here, or restore a backup (gradus restore)";
-    yield { name: "runs", state: "missing", found: (error as Error).message, remedy };
+    yield missing("runs", (error as Error).message, remedy);
   }
 }
 
@@ -152,8 +150,8 @@ async function keys(config: Config): Promise<Check> {
   if (config.keyFile === undefined && !existsSync(file)) return ok(name, `none yet: a server makes ${file}`);
   const loaded = loadKeyring({ ...config, keyFile: file });
   if (loaded.kind === "invalid")
-    return { name, state: "missing", found: loaded.message, remedy: "give the --key-file that the other servers have" };
-  if (loaded.warning !== undefined) return { name, state: "warning", found: loaded.warning };
+    return missing(name, loaded.message, "give the --key-file that the other servers have");
+  if (loaded.warning !== undefined) return warning(name, loaded.warning);
   return ok(name, `${file}: ${loaded.keyring.map(keyName).join(", ")}`);
 }
 
@@ -169,7 +167,7 @@ function clock(directory: string): Check {
   const now = new Date();
   if (newest <= now.getTime() + CLOCK_MS_MAX) return ok("clock", now.toISOString());
   const found = `${now.toISOString()}, and the data folder was written at ${new Date(newest).toISOString()}`;
-  return { name: "clock", state: "missing", found, remedy: "set the clock, e.g. by NTP: runs expire by it" };
+  return missing("clock", found, "set the clock, e.g. by NTP: runs expire by it");
 }
 
 async function port(name: string, flag: string, host: string, number: number): Promise<Check> {
@@ -181,10 +179,10 @@ async function port(name: string, flag: string, host: string, number: number): P
   if (problem === undefined) return ok(name, `${number} is free`);
   if (problem === "EADDRINUSE") {
     const remedy = `if that is not your own server, give another ${flag}`;
-    return { name, state: "warning", found: `something listens on ${number} of ${host}`, remedy };
+    return warning(name, `something listens on ${number} of ${host}`, remedy);
   }
   const remedy = `give another ${flag} or --host`;
-  return { name, state: "missing", found: `${host} port ${number} is not available (${problem})`, remedy };
+  return missing(name, `${host} port ${number} is not available (${problem})`, remedy);
 }
 
 const NO_CODE = "without it there is no code environment; --sandbox off turns it off";
@@ -197,7 +195,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
   const { openSandbox } = await import("../server/outside/sandbox/open-sandbox.ts");
   const opened = await openSandbox(settings);
   if (opened.kind === "missing") {
-    yield { name: "sandbox", state: "missing", found: opened.why, remedy: NO_CODE };
+    yield missing("sandbox", opened.why, NO_CODE);
     return;
   }
   await opened.close();
@@ -211,7 +209,7 @@ const CHECK = "gradus sandbox check says what programs can do here";
 export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
-    has ? ok(name, yes) : { name, state: "warning", found: no, remedy };
+    has ? ok(name, yes) : warning(name, no, remedy);
   yield ok("Python", `${python}, at least 3.10`);
   yield ok("sandbox: seccomp", `an allow-list of system calls, as user ${user}`);
   yield wall(
@@ -248,12 +246,7 @@ async function endpoint(name: "judge" | "teacher", config: EndpointOptions | und
   const at = `${config.model} at ${config.url}`;
   if (reply.kind === "reply") return ok(name, at);
   const found = `${at}: ${reply.message}`;
-  return {
-    name,
-    state: "missing",
-    found,
-    remedy: `mend --${name}-url, --${name}-model or GRADUS_${name.toUpperCase()}_KEY`,
-  };
+  return missing(name, found, `mend --${name}-url, --${name}-model or GRADUS_${name.toUpperCase()}_KEY`);
 }
 
 /** Checks a running server: it must reply, accept the credentials, and have the version of this command line. */
@@ -262,5 +255,5 @@ export async function serverCheck(client: GradusClient, server: string): Promise
   const found = `${server} answers: Gradus ${there}, with ${environments} environments and ${store} for a store`;
   if (there === version) return ok("server", found);
   const remedy = `this command line is ${version}: commands or fields that only one of the two has are refused`;
-  return { name: "server", state: "warning", found, remedy };
+  return warning("server", found, remedy);
 }

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { addReachOptions, type ConnectionFlags, withClient } from "../connection.ts";
-import type { Check, State } from "../doctor-check.ts";
+import { type Check, missing, type State } from "../doctor-check.ts";
 import { inColour } from "../../server/runtime/terminal.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem, describe } from "../problem.ts";
@@ -24,8 +24,8 @@ export function addDoctor(program: Command): void {
       if (!flags.json) print(shown(check));
     }
     if (flags.json) printJson(found);
-    const missing = found.filter(({ state }) => state === "missing").map(({ name }) => name);
-    if (missing.length > 0) throw new CliProblem("failure", `missing: ${missing.join(", ")}`);
+    const lacking = found.filter(({ state }) => state === "missing").map(({ name }) => name);
+    if (lacking.length > 0) throw new CliProblem("failure", `missing: ${lacking.join(", ")}`);
   });
 }
 
@@ -33,13 +33,7 @@ async function* allChecks(flags: Flags): AsyncGenerator<Check> {
   const read = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
   const { checks } = await import("../doctor.ts");
   if (read.kind === "ok") yield* checks(read.config);
-  else
-    yield {
-      name: "configuration",
-      state: "missing",
-      found: read.message,
-      remedy: "gradus serve --help lists the flags",
-    };
+  else yield missing("configuration", read.message, "gradus serve --help lists the flags");
   if (flags.server !== undefined) yield* await reached(flags, flags.server);
 }
 
@@ -54,7 +48,7 @@ async function reached(flags: Flags, server: string): Promise<readonly Check[]> 
     const { kind, message } = describe(error);
     const remedy =
       kind === "unreachable" ? "gradus serve starts one" : "correct what the message names, e.g. the token";
-    return [{ name: "server", state: "missing", found: message, remedy }];
+    return [missing("server", message, remedy)];
   }
 }
 
