@@ -6,123 +6,77 @@ import { inColour, say, shown } from "../server/runtime/terminal.ts";
 import { beQuiet } from "./notes.ts";
 import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
-/** A command's purpose, and the function that loads its definition. */
-interface Entry {
-  readonly description: string;
-  readonly load: () => Promise<(program: Command) => void>;
-}
-
-/**
- * The commands in groups by purpose, as the help text shows them. A command's module is loaded only when needed,
- * because most commands finish before all modules would be loaded.
- */
-const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+/** The commands in groups, as the help text shows them, with what each is for. */
+const GROUPS = {
   "Tasks:": {
-    envs: {
-      description: "list the environments, or describe one",
-      load: async () => (await import("./commands/envs.ts")).addEnvs,
-    },
-    env: {
-      description: "write an environment in Python, or check one",
-      load: async () => (await import("./commands/env.ts")).addEnv,
-    },
-    reset: {
-      description: "make tasks: prompts, with the task ids to score completions by",
-      load: async () => (await import("./commands/reset.ts")).addReset,
-    },
-    step: {
-      description: "score a completion of a task; it is read from --completion, --file or standard input",
-      load: async () => (await import("./commands/step.ts")).addStep,
-    },
-    solve: {
-      description:
-        "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
-      load: async () => (await import("./commands/solve.ts")).addSolve,
-    },
-    draw: {
-      description: "draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best",
-      load: async () => (await import("./commands/draw.ts")).addDraw,
-    },
+    envs: "list the environments, or describe one",
+    env: "write an environment in Python, or check one",
+    reset: "make tasks: prompts, with the task ids to score completions by",
+    step: "score a completion of a task; it is read from --completion, --file or standard input",
+    solve: "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
+    draw: "draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best",
   },
   "Training runs:": {
-    run: {
-      description: "create, watch, change and keep training runs",
-      load: async () => (await import("./commands/run.ts")).addRun,
-    },
-    simulate: {
-      description: "compare a run's configuration with equal shares on simulated students, before you use a GPU",
-      load: async () => (await import("./research/simulate/command.ts")).addSimulate,
-    },
-    forgetting: {
-      description: "order domains for training, the least forgotten first, from reports of gradus eval",
-      load: async () => (await import("./research/forgetting/command.ts")).addForgetting,
-    },
-    policies: {
-      description: "check modules with your own policies before a server loads them",
-      load: async () => (await import("./commands/policies.ts")).addPolicies,
-    },
+    run: "create, watch, change and keep training runs",
+    simulate: "compare a run's configuration with equal shares on simulated students, before you use a GPU",
+    forgetting: "order domains for training, the least forgotten first, from reports of gradus eval",
+    policies: "check modules with your own policies before a server loads them",
   },
   "Models and data:": {
-    eval: {
-      description: "evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes",
-      load: async () => (await import("./commands/eval.ts")).addEval,
-    },
-    export: {
-      description: "write training data in chat format: completions of an evaluation, or the solvers' answers",
-      load: async () => (await import("./commands/export.ts")).addExport,
-    },
-    calibrate: {
-      description: "choose each level's parameters so that a model's success rate lies in the papers' bands",
-      load: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
-    },
-    pools: {
-      description: "check, sample and profile files of data pools",
-      load: async () => (await import("./commands/pools.ts")).addPools,
-    },
+    eval: "evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes",
+    export: "write training data in chat format: completions of an evaluation, or the solvers' answers",
+    calibrate: "choose each level's parameters so that a model's success rate lies in the papers' bands",
+    pools: "check, sample and profile files of data pools",
   },
   "A server:": {
-    serve: {
-      description: "start a server; SIGTERM or Ctrl-C drains and stops it",
-      load: async () => (await import("./commands/serve.ts")).addServe,
-    },
-    conformance: {
-      description: "check whether a server or a provider of environments keeps the contract",
-      load: async () => (await import("./commands/conformance.ts")).addConformance,
-    },
-    doctor: {
-      description: "report what a server with these flags would lack on this machine, and how to get it",
-      load: async () => (await import("./commands/doctor.ts")).addDoctor,
-    },
-    keys: {
-      description: "list, rotate and retire the keys that task ids are signed with",
-      load: async () => (await import("./commands/keys.ts")).addKeys,
-    },
-    backup: {
-      description: "write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile",
-      load: async () => (await import("./commands/backup.ts")).addBackup,
-    },
-    restore: {
-      description: "put a backup into a data folder that no server has open, and check every event of its runs",
-      load: async () => (await import("./commands/backup.ts")).addRestore,
-    },
-    sandbox: {
-      description: "check the sandbox in which programs of models are run",
-      load: async () => (await import("./commands/sandbox.ts")).addSandbox,
-    },
+    serve: "start a server; SIGTERM or Ctrl-C drains and stops it",
+    conformance: "check whether a server or a provider of environments keeps the contract",
+    doctor: "report what a server with these flags would lack on this machine, and how to get it",
+    keys: "list, rotate and retire the keys that task ids are signed with",
+    backup: "write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile",
+    restore: "put a backup into a data folder that no server has open, and check every event of its runs",
+    sandbox: "check the sandbox in which programs of models are run",
   },
   "This command line:": {
-    completion: {
-      description: "print a script by which a shell completes commands, options, their values and files",
-      load: async () => {
-        const { addCompletion } = await import("./commands/completion.ts");
-        return (program) => addCompletion(program, createProgram);
-      },
-    },
-    version: {
-      description: "print the version; with --server that of a server, its ports and its limits",
-      load: async () => (await import("./commands/version.ts")).addVersion,
-    },
+    completion: "print a script by which a shell completes commands, options, their values and files",
+    version: "print the version; with --server that of a server, its ports and its limits",
   },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+type KeysOf<Group> = Group extends Group ? keyof Group : never;
+type CommandName = KeysOf<(typeof GROUPS)[keyof typeof GROUPS]>;
+
+/**
+ * Functions that load the definition of a command. A module is loaded only when needed, because most commands finish
+ * before all modules would be loaded.
+ */
+const LOADERS: Readonly<Record<CommandName, () => Promise<(program: Command) => void>>> = {
+  envs: async () => (await import("./commands/envs.ts")).addEnvs,
+  env: async () => (await import("./commands/env.ts")).addEnv,
+  reset: async () => (await import("./commands/reset.ts")).addReset,
+  step: async () => (await import("./commands/step.ts")).addStep,
+  solve: async () => (await import("./commands/solve.ts")).addSolve,
+  draw: async () => (await import("./commands/draw.ts")).addDraw,
+  run: async () => (await import("./commands/run.ts")).addRun,
+  simulate: async () => (await import("./research/simulate/command.ts")).addSimulate,
+  forgetting: async () => (await import("./research/forgetting/command.ts")).addForgetting,
+  policies: async () => (await import("./commands/policies.ts")).addPolicies,
+  eval: async () => (await import("./commands/eval.ts")).addEval,
+  export: async () => (await import("./commands/export.ts")).addExport,
+  calibrate: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
+  pools: async () => (await import("./commands/pools.ts")).addPools,
+  serve: async () => (await import("./commands/serve.ts")).addServe,
+  conformance: async () => (await import("./commands/conformance.ts")).addConformance,
+  doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
+  keys: async () => (await import("./commands/keys.ts")).addKeys,
+  backup: async () => (await import("./commands/backup.ts")).addBackup,
+  restore: async () => (await import("./commands/backup.ts")).addRestore,
+  sandbox: async () => (await import("./commands/sandbox.ts")).addSandbox,
+  completion: async () => {
+    const { addCompletion } = await import("./commands/completion.ts");
+    return (program) => addCompletion(program, createProgram);
+  },
+  version: async () => (await import("./commands/version.ts")).addVersion,
 };
 
 /**
@@ -152,8 +106,8 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
     .hook("preAction", (_, command) => beQuiet(command.opts<{ quiet?: boolean }>().quiet === true));
   for (const [title, group] of Object.entries(GROUPS)) {
     program.commandsGroup(title);
-    const added = Object.entries(group).map(async ([name, { description, load }]) => {
-      const add = isAsked(name) ? await load() : (to: Command) => to.command(name);
+    const added = Object.entries(group).map(async ([name, description]) => {
+      const add = isAsked(name) ? await LOADERS[name as CommandName]() : (to: Command) => to.command(name);
       return () => {
         add(program);
         program.commands.at(-1)?.description(description);

@@ -15,12 +15,16 @@ export interface TaskText {
   readonly instance: string;
 }
 
-export function taskPrompt(text: TaskText, answerFormat: AnswerFormat): readonly ChatMessage[] {
-  const task = [text.question, text.answer, "", text.notation];
-  // Omit the example if it equals the task, because the prompt would then contain the answer.
-  const example = text.example === text.instance ? [] : exampleOf(text);
-  const content = [...task, "", ...example, "Your task:", text.instance, "", formatInstruction(answerFormat)];
-  return [{ role: "user", content: content.join("\n") }];
+/** Returns the function that writes an environment's prompts. `textOf` returns the text of an instance. */
+export function promptsOf<Instance>(textOf: (instance: Instance) => TaskText) {
+  return (instance: Instance, answerFormat: AnswerFormat): readonly ChatMessage[] => {
+    const text = textOf(instance);
+    const task = [text.question, text.answer, "", text.notation];
+    // Omit the example if it equals the task, because the prompt would then contain the answer.
+    const example = text.example === text.instance ? [] : exampleOf(text);
+    const content = [...task, "", ...example, "Your task:", text.instance, "", formatInstruction(answerFormat)];
+    return [{ role: "user", content: content.join("\n") }];
+  };
 }
 
 function exampleOf({ exampleTitle, example, exampleAnswer }: TaskText): readonly string[] {

@@ -5,7 +5,6 @@
 import { defineEnvironment } from "../define.ts";
 import type { Generator, Solution, SyncEnvironment } from "../environment.ts";
 import { type Facts, infeasible } from "../facts.ts";
-import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import {
   adjacencyText,
   adjacent,
@@ -19,7 +18,7 @@ import { greedyClique } from "./greedy-clique.ts";
 import { inlineGraph } from "./encode-bits.ts";
 import { formatIntList as format, type IndexList, indexProblem, parseIntList as parse } from "./parse-lists.ts";
 import { CLIQUE_NODES_MAX, maxClique } from "./max-clique.ts";
-import { taskPrompt } from "./task-prompt.ts";
+import { promptsOf, type TaskText } from "./task-prompt.ts";
 
 export interface VertexSetProblem {
   readonly id: string;
@@ -58,7 +57,7 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
     inline: inlineGraph,
     canonical: canonicalGraph,
     invariant: graphInvariant,
-    render: (graph, answerFormat) => render(problem, graph, answerFormat),
+    render: promptsOf((graph: Graph) => textOf(problem, graph)),
     metadata: graphMetadata,
     answerNames,
     parse,
@@ -67,12 +66,11 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
   });
 }
 
-function render(
+function textOf(
   { joined, name, word, example: { graph: example, largest } }: VertexSetProblem,
   graph: Graph,
-  answerFormat: AnswerFormat,
-): readonly ChatMessage[] {
-  const text = {
+): TaskText {
+  return {
     question: `Find a largest ${name} in a graph of ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}: as many vertices as possible such that ${joined ? "every" : "no"} two of them are joined by an edge.`,
     answer: `Write the ${word} as a list of its vertices, in square brackets and separated by commas, in any order and each once.`,
     notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
@@ -81,7 +79,6 @@ function render(
     exampleAnswer: `A largest ${name} is ${format(largest)}, of ${largest.length} vertices.`,
     instance: adjacencyText(graph),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 /**

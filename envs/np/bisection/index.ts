@@ -3,8 +3,7 @@
  * example.
  */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { invariant, type BisectionInstance, generator } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
@@ -27,11 +26,11 @@ const EXAMPLE_SIDES: Sides = [
 ];
 const EXAMPLE_WEIGHT = 5;
 
-function render(instance: BisectionInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf(instance: BisectionInstance): TaskText {
   const { vertices } = instance;
   const small = Math.floor(vertices / 2);
   const sizes = vertices % 2 === 0 ? `${small} vertices each` : `${small} and ${small + 1} vertices`;
-  const text = {
+  return {
     question: `Divide the ${vertices} vertices of a graph, numbered from 0 to ${vertices - 1}, into two sides of ${sizes}, so that the total weight of the edges between the sides is as small as possible.`,
     answer:
       "Write the answer as two lists of vertices, one for each side, within square brackets. Every vertex must be in exactly one of them; the order does not matter.",
@@ -42,7 +41,6 @@ function render(instance: BisectionInstance, answerFormat: AnswerFormat): readon
     exampleAnswer: `A best division is ${format(EXAMPLE_SIDES)}: the edges between its sides weigh ${EXAMPLE_WEIGHT} in total.`,
     instance: edgeLines(instance),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 /** Returns a line for each vertex with edges to larger ones, such as "0: 1=3 2=1". */
@@ -63,7 +61,7 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   trivial,
   canonical: ({ vertices, edges }) => `${vertices} ${edges.map(({ a, b, weight }) => `${a}-${b}=${weight}`).join(" ")}`,
   invariant,
-  render,
+  render: promptsOf(textOf),
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
   answerNames: ["sides", "division", "bisection", "partition", "parts"],
   parse,

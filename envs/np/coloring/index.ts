@@ -1,10 +1,9 @@
 /** Defines the environment for graph colouring (FORGE A.5.10, NP-ENGINE A.4.10). README.md begins with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/encode-bits.ts";
 import { formatIntList as format } from "../../lib/parse-lists.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve.ts";
@@ -15,8 +14,8 @@ const EXAMPLE = graphOf([[1, 2], [3], [3], []]);
 const EXAMPLE_COLORING = [1, 2, 2, 1] as const;
 const EXAMPLE_COLORS = 2;
 
-function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
-  const text = {
+function textOf(graph: Graph): TaskText {
+  return {
     question: `Color the vertices of a graph with as few colors as possible, such that no two vertices that are joined by an edge have the same color. The graph has ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}.`,
     answer: `Colors are whole numbers from 1. Write the coloring as a list of ${graph.vertices} colors, that of vertex 0 first, then that of vertex 1, and so on, in square brackets and separated by commas.`,
     notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
@@ -25,7 +24,6 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
     exampleAnswer: `A coloring with fewest colors is ${format(EXAMPLE_COLORING)}, with ${EXAMPLE_COLORS} colors.`,
     instance: adjacencyText(graph),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 export const coloring = defineEnvironment<Graph, Coloring>({
@@ -40,7 +38,7 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   inline: inlineGraph,
   canonical: canonicalGraph,
   invariant: graphInvariant,
-  render,
+  render: promptsOf(textOf),
   metadata: graphMetadata,
   answerNames: ["coloring", "colouring", "colors", "colours", "labels"],
   parse,

@@ -3,11 +3,10 @@
  * with an example.
  */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/encode-bits.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/parse-lists.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
@@ -17,9 +16,9 @@ import { type Cycle, verify } from "./verify.ts";
 const EXAMPLE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
 const EXAMPLE_CYCLE = [0, 1, 2, 3] as const;
 
-function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf(graph: Graph): TaskText {
   const { vertices } = graph;
-  const text = {
+  return {
     question: `Find a cycle through as many vertices as possible in a graph of ${vertices} vertices, numbered from 0 to ${vertices - 1}. A cycle visits at least 3 vertices, none of them twice, goes along edges, and returns from its last vertex to its first. There may be no cycle through all vertices.`,
     answer:
       "Write the cycle as a list of its vertices in the order they are visited, in square brackets and separated by commas, with the first vertex again at the end.",
@@ -30,7 +29,6 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
     exampleAnswer: `A longest cycle is ${format(EXAMPLE_CYCLE)}, with ${EXAMPLE_CYCLE.length} vertices.`,
     instance: adjacencyText(graph),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 export const hamiltonian = defineEnvironment<Graph, Cycle>({
@@ -45,7 +43,7 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   inline: inlineGraph,
   canonical: canonicalGraph,
   invariant: graphInvariant,
-  render,
+  render: promptsOf(textOf),
   // Omit the number of vertices, which is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
   answerNames: ["cycle", "hamiltonian cycle", "tour", "route", "path"],

@@ -2,9 +2,8 @@
  * Defines the environment for the knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md begins with an example.
  */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIntList as format, type IndexList as Choice, parseIntList as parse } from "../../lib/parse-lists.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type KnapsackInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
@@ -17,9 +16,9 @@ const EXAMPLE: KnapsackInstance = {
 };
 const EXAMPLE_CHOICE = [1, 2, 3] as const;
 
-function render(instance: KnapsackInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf(instance: KnapsackInstance): TaskText {
   const count = instance.weights.length;
-  const text = {
+  return {
     question: `Choose from ${count} items, numbered from 0 to ${count - 1}, those that are worth the most together and weigh no more than a capacity.`,
     answer:
       "Write your choice as a list of the items' numbers, in square brackets and separated by commas, in any order and each once.",
@@ -30,7 +29,6 @@ function render(instance: KnapsackInstance, answerFormat: AnswerFormat): readonl
     exampleAnswer: `A best choice is ${format(EXAMPLE_CHOICE)}, which weighs 4 + 7 + 8 = 19 and is worth 5 + 10 + 11 = 26.`,
     instance: list(instance),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 function list({ capacity, weights, values }: KnapsackInstance): string {
@@ -55,7 +53,7 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   inline,
   canonical: ({ capacity, weights, values }) => `${capacity} ${weights.join(" ")} ${values.join(" ")}`,
   invariant,
-  render,
+  render: promptsOf(textOf),
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
   answerNames: ["items", "choice", "selection", "s"],
   parse,

@@ -1,7 +1,6 @@
 /** Defines the environment for meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md begins with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { invariant, clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
@@ -36,9 +35,9 @@ const EXAMPLE_SCHEDULE = [
   { meeting: 2, room: 0, start: 10 * HOUR + 30 },
 ] as const;
 
-function render(instance: MeetingsInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf(instance: MeetingsInstance): TaskText {
   const { meetings, rooms } = instance;
-  const text = {
+  return {
     question: [
       `Schedule some or all of ${meetings.length} meetings in ${rooms.length} rooms on one day, so that the meetings held have as many attendees as possible, counted for each meeting and added up. A meeting can be held at most once.`,
       "For as long as it lasts, a meeting takes its room and all its attendees. The room must seat them all, and each of them must be available from the meeting's start to its end, within one of their intervals. No room and no attendee can be in two meetings at the same time, but one meeting may start when another ends.",
@@ -52,7 +51,6 @@ function render(instance: MeetingsInstance, answerFormat: AnswerFormat): readonl
     exampleAnswer: `A best schedule is ${format(EXAMPLE_SCHEDULE)}, with 3 + 2 + 3 = 8 attendees.`,
     instance: tables(instance),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 function tables({ meetings, availability, rooms }: MeetingsInstance): string {
@@ -85,7 +83,7 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   canonical: ({ meetings: all, availability, rooms }) =>
     JSON.stringify([all.map(({ attendees, minutes }) => ({ attendees, minutes })), availability, rooms]),
   invariant,
-  render,
+  render: promptsOf(textOf),
   metadata: ({ meetings: all, availability, rooms }) => ({
     size: `${all.length} meetings, ${availability.length} attendees, ${rooms.length} rooms`,
   }),

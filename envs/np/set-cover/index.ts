@@ -2,10 +2,9 @@
  * Defines the environment for the set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md begins with an example.
  */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIntList as format, type IndexList as Cover, parseIntList as parse } from "../../lib/parse-lists.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type SetCoverInstance } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
@@ -21,9 +20,9 @@ const EXAMPLE = bitMatrixOf(6, [
 ]);
 const EXAMPLE_COVER = [0, 3] as const;
 
-function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf({ subsets }: SetCoverInstance): TaskText {
   const { rows, columns } = subsets;
-  const text = {
+  return {
     question: `Cover a universe with as few subsets as possible: choose subsets such that each of the ${columns} elements, numbered from 0 to ${columns - 1}, is in at least one of them. There are ${rows} subsets to choose from, numbered from 0 to ${rows - 1}.`,
     answer:
       "Write the choice as a list of the numbers of the chosen subsets, in square brackets and separated by commas, in any order and each once.",
@@ -33,7 +32,6 @@ function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): read
     exampleAnswer: `A smallest cover is ${format(EXAMPLE_COVER)}, of ${EXAMPLE_COVER.length} subsets.`,
     instance: rowsText(subsets),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 export const setCover = defineEnvironment<SetCoverInstance, Cover>({
@@ -48,7 +46,7 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   inline,
   canonical: ({ subsets }) => canonicalBits(subsets),
   invariant,
-  render,
+  render: promptsOf(textOf),
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
   answerNames: ["subsets", "cover", "set cover", "sets", "choice", "selection", "s"],
   parse,

@@ -3,9 +3,8 @@
  * begins with an example.
  */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIntList as format, type IndexList as Subset, parseIntList as parse } from "../../lib/parse-lists.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type SubsetSumInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
@@ -13,9 +12,9 @@ import { verify } from "./verify.ts";
 /** The worked example of FORGE A.5.2. Its subset is the largest. */
 const EXAMPLE: SubsetSumInstance = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [0, 1, 4] };
 
-function render(instance: SubsetSumInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf(instance: SubsetSumInstance): TaskText {
   const count = instance.numbers.length;
-  const text = {
+  return {
     question: `Choose as many as possible of ${count} numbers, which stand at the indices 0 to ${count - 1}, so that those chosen sum up to exactly a target. The same number may stand at several indices.`,
     answer:
       "Write your choice as a list of indices, in square brackets and separated by commas, in any order and each once.",
@@ -25,7 +24,6 @@ function render(instance: SubsetSumInstance, answerFormat: AnswerFormat): readon
     exampleAnswer: `A largest choice is ${format(EXAMPLE.planted)}, of 3 numbers: 2 + 3 + 5 = 10.`,
     instance: list(instance),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 function list({ target, numbers }: SubsetSumInstance): string {
@@ -49,7 +47,7 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   inline,
   canonical: ({ target, numbers }) => `${target} ${numbers.join(" ")}`,
   invariant,
-  render,
+  render: promptsOf(textOf),
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
   answerNames: ["indices", "indexes", "choice", "selection", "subset", "s"],
   parse,

@@ -3,9 +3,8 @@
  * example.
  */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/parse-lists.ts";
-import { taskPrompt } from "../../lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../lib/task-prompt.ts";
 import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
@@ -16,9 +15,9 @@ const EXAMPLE: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 3
 const EXAMPLE_TOUR = [0, 1, 3, 2] as const;
 const EXAMPLE_LENGTH = 80;
 
-function render(instance: TspInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+function textOf(instance: TspInstance): TaskText {
   const { cities } = instance;
-  const text = {
+  return {
     question: `Find the shortest closed tour of ${cities} cities, numbered from 0 to ${cities - 1}: it visits every city exactly once and then returns to the city where it started. Its length is the sum of the distances along it, the way back included.`,
     answer:
       "Write the tour as a list of the cities in the order they are visited, in square brackets and separated by commas, with the first city again at the end. It may start at any city.",
@@ -29,7 +28,6 @@ function render(instance: TspInstance, answerFormat: AnswerFormat): readonly Cha
     exampleAnswer: `A shortest tour is ${format(EXAMPLE_TOUR)}, of length ${EXAMPLE_LENGTH}.`,
     instance: matrix(instance),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 /** Returns the upper triangle, one row a line, each distance with its city: "0: 1=10 2=15 3=20". */
@@ -55,7 +53,7 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   trivial,
   canonical: ({ distances }) => distances.join(" "),
   invariant,
-  render,
+  render: promptsOf(textOf),
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   answerNames: ["tour", "route", "cycle", "path"],
   parse,

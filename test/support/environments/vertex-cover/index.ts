@@ -3,18 +3,17 @@
  * the path 0-1-2-3 a smallest cover is [1, 2].
  */
 import { defineEnvironment } from "../../../../envs/define.ts";
-import type { AnswerFormat, ChatMessage } from "../../../../envs/prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../../../envs/lib/graph.ts";
 import { formatIntList as format, type IndexList, parseIntList as parse } from "../../../../envs/lib/parse-lists.ts";
-import { taskPrompt } from "../../../../envs/lib/task-prompt.ts";
+import { promptsOf, type TaskText } from "../../../../envs/lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { solve } from "./solve.ts";
 import { verify } from "./verify.ts";
 
 const EXAMPLE = graphOf([[1], [2], [3], []]);
 
-function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
-  const text = {
+function textOf(graph: Graph): TaskText {
+  return {
     question: `Find a smallest vertex cover of a graph of ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}: as few vertices as possible such that every edge has at least one of them at an end.`,
     answer: "Write the cover as a list of its vertices, in square brackets and separated by commas, in any order.",
     notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
@@ -23,7 +22,6 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
     exampleAnswer: `A smallest cover is ${format([1, 2])}, of 2 vertices.`,
     instance: adjacencyText(graph),
   };
-  return taskPrompt(text, answerFormat);
 }
 
 export const vertexCover = defineEnvironment<Graph, IndexList>({
@@ -36,7 +34,7 @@ export const vertexCover = defineEnvironment<Graph, IndexList>({
   /** All vertices. */
   trivial: ({ vertices }) => vertices,
   canonical: canonicalGraph,
-  render,
+  render: promptsOf(textOf),
   metadata: graphMetadata,
   parse,
   verify,
