@@ -11,7 +11,7 @@ import { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { AnswerFormat, Source, type TaskSpecSchema } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Attack, Target, Unary } from "./caller.ts";
-import { messaging, posting, sitting, stopping } from "./gyms.ts";
+import { calling, messaging, posting, sitting, stopping } from "./gyms.ts";
 import { begin, emptyPieces, endlessHeaders, flood, listPath, send, stepPath, streamOf, uint32 } from "./frames.ts";
 
 const environments = EnvironmentService.method;
@@ -256,6 +256,17 @@ export const attacks = {
   "rows of 20 MB of objects": { callers: 4, call: posting(objects(20 * MiB)) },
   "rows of 15 MB of objects": { callers: 4, call: posting(objects(15 * MiB)) },
   "rows of 60,000 keys": { callers: 4, call: posting(keys(60_000)) },
+  "32,000 empty groups": {
+    callers: 4,
+    call: ({ unary }) => unary(environments.batchStep, { groups: Array.from({ length: 32_000 }, () => ({})) }),
+  },
+  "task ids of 60 MB": {
+    callers: 4,
+    call: ({ unary }) => unary(environments.batchStep, { groups: [{ taskId: "x".repeat(60 * MiB) }] }),
+  },
+  "JSON of 20 MB of objects": { callers: 4, call: calling(`{"groups":${objects(20 * MiB)}}`) },
+  "JSON of a million objects": { callers: 4, call: calling(`{"groups":${objects(3 * 2 ** 19)}}`) },
+  "JSON of 60 MB of text": { callers: 4, call: calling(`{"groups":[{"taskId":"${"x".repeat(60 * MiB)}"}]}`) },
   "messages over 8 sockets": { callers: 8, call: messaging(objects(1.5 * MiB)) },
   "long texts over 8 sockets": { callers: 8, call: messaging(`"${"x".repeat(1.5 * MiB)}"`) },
   "messages not whole": { callers: 1, call: stopping },

@@ -11,11 +11,22 @@ const SESSIONS = 4096;
 const SESSIONS_STAY_MS = 2000;
 
 /** Posts rows of NeMo Gym with a value beside the task. */
-export function posting(value: string): Attack["call"] {
-  const body = `{"environment":"countdown","seed":1,"note":${value}}`;
+export const posting = (value: string): Attack["call"] =>
+  post("/verify", `{"environment":"countdown","seed":1,"note":${value}}`);
+
+/** Calls BatchStep with a body in JSON. */
+export const calling = (body: string): Attack["call"] => post("/gradus.v1.EnvironmentService/BatchStep", body);
+
+function post(path: string, body: string): Attack["call"] {
+  const headers = { "content-type": "application/json" };
   return async ({ target }) => {
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const response = await fetch(`http://127.0.0.1:${target.httpPort}/verify`, { method: "POST", body, signal });
+    const response = await fetch(`http://127.0.0.1:${target.httpPort}${path}`, {
+      method: "POST",
+      headers,
+      body,
+      signal,
+    });
     await response.arrayBuffer();
   };
 }

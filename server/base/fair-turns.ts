@@ -89,3 +89,39 @@ export function fairTurns<Item>(): FairTurns<Item> {
     },
   };
 }
+
+/** Does work in its turn: at most `atOnce` pieces at a time, and callers take turns by the cost of what was done for each. */
+export function createTurnTaking(atOnce: number) {
+  const turns = fairTurns<() => void>();
+  let running = 0;
+  const beginNext = (): void => {
+    for (; running < atOnce; running++) {
+      const begin = turns.next();
+      if (begin === undefined) return;
+      begin();
+    }
+  };
+  /** `expectedCost` counts while the work runs, and what the work passes to `charge` counts afterwards. Any unit. */
+  return async <T>(
+    party: Party,
+    expectedCost: number,
+    work: (charge: (cost: number) => void) => Promise<T>,
+  ): Promise<T> => {
+    await new Promise<void>((begin) => {
+      turns.add(party, begin, 1);
+      beginNext();
+    });
+    turns.expect(party, expectedCost);
+    let cost = 0;
+    try {
+      return await work((more) => {
+        cost += more;
+      });
+    } finally {
+      turns.expect(party, -expectedCost);
+      turns.charge(party, cost);
+      running--;
+      beginNext();
+    }
+  };
+}

@@ -41,3 +41,18 @@ export async function mapInSlices<I, O>(items: readonly I[], work: (item: I, ind
   }
   return results;
 }
+
+/** Returns a function that does pieces of work in order, for at most one stretch in each round of the event loop. */
+export function createSliced(): (work: () => void) => void {
+  const works: (() => void)[] = [];
+  const round = (): void => {
+    const until = performance.now() + STRETCH_MS;
+    do works.shift()?.();
+    while (works.length > 0 && performance.now() < until);
+    if (works.length > 0) setImmediate(round);
+  };
+  return (work) => {
+    works.push(work);
+    if (works.length === 1) setImmediate(round);
+  };
+}

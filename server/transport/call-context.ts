@@ -17,6 +17,7 @@ import type { Account, AdmissionControl, OpenCall } from "./admission.ts";
 import { roleOf } from "./roles.ts";
 import { type CallContext, type CodeName, RpcError } from "../base/rpc.ts";
 import type { Connection, Turns } from "./connection-turns.ts";
+import type { LongJson } from "./http/long-json.ts";
 
 /** State that both ports share. */
 export interface TransportContext {
@@ -25,6 +26,7 @@ export interface TransportContext {
   readonly turns: Turns;
   readonly arrivals: Arrivals;
   readonly resets: ResetBudgets;
+  readonly longJson: LongJson;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
   /** Undefined: traces are not exported. */
@@ -34,7 +36,7 @@ export interface TransportContext {
 }
 
 /** A method with everything that each of its calls needs. */
-export interface Method extends Omit<TransportContext, "health" | "meter" | "resets" | "arrivals"> {
+export interface Method extends Omit<TransportContext, "health" | "meter" | "resets" | "arrivals" | "longJson"> {
   /** For example "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
   /** Role that a caller needs. */

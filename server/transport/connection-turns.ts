@@ -4,6 +4,7 @@
  * wait until all are done.
  */
 import type { Socket } from "node:net";
+import { createAddresses } from "./address-turns.ts";
 
 /** A round begins no further work after this time, in milliseconds. */
 const ROUND_MS = 2;
@@ -39,21 +40,10 @@ export interface Turns {
 
 export function createTurns(roundMs = ROUND_MS): Turns {
   const known = new WeakMap<object, Connection>();
-  /** Connections with waiting work by their addresses, the next address and its next connection first. */
-  const waiting = new Map<string, Set<() => void>>();
+  const addresses = createAddresses(roundMs);
   /** Time at which this round's first work began; undefined: no work has begun. */
   let beganMs: number | undefined;
 
-  const takeTurn = (): void => {
-    const [[address, connections] = ["", new Set<() => void>()]] = waiting;
-    const [next] = connections;
-    if (next === undefined) return;
-    connections.delete(next);
-    // The address goes behind all others.
-    waiting.delete(address);
-    if (connections.size > 0) waiting.set(address, connections);
-    next();
-  };
   const begin = (): void => {
     beganMs = performance.now();
     setImmediate(nextRound);
@@ -61,12 +51,10 @@ export function createTurns(roundMs = ROUND_MS): Turns {
   const hasTime = (ms = roundMs): boolean => beganMs !== undefined && performance.now() - beganMs < ms;
   const nextRound = (): void => {
     beganMs = undefined;
-    if (waiting.size === 0) return;
+    if (addresses.isIdle()) return;
     begin();
-    do {
-      takeTurn();
-      // The other half of the round is for the next steps of this work; otherwise each step would wait for a round.
-    } while (waiting.size > 0 && hasTime(roundMs / 2));
+    // The other half of the round is for the next steps of this work; otherwise each step would wait for a round.
+    while (addresses.takeTurn() && hasTime(roundMs / 2));
   };
 
   const open = (address: string): Connection => {
@@ -84,14 +72,14 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     const wait = (): void => {
       if (going.size + coming.size === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
       if (beganMs === undefined) begin();
-      const own = waiting.get(address) ?? new Set();
-      waiting.set(address, own.add(next));
+      addresses.add(address, next);
     };
     const take = (work: () => void, works: Set<() => void>): void => {
       if (beganMs === undefined) begin();
       // Calls that have begun continue before new calls begin.
-      const others = works === going ? going.size : waiting.size + going.size + coming.size;
-      if (others === 0 && unreadBytes <= UNREAD_BYTES_MAX && hasTime()) return work();
+      const isFirst = going.size === 0 && (works === going || (coming.size === 0 && addresses.isIdle()));
+      if (isFirst && unreadBytes <= UNREAD_BYTES_MAX && hasTime() && !addresses.rests(address))
+        return addresses.work(address, work);
       works.add(work);
       wait();
     };
@@ -112,7 +100,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     known.set(of, connection);
     return connection;
   };
-  return Object.assign(connectionOf, { isIdle: () => waiting.size === 0 });
+  return Object.assign(connectionOf, { isIdle: addresses.isIdle });
 }
 
 /** Returns the address of a socket or a session. Reading the socket of a destroyed session throws. */

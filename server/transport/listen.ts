@@ -12,6 +12,7 @@ import { type HttpConfig, startHttp, startMetrics } from "./http/server.ts";
 import type { Registration } from "../base/rpc.ts";
 import { createResetBudgets } from "./reset-budgets.ts";
 import { createArrivals } from "./arrivals.ts";
+import { createLongJson } from "./http/long-json.ts";
 import { createTurns } from "./connection-turns.ts";
 
 export interface TransportOptions {
@@ -61,8 +62,10 @@ export async function startTransports({
   );
   const { meter } = metrics;
   const arrivals = createArrivals(turns, resets);
-  const context: TransportContext = { log, admission, turns, arrivals, resets, maxMessageBytes, meter, health, traces };
-  const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }];
+  const longJson = createLongJson();
+  const shared = { log, admission, turns, arrivals, resets, maxMessageBytes, meter, health, traces };
+  const context: TransportContext = { ...shared, longJson };
+  const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }, longJson];
   const closeAll = (waitMs: number) => Promise.all(open.map((each) => each.close(waitMs)));
   const opened = async <Port extends (typeof open)[number]>(port: Promise<Port>): Promise<Port> => {
     open.push(await port);

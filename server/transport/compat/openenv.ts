@@ -12,12 +12,13 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Method, methodAt, type TransportContext } from "../call-context.ts";
 import { callerName } from "../../base/fair-turns.ts";
-import { nextTurn } from "../../base/time-slices.ts";
+import { createSliced, nextTurn } from "../../base/time-slices.ts";
 import type { Account, OpenCall } from "../admission.ts";
-import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
+import { LONG_JSON_BYTES } from "../http/long-json.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
 import { answered, headersOf, MessageCall } from "./call.ts";
-import { choiceOf, invalid, isObject } from "./read-task-choice.ts";
+import { isClose, type Kind, readMessage } from "./openenv-message.ts";
+import { choiceOf, invalid } from "./read-task-choice.ts";
 import { begin, type Episode, type Handlers, shown, step, type Written } from "./episode.ts";
 import { createPlaces, type SessionPlace } from "./session-places.ts";
 
@@ -27,10 +28,6 @@ export const OPENENV_PATH = "/ws";
 const JSON_BYTES_MAX = 6;
 /** Maximum bytes of all else in a message. */
 const NAMES_BYTES_MAX = 64 * 1024;
-/** Reading a longer message takes too long for one round of the event loop. */
-const LONG_BYTES = 128 * 1024;
-/** A message holds a task's choice or a completion, so few parts are enough. */
-const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
 /** The server closes a session after an hour without a request; an update of a model takes less. */
 const IDLE_MS = 60 * 60 * 1000;
 /** Maximum number of runs whose cursor a session remembers; above that, the session forgets the oldest. */
@@ -38,9 +35,6 @@ const RUNS_MAX = 64;
 
 const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
-
-const methods = { reset: "openenv/reset", step: "openenv/step", state: "openenv/state" } as const;
-type Kind = keyof typeof methods;
 
 /** Returns OpenEnv's error code, which says little; `grpc_code` beside it has ours. */
 function openEnvCode(code: CodeName): string {
@@ -59,7 +53,7 @@ export function openEnv(context: TransportContext, handlers: Handlers, completio
   const maxPayload = Math.min(JSON_BYTES_MAX * completionBytesMax + NAMES_BYTES_MAX, context.maxMessageBytes);
   const server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false, clientTracking: true });
   const of = (kind: Kind): Method =>
-    methodAt(context, { path: methods[kind], role: "trainer", streamsRequests: false });
+    methodAt(context, { path: `openenv/${kind}`, role: "trainer", streamsRequests: false });
   const known = { reset: of("reset"), step: of("step"), state: of("state") };
   const places = createPlaces();
   // An idle session closes at once; a busy one closes after its answer.
@@ -160,15 +154,37 @@ function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
     if (!client.isPaused) socket.resume();
   };
   socket.removeAllListeners("data").on("data", (piece: Buffer) => {
-    if (held.bufferedBytes <= LONG_BYTES) return readPiece(piece);
+    if (held.bufferedBytes <= LONG_JSON_BYTES) return readPiece(piece);
     socket.pause();
     void nextTurn().then(() => readPiece(piece));
   });
 }
 
+const sliced = createSliced();
+
+/**
+ * Closes a socket bit by bit. Thousands of sockets that a caller closes at once would otherwise be closed in one round
+ * of the event loop, which takes longer than 100 ms.
+ */
+function closeInSlices(socket: Socket): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error): Socket => {
+    sliced(() => void destroy(error));
+    return socket;
+  };
+  const ends = socket.listeners("end");
+  socket.removeAllListeners("end").on("end", () => {
+    sliced(() => {
+      for (const end of ends) Reflect.apply(end, socket, []);
+    });
+  });
+}
+
 function session(client: WebSocket, opened: OpenSession): void {
   const { request, socket, context, known, handlers, place } = opened;
-  readInTurns(client, socket, heldBy(client, opened));
+  const held = heldBy(client, opened);
+  readInTurns(client, socket, held);
+  closeInSlices(socket);
   place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
   const player = createPlayer(handlers);
   /** Messages without an answer yet; the first is in progress. */
@@ -194,14 +210,21 @@ function session(client: WebSocket, opened: OpenSession): void {
     }
   };
 
+  const replyTo = async (bytes: Buffer): Promise<Reply> => {
+    const { length } = bytes;
+    const isLong = length > LONG_JSON_BYTES;
+    const message = isLong
+      ? await context.longJson.read({ kind: "openenv", bytes }, { caller: place.caller, connection: held.peer })
+      : readMessage(bytes);
+    if (message.kind !== "wrong") return call(message.kind, message.data, length);
+    return { type: "error", data: { message: message.problem, code: message.code } };
+  };
+
   const answer = async (raw: RawData): Promise<void> => {
     if (isClose(raw)) return client.close(1000);
-    // Messages that arrive at once over many sockets are parsed in turns.
-    if ((raw as Buffer).length > LONG_BYTES) await nextTurn();
-    else await new Promise<void>((begin) => context.turns(socket).take(begin));
-    const reply = await read(raw as Buffer)
-      .then(({ kind, data }) => call(kind, data, (raw as Buffer).length))
-      .catch((error: unknown) => errorReply(error));
+    // Messages that arrive at once over many sockets are read in turns.
+    await new Promise<void>((begin) => context.turns(socket).take(begin));
+    const reply = await replyTo(raw as Buffer).catch((error: unknown) => errorReply(error));
     // Answers that a client does not read would stay in memory, so the next message waits until this answer is sent.
     await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
     if (leaves) client.close(GOING_AWAY, "the server is shutting down");
@@ -239,34 +262,7 @@ function session(client: WebSocket, opened: OpenSession): void {
   });
 }
 
-/**
- * Returns whether a message ends the session; such a message has no other fields. Messages arrive in one piece, because
- * the WebSocketServer is opened that way.
- */
-const isClose = (raw: RawData): boolean =>
-  (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());
-
-async function read(bytes: Buffer): Promise<{ readonly kind: Kind; readonly data: JsonObject }> {
-  const message = jsonWithin(bytes, MESSAGE_LIMITS);
-  if (message === undefined) throw new WrongMessage("INVALID_JSON", "the message is not JSON");
-  const { type, data } = isObject(message) ? message : {};
-  if (typeof type !== "string" || !Object.hasOwn(methods, type))
-    throw new WrongMessage("UNKNOWN_TYPE", 'the type of a message is "reset", "step", "state" or "close"');
-  if (data !== undefined && !isObject(data)) throw new WrongMessage("VALIDATION_ERROR", "data: it must be an object");
-  return { kind: type as Kind, data: data ?? {} };
-}
-
-/** A message that does not follow OpenEnv's protocol. */
-class WrongMessage extends Error {
-  readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 function errorReply(error: unknown): Reply {
-  if (error instanceof WrongMessage) return { type: "error", data: { message: error.message, code: error.code } };
   if (!(error instanceof RpcError)) throw error;
   const { code, message, retryDelayMs } = error;
   const delay = retryDelayMs === undefined ? {} : { retry_delay_ms: retryDelayMs };

@@ -11,29 +11,24 @@ import type {
 import type { Readable, Writable } from "node:stream";
 import type { Method } from "../call-context.ts";
 import { toStatus } from "../errors.ts";
-import {
-  type BidiHandler,
-  RpcError,
-  type ServerStreamHandler,
-  shuttingDown,
-  type UnaryHandler,
-} from "../../base/rpc.ts";
+import { type BidiHandler, type ServerStreamHandler, shuttingDown, type UnaryHandler } from "../../base/rpc.ts";
 import { cutterOf, decoderOf, encoderOf } from "../wire/codec.ts";
 import { begin, type GrpcCall } from "./call.ts";
 
 /**
- * A request, read as soon as it has arrived. `grpc-js` keeps its request until the call is closed. If that were the bytes
- * or the message, both would live long enough to make garbage collection expensive. So the bytes are dropped at once,
- * and the handler takes the message out.
+ * A request, whose bytes become a message in its call's turn: messages that arrive together would otherwise be read in
+ * one round of the event loop. `grpc-js` keeps its request until the call is closed. The bytes would live long enough
+ * to make garbage collection expensive, so the handler takes them out.
  */
 export interface Request {
-  readonly byteLength: number;
-  /** The message, or the error of bytes that are no message; undefined: the handler has taken it. */
-  message: Message | RpcError | undefined;
+  /** Undefined: the handler has taken them. */
+  bytes: Buffer | undefined;
 }
 
-/** Writers of a method's answers. */
-interface Answers {
+/** Reader and writers of a method's messages. */
+interface Messages {
+  /** Throws RpcError for bytes that are no message. */
+  readonly read: (bytes: Uint8Array) => Message;
   readonly write: (message: Message, call: GrpcCall) => Buffer;
   /** Returns the pieces in which a long answer is written; a short answer is its own only piece. */
   readonly cut: (message: Message) => readonly Message[];
@@ -54,13 +49,12 @@ export function implementationOf(
   handler: unknown,
 ): Implementation {
   const { input, output, methodKind } = description;
-  const decode = decoderOf(input);
   const encode = encoderOf(output);
   const definition = {
     path: `/${path}`,
     requestStream: streamsRequests,
     responseStream: methodKind === "bidi_streaming" || methodKind === "server_streaming",
-    requestDeserialize: (bytes: Buffer) => ({ byteLength: bytes.byteLength, message: readOrFailure(decode, bytes) }),
+    requestDeserialize: (bytes: Buffer) => ({ bytes }),
     responseSerialize: asItIs,
     // The client's half of the definition, which a server never calls.
     requestSerialize: () => Buffer.alloc(0),
@@ -71,33 +65,23 @@ export function implementationOf(
     call.bytesOut += bytes.byteLength;
     return bytes;
   };
-  return { definition, handle: handlerOf({ write, cut: cutterOf(output) }, description, handler) };
+  return {
+    definition,
+    handle: handlerOf({ read: decoderOf(input), write, cut: cutterOf(output) }, description, handler),
+  };
 }
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/**
- * Returns a message or the error of invalid bytes. The error is thrown when the handler takes the message: grpc-js
- * would turn it into INTERNAL.
- */
-function readOrFailure(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message | RpcError {
-  try {
-    return decode(bytes);
-  } catch (error) {
-    return error as RpcError;
-  }
+function take(request: Request, call: GrpcCall, read: Messages["read"]): Message {
+  const { bytes } = request;
+  request.bytes = undefined;
+  if (bytes === undefined) throw new Error("a request was read twice");
+  call.bytesIn += bytes.byteLength;
+  return read(bytes);
 }
 
-function take(request: Request, call: GrpcCall): Message {
-  const { message, byteLength } = request;
-  request.message = undefined;
-  call.bytesIn += byteLength;
-  if (message === undefined) throw new Error("a request was read twice");
-  if (message instanceof RpcError) throw message;
-  return message;
-}
-
-function handlerOf(ours: Answers, method: DescMethod, handler: unknown): UntypedHandleCall {
+function handlerOf(ours: Messages, method: DescMethod, handler: unknown): UntypedHandleCall {
   switch (method.methodKind) {
     case "unary":
       return unaryCalls(ours, handler as UnaryHandler<Message, Message>);
@@ -112,7 +96,7 @@ function handlerOf(ours: Answers, method: DescMethod, handler: unknown): Untyped
 
 // Adapts calls with one request and one answer: the hot path.
 
-function unaryCalls(ours: Answers, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
+function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
     const call = begin(incoming);
     call.inTurn(() => {
@@ -126,7 +110,7 @@ function unaryCalls(ours: Answers, handler: UnaryHandler<Message, Message>): han
 
 /** Answers a call; if the handler returns without a promise, it answers in the same turn of the event loop. */
 function answer(
-  { write, cut }: Answers,
+  { read, write, cut }: Messages,
   handler: UnaryHandler<Message, Message>,
   request: Request,
   call: GrpcCall,
@@ -153,7 +137,7 @@ function answer(
     call.settle(failure.code);
   };
   try {
-    const response = call.run(() => handler(take(request, call), call));
+    const response = call.run(() => handler(take(request, call, read), call));
     if (response instanceof Promise) response.then(succeedInTurn).catch(fail);
     else send(write(response, call));
   } catch (thrown) {
@@ -164,22 +148,22 @@ function answer(
 // Calls whose answers, or both requests and answers, are streams.
 
 function serverStreamCalls(
-  { write }: Answers,
+  { read, write }: Messages,
   handler: ServerStreamHandler<Message, Message>,
 ): handleServerStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(incoming, begin(incoming), async (call) => {
-      await call.run(() => writeAnswers(incoming, handler(take(incoming.request, call), call), call, write));
+      await call.run(() => writeAnswers(incoming, handler(take(incoming.request, call, read), call), call, write));
     });
 }
 
 function bidiCalls(
-  { write }: Answers,
+  { read, write }: Messages,
   handler: BidiHandler<Message, Message>,
 ): handleBidiStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(incoming, begin(incoming), async (call) => {
-      const requests = readRequests(incoming, call);
+      const requests = readRequests(incoming, call, read);
       try {
         await call.run(() => writeAnswers(incoming, handler(requests, call), call, write));
       } finally {
@@ -217,7 +201,7 @@ async function writeAnswers(
   stream: Writable,
   answers: AsyncIterable<Message>,
   call: GrpcCall,
-  write: Answers["write"],
+  write: Messages["write"],
 ): Promise<void> {
   let wake: (() => void) | undefined;
   const drained = () => wake?.();
@@ -254,7 +238,7 @@ const silenceMs = 500;
  * Reads requests on demand. Node's own iterator destroys the stream, with all unwritten answers, when a loop over it
  * ends. Errors of a request are thrown to the handler.
  */
-function readRequests(stream: Readable, call: GrpcCall): Requests {
+function readRequests(stream: Readable, call: GrpcCall, read: Messages["read"]): Requests {
   let ended = false;
   let cut = false;
   let wake: (() => void) | undefined;
@@ -285,7 +269,7 @@ function readRequests(stream: Readable, call: GrpcCall): Requests {
       if (request !== null) {
         await call.turn();
         taken();
-        return { done: false, value: take(request, call) };
+        return { done: false, value: take(request, call, read) };
       }
       if (ended) call.checkEnd();
       if (ended || cut) return { done: true, value: undefined };

@@ -8,6 +8,7 @@ import type { Account } from "../admission.ts";
 import { Call, type Method } from "../call-context.ts";
 import { toConnectError } from "../errors.ts";
 import { type CodeName, RpcError } from "../../base/rpc.ts";
+import { nextTurn } from "../../base/time-slices.ts";
 import { decompressInTurn } from "../decompress.ts";
 import type { Connection } from "../connection-turns.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "../wire/frames.ts";
 import { decoderOf } from "../wire/codec.ts";
 import { jsonDecoderOf } from "./json-codec.ts";
+import { LONG_JSON_BYTES, type LongJson } from "./long-json.ts";
 import { socketOf, streamOf, type Wire, wireOf } from "./versions.ts";
 
 /** One HTTP request with its response. */
@@ -162,10 +164,16 @@ export class HttpCall extends Call {
         request.off("data", take);
         reject(error);
       };
+      // Node would read two megabytes of each connection in a round of the event loop.
+      const waitForTurn = (): void => {
+        request.pause();
+        void nextTurn().then(() => request.resume());
+      };
       const take = (piece: Buffer): void => {
         try {
           add(piece);
           this.#receivedBytes += piece.length;
+          if (this.#receivedBytes > LONG_JSON_BYTES) waitForTurn();
         } catch (error) {
           stop(error as Error);
         }
@@ -242,14 +250,21 @@ type Fill = (request: ByteRequest, keep: Keep) => ByteRequest;
  * Returns the function that reads the message of a method's request in place of Connect. Errors of the message reach
  * the caller through Connect.
  */
-export function bodyReader(input: DescMessage): (call: HttpCall, headers: IncomingHttpHeaders) => Promise<Fill> {
+export function bodyReader(
+  input: DescMessage,
+  longJson: LongJson,
+): (call: HttpCall, headers: IncomingHttpHeaders) => Promise<Fill> {
   const binary = decoderOf(input);
   const json = jsonDecoderOf(input);
+  const decode = async (call: HttpCall, format: BodyFormat, bytes: Buffer): Promise<Message> => {
+    if (!format.json) return binary(bytes);
+    if (bytes.length <= LONG_JSON_BYTES) return json(bytes);
+    return binary(await longJson.read({ kind: "contract", type: input.typeName, bytes }, call.party));
+  };
   return async (call, headers) => {
     const format = formatOf(headers);
     if (format === undefined) return (request) => request;
-    const decode = format.json ? json : binary;
-    const read = call.readMessage(format).then(decode);
+    const read = call.readMessage(format).then((bytes) => decode(call, format, bytes));
     await read.catch(() => undefined);
     async function* body(keep: Keep): AsyncIterable<Uint8Array> {
       try {

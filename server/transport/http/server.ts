@@ -213,7 +213,7 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   }
   return new Map(
     router.handlers.map((handler) => {
-      const read = bodyReader(handler.method.input);
+      const read = bodyReader(handler.method.input, context.longJson);
       return [handler.requestPath, { method: methodOf(context, handler.method), read, handler }];
     }),
   );

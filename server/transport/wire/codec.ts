@@ -13,6 +13,7 @@ import {
 } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
+import { CompletionSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
@@ -30,6 +31,7 @@ export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array)
       const isLong = mayBeLong && bytes.length >= LONG_MESSAGE_BYTES;
       return isLong ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
     } catch (error) {
+      if (error instanceof RpcError) throw error;
       const field = isBounded ? noTextIn(schema, bytes) : undefined;
       if (field !== undefined) {
         const remedy = "replace what is no UTF-8 by U+FFFD, and send the request again";
@@ -75,27 +77,47 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
 
 /** Maximum number of fields of a message and of all messages within it. More would keep the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;
-/** Maximum number of messages within a message; they take longest to make. */
-const MESSAGES_MAX = 2 ** 18;
+/**
+ * Maximum number of messages within a message. They take longest to make, about a microsecond each, and nobody else is
+ * served meanwhile.
+ */
+export const MESSAGES_MAX = 2 ** 15;
+/**
+ * Maximum bytes of all texts of a message but completions, which are long. Such texts are ids and names: a server's
+ * largest batch has at most 8 MiB of them.
+ */
+const TEXT_BYTES_MAX = 8 * 1024 ** 2;
 
-/** Throws if a message has too many parts, or is not protobuf. */
-function checkParts(schema: DescMessage, bytes: Uint8Array): void {
+const completionText = CompletionSchema.field.text;
+
+/** Throws RpcError if a message has too many parts or too long texts, and Error if it is not protobuf. */
+export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   // Each part takes at least two bytes.
   if (bytes.length < 2 * MESSAGES_MAX) return;
   const reader = new BinaryReader(bytes);
-  let parts = 0;
-  let messages = 0;
+  let [parts, messages, textBytes] = [0, 0, 0];
   const scan = (of: DescMessage, end: number): void => {
     while (reader.pos < end) {
-      if (++parts > PARTS_MAX) throw new Error(`more than ${PARTS_MAX} fields`);
+      if (++parts > PARTS_MAX) throw exceeds(`${PARTS_MAX} fields`);
+      const begin = reader.pos;
       const [number, wireType] = reader.tag();
-      const inner = of.fields.find((field) => field.number === number)?.message;
-      if (inner === undefined || wireType !== WireType.LengthDelimited) reader.skip(wireType, number);
-      else if (++messages > MESSAGES_MAX) throw new Error(`more than ${MESSAGES_MAX} messages within it`);
-      else scan(inner, reader.uint32() + reader.pos);
+      const field = of.fields.find((each) => each.number === number);
+      if (field?.message !== undefined && wireType === WireType.LengthDelimited) {
+        if (++messages > MESSAGES_MAX) throw exceeds(`${MESSAGES_MAX} messages within it`);
+        scan(field.message, reader.uint32() + reader.pos);
+        continue;
+      }
+      reader.skip(wireType, number);
+      if (field?.scalar === ScalarType.STRING && field !== completionText) textBytes += reader.pos - begin;
+      if (textBytes > TEXT_BYTES_MAX)
+        throw exceeds(`${TEXT_BYTES_MAX} bytes of texts that are no completions (here ${field?.name})`);
     }
   };
   scan(schema, bytes.length);
+}
+
+function exceeds(limit: string): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}: send it in several requests`);
 }
 
 /**

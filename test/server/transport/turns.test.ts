@@ -11,15 +11,15 @@ afterEach(stopAll);
 
 const round = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Works for as long as one round allows. */
-function dear(): void {
-  for (const end = performance.now() + 3; performance.now() < end;);
+/** Works for longer than one round allows. */
+function dear(ms = 3): void {
+  for (const end = performance.now() + ms; performance.now() < end;);
 }
 
 describe("work that comes in one piece", () => {
   test("is done at once where there is little of it", () => {
     const done: number[] = [];
-    const connection = createTurns()({});
+    const connection = createTurns(10_000)({});
     for (let i = 0; i < 3; i++) connection.take(() => done.push(i));
     expect(done).toEqual([0, 1, 2]);
   });
@@ -67,6 +67,36 @@ describe("work that comes in one piece", () => {
     turns({ socket: { remoteAddress: "few" } }).take(work("few"));
     await until(() => done.length === 5);
     expect(done.indexOf("few")).toBeLessThanOrEqual(2);
+  });
+
+  test("rests after long work, so that all turns of another address's call come first", async () => {
+    const done: string[] = [];
+    const turns = createTurns();
+    const [long, short] = [turns({ remoteAddress: "long" }), turns({ remoteAddress: "short" })];
+    short.take(() => done.push("before"));
+    for (const name of ["long 0", "long 1"]) {
+      long.take(() => {
+        dear(200);
+        done.push(name);
+      });
+    }
+    const step = (turnsLeft: number): void => {
+      done.push(`short ${turnsLeft}`);
+      if (turnsLeft > 0) setImmediate(() => short.take(() => step(turnsLeft - 1)));
+    };
+    short.take(() => step(3));
+    await until(() => done.length === 7);
+    expect(done).toEqual(["before", "long 0", "short 3", "short 2", "short 1", "short 0", "long 1"]);
+  });
+
+  test("does not rest while nobody else calls", async () => {
+    const done: string[] = [];
+    const alone = createTurns()({ remoteAddress: "alone" });
+    alone.take(() => dear(200));
+    alone.take(() => done.push("at once"));
+    await round();
+    await round();
+    expect(done).toEqual(["at once"]);
   });
 
   test("and what is being worked on goes before what comes", async () => {

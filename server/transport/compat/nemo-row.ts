@@ -1,0 +1,120 @@
+/** Reads the body of a NeMo Gym request: the row that chooses the task, and the model's response. */
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { withThoughts } from "../../../envs/lib/join-thoughts.ts";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { RpcError } from "../../base/rpc.ts";
+import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
+import { PARTS_MAX } from "../wire/codec.ts";
+import type { Stepped, Written } from "./episode.ts";
+import { type Choice, choiceOf, invalid, isObject } from "./read-task-choice.ts";
+
+/**
+ * NeMo Gym's training asks for lists with one entry a token, so a body has hundreds of thousands of numbers and few
+ * keys.
+ */
+const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
+/** Fields that NeMo Gym itself adds to a body; none of them chooses the task. */
+const OWN = ["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"] as const;
+
+/** A row that only chooses a task, or one with the model's response. */
+export type RowKind = "seed" | "verify";
+
+export interface Row {
+  readonly choice: Choice;
+  /** Undefined for a row that only chooses a task. */
+  readonly written: Written | undefined;
+  /** The body in JSON, which the answer repeats, without its closing brace and the fields that the answer adds. */
+  readonly echo: Uint8Array;
+}
+
+/** Names of the fields that the answer adds to the body. */
+const ADDED: readonly string[] = ["reward", "outcome"] satisfies readonly (keyof Stepped)[];
+
+/** Reads a body. Throws RpcError if it is invalid. */
+export function readRow(kind: RowKind, bytes: Uint8Array): Row {
+  const body = bodyOf(bytes);
+  if (kind === "seed") return { choice: choiceIn(body), written: undefined, echo: new Uint8Array() };
+  const written = writtenIn(body);
+  const kept = Object.entries(body).filter(([name]) => !ADDED.includes(name));
+  const echo = new TextEncoder().encode(JSON.stringify(Object.fromEntries(kept)).slice(0, -1));
+  return { choice: choiceIn(body), written, echo };
+}
+
+function bodyOf(bytes: Uint8Array): JsonObject {
+  const body = jsonWithin(bytes, BODY_LIMITS);
+  if (isObject(body)) return body;
+  throw new RpcError("INVALID_ARGUMENT", "the body must be a JSON object");
+}
+
+function choiceIn(body: JsonObject): Choice {
+  const row = body["verifier_metadata"];
+  const data = isObject(row) ? row : Object.fromEntries(Object.entries(body).filter(([name]) => !isOwn(name)));
+  const unseeded = (): never => {
+    throw invalid("seed", "a row names its task by a seed, which /seed_session and /verify both go by");
+  };
+  const unplaced = (): never => {
+    throw invalid("cursor", "a row names a run's task by its cursor, which /seed_session and /verify both go by");
+  };
+  return choiceOf(data, { seed: unseeded, cursorOf: unplaced });
+}
+
+const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(name) || name.startsWith("_");
+
+/**
+ * Reads the assistant's final message from a response of the Responses API, with the thoughts right before it. Messages
+ * of other roles, and items before the last tool call, do not belong to the completion. Throws RpcError if the response
+ * failed or has no final message: the policy wrote no answer that could earn 0.
+ */
+function writtenIn({ response }: JsonObject): Written {
+  if (!isObject(response)) throw invalid("response", "it must be a response of the Responses API");
+  const { output, status = null, error, incomplete_details: incomplete } = response;
+  if (isObject(error) || !ENDED.includes(status))
+    throw invalid(
+      "response.status",
+      `the model gave no whole response: it is ${quoted(status)}, error ${quoted(error)}`,
+    );
+  if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
+    throw invalid("response.output", "it must be a list of items, and one of them the assistant's message");
+  // Messages of other roles after the assistant's message do not belong to the completion.
+  const items = output.slice(0, output.findLastIndex((item) => isAssistants(item) || roleOf(item) === undefined) + 1);
+  const messages = items.slice(items.findLastIndex((item) => !isAssistants(item)) + 1);
+  const before = items.slice(0, items.length - messages.length);
+  const reasoning = before.slice(before.findLastIndex(({ type }) => type !== "reasoning") + 1);
+  const isCut = [response, ...messages].some((each) => each["status"] === "incomplete") || isObject(incomplete);
+  // A completion that was cut off within its thoughts has no message.
+  if (messages.length === 0 && !(isCut && reasoning.length > 0))
+    throw invalid("response.output", `it has no final message of the assistant: it ends with ${quoted(output.at(-1))}`);
+  const text = messages.flatMap(textsIn).join("");
+  const thoughts = reasoning.length === 0 ? undefined : reasoning.flatMap(thoughtsIn).join("\n");
+  return {
+    completion: withThoughts(thoughts, text, isCut),
+    finishReason: isCut ? FinishReason.LENGTH : FinishReason.UNSPECIFIED,
+  };
+}
+
+/** Statuses of a response whose model has finished; null: the endpoint gives no status. */
+const ENDED: readonly (JsonValue | undefined)[] = [null, "completed", "incomplete"];
+
+/** Returns the role of a message, "assistant" if the message names none; undefined: the item is no message. */
+const roleOf = ({ type, role }: JsonObject) => ((type ?? "message") === "message" ? (role ?? "assistant") : undefined);
+const isAssistants = (item: JsonObject): boolean => roleOf(item) === "assistant";
+const quoted = (value: JsonValue | undefined): string => JSON.stringify(value ?? null).slice(0, 200);
+
+const listed = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+const isText = (part: JsonValue): boolean => isObject(part) && typeof part["text"] === "string";
+
+function textsIn({ content }: JsonObject): readonly string[] {
+  if (typeof content === "string") return [content];
+  const parts = listed(content);
+  if (parts.length > 0 && parts.every(isText)) return parts.map(textOf);
+  const other = parts.find((part) => !isText(part));
+  throw invalid("response.output", `the assistant's message must be text, and nothing else: ${quoted(other)}`);
+}
+
+/** Returns the thoughts as the model wrote them, or their summary if the response holds only that. */
+function thoughtsIn({ content, summary }: JsonObject): readonly string[] {
+  const parts = listed(content).length > 0 ? listed(content) : listed(summary);
+  return parts.filter(isText).map(textOf);
+}
+
+const textOf = (part: JsonValue): string => (part as { readonly text: string }).text;

@@ -1,0 +1,37 @@
+/** Reads the messages of OpenEnv's protocol. */
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { RawData } from "ws";
+import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
+import { isObject } from "./read-task-choice.ts";
+
+/** A message holds a task's choice or a completion, so few parts are enough. */
+const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
+
+export const KINDS = ["reset", "step", "state"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export type OpenEnvMessage =
+  | { readonly kind: Kind; readonly data: JsonObject }
+  /** A message that does not follow the protocol, with OpenEnv's code. */
+  | { readonly kind: "wrong"; readonly code: string; readonly problem: string };
+
+/**
+ * Returns whether a message ends the session; such a message has no other fields. Messages arrive in one piece, because
+ * the WebSocketServer is opened that way.
+ */
+export const isClose = (raw: RawData): boolean =>
+  (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());
+
+/** Throws RpcError if the message exceeds a limit. */
+export function readMessage(bytes: Uint8Array): OpenEnvMessage {
+  const message = jsonWithin(bytes, MESSAGE_LIMITS);
+  if (message === undefined) return { kind: "wrong", code: "INVALID_JSON", problem: "the message is not JSON" };
+  const { type, data } = isObject(message) ? message : {};
+  const kind = KINDS.find((each) => each === type);
+  if (kind === undefined) {
+    const problem = 'the type of a message is "reset", "step", "state" or "close"';
+    return { kind: "wrong", code: "UNKNOWN_TYPE", problem };
+  }
+  if (data === undefined || isObject(data)) return { kind, data: data ?? {} };
+  return { kind: "wrong", code: "VALIDATION_ERROR", problem: "data: it must be an object" };
+}

@@ -1,0 +1,68 @@
+/** The thread that reads long JSON: messages of the contract, and those of other gyms' protocols. */
+import { createRegistry, toBinary } from "@bufbuild/protobuf";
+import { move, transferableSymbol, valueSymbol } from "piscina";
+import { file_gradus_v1_curriculum } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { file_gradus_v1_environment } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { file_gradus_v1_evaluation } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import { type CodeName, RpcError } from "../../base/rpc.ts";
+import { readRow, type Row, type RowKind } from "../compat/nemo-row.ts";
+import { type OpenEnvMessage, readMessage } from "../compat/openenv-message.ts";
+import { checkParts } from "../wire/codec.ts";
+import { jsonDecoderOf } from "./json-codec.ts";
+
+/** A text to read. */
+export type Job =
+  /** A message of the contract, by its full name. */
+  | { readonly kind: "contract"; readonly type: string; readonly bytes: Uint8Array }
+  | { readonly kind: "nemo"; readonly row: RowKind; readonly bytes: Uint8Array }
+  | { readonly kind: "openenv"; readonly bytes: Uint8Array };
+
+export interface ValueOf {
+  /** The message in protobuf's binary form. */
+  readonly contract: Uint8Array;
+  readonly nemo: Row;
+  readonly openenv: OpenEnvMessage;
+}
+
+export type Outcome =
+  | { readonly kind: "read"; readonly value: ValueOf[Job["kind"]] }
+  /** The fields of an RpcError, because a class does not pass between threads. */
+  | { readonly kind: "refused"; readonly code: CodeName; readonly message: string; readonly field: string | undefined };
+
+const types = createRegistry(file_gradus_v1_curriculum, file_gradus_v1_environment, file_gradus_v1_evaluation);
+
+function contractMessage(type: string, bytes: Uint8Array): Uint8Array {
+  const schema = types.getMessage(type);
+  if (schema === undefined) throw new Error(`the contract has no message ${type}`);
+  const message = toBinary(schema, jsonDecoderOf(schema)(bytes));
+  checkParts(schema, message);
+  return message;
+}
+
+function read(job: Job): ValueOf[Job["kind"]] {
+  if (job.kind === "contract") return contractMessage(job.type, job.bytes);
+  return job.kind === "nemo" ? readRow(job.row, job.bytes) : readMessage(job.bytes);
+}
+
+/** Returns the bytes that a value holds, which move to the main thread instead of being copied; undefined: there are none. */
+function bytesOf(value: ValueOf[Job["kind"]]): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value;
+  return "echo" in value ? value.echo : undefined;
+}
+
+function outcomeOf(job: Job): Outcome {
+  try {
+    return { kind: "read", value: read(job) };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { code, message, field } = error;
+    return { kind: "refused", code, message, field };
+  }
+}
+
+export default function run(job: Job): unknown {
+  const outcome = outcomeOf(job);
+  const bytes = outcome.kind === "read" ? bytesOf(outcome.value) : undefined;
+  if (bytes === undefined) return outcome;
+  return move({ [transferableSymbol]: [bytes.buffer], [valueSymbol]: outcome });
+}

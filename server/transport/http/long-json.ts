@@ -1,0 +1,65 @@
+/**
+ * Reads long JSON in a thread. JSON.parse cannot be interrupted, and would hold up everybody's calls for a second for a
+ * message of 60 MB. Callers take turns by the bytes that were read for each.
+ */
+import { Piscina } from "piscina";
+import { createTurnTaking, type Party } from "../../base/fair-turns.ts";
+import { RpcError } from "../../base/rpc.ts";
+import type { Job, Outcome, ValueOf } from "./long-json-worker.ts";
+
+/** JSON of more bytes is read in the thread. */
+export const LONG_JSON_BYTES = 64 * 1024;
+/** Time after which an idle thread ends, in milliseconds. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Lower priority than the event loop's thread, because everybody waits for that one. */
+const NICE = 0;
+/** Maximum heap in megabytes. A message of a million parts takes half of it. */
+const HEAP_MB_MAX = 768;
+
+export interface LongJson {
+  /**
+   * Returns what a text says. The text's bytes move to the thread, so that they are free as soon as they are read.
+   * Rejects with RpcError for an invalid text.
+   */
+  read<Kind extends Job["kind"]>(job: Extract<Job, { kind: Kind }>, party: Party): Promise<ValueOf[Kind]>;
+  close(): Promise<void>;
+}
+
+export function createLongJson(): LongJson {
+  let threads: Piscina<Job, Outcome> | undefined;
+  const inTurn = createTurnTaking(1);
+  const start = (): Piscina<Job, Outcome> =>
+    new Piscina<Job, Outcome>({
+      filename: new URL("./long-json-worker.ts", import.meta.url).href,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE_TIMEOUT_MS,
+      niceIncrement: NICE,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+    });
+  const run = async (job: Job): Promise<Outcome> => {
+    const { buffer, byteLength } = job.bytes;
+    threads ??= start();
+    try {
+      // A small part of a larger buffer would take the rest of that buffer away from others.
+      const moves = buffer.byteLength < 2 * byteLength && buffer instanceof ArrayBuffer;
+      return await threads.run(job, moves ? { transferList: [buffer] } : {});
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error;
+      throw new RpcError("RESOURCE_EXHAUSTED", "the request's JSON needs too much memory: send it in smaller parts");
+    }
+  };
+  return {
+    async read(job, party) {
+      const { length } = job.bytes;
+      const outcome = await inTurn(party, length, (charge) => {
+        charge(length);
+        return run(job);
+      });
+      if (outcome.kind === "read") return outcome.value as never;
+      const { code, message, field } = outcome;
+      throw new RpcError(code, message, field === undefined ? {} : { field });
+    },
+    close: async () => threads?.destroy(),
+  };
+}
