@@ -88,17 +88,17 @@ def test_a_report_says_what_is_missing_and_pairs_by_seed(tmp_path: Path) -> None
     assert "Not all of it has been run" in text
     assert "cipher, staged: 0 of 10 seeds" in text
     assert "| 1. cipher: frontier less equal shares | +0.075 ± 0.019 | 3 |" in text
-    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".jsonl", ".md", ".svg"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".gz", ".md", ".svg"}
 
 
 def test_the_compact_file_alone_gives_the_report_and_the_plots(tmp_path: Path) -> None:
     kept = ROOT / "clients/python/examples/curriculum_study/results/sequences"
-    shutil.copy(kept / "figures.jsonl", tmp_path)
+    shutil.copy(kept / "figures.jsonl.gz", tmp_path)
     assert report.write_report(tmp_path) == (kept / "report.md").read_text().removesuffix("\n")
     made = {path.name for path in tmp_path.iterdir()}
     parts = ("cipher", "cipher-twice-as-long", "cipher-imitated", "running-sums", "sort")
     plots = {f"{part}-{plot}.svg" for part in parts for plot in ("drawn", "curves")}
-    assert made == {"figures.jsonl", "report.md", *plots}
+    assert made == {"figures.jsonl.gz", "report.md", *plots}
     assert {path.name for path in kept.iterdir()} <= made
 
 

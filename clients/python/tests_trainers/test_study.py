@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import shutil
@@ -86,7 +87,7 @@ def test_sampling_follows_the_model_s_probabilities() -> None:
 
 def test_figures_of_two_starts_are_not_compared(tmp_path: Path) -> None:
     lines = [json.dumps({"condition": "uniform", "seed": seed, "start": start}) for seed, start in enumerate("ab")]
-    (tmp_path / "figures.jsonl").write_text("\n".join(lines))
+    (tmp_path / "figures.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     with pytest.raises(SystemExit, match="figures of 2 starts"):
         study.main(["countdown", "--report", "--results", str(tmp_path)])
 
@@ -97,11 +98,11 @@ def test_figures_of_two_starts_are_not_compared(tmp_path: Path) -> None:
 )
 def test_the_compact_file_alone_gives_the_report_and_the_plots(name: str, folder: str, tmp_path: Path) -> None:
     kept = ROOT / "clients/python/examples/curriculum_study/results" / folder
-    shutil.copy(kept / "figures.jsonl", tmp_path)
+    shutil.copy(kept / "figures.jsonl.gz", tmp_path)
     assert study.main([name, "--report", "--results", str(tmp_path)]) == 0
     assert (tmp_path / "report.md").read_text() == (kept / "report.md").read_text()
     made = {path.name for path in tmp_path.iterdir()}
-    assert made == {"figures.jsonl", "report.md", "arms.svg", "compared.svg", "curves.svg"}
+    assert made == {"figures.jsonl.gz", "report.md", "arms.svg", "compared.svg", "curves.svg"}
     assert {path.name for path in kept.iterdir()} <= made
 
 
@@ -127,7 +128,8 @@ def test_tiny_from_export_to_report_and_nothing_twice(
         assert [sum(drawn) for drawn in one["drawn"]] == [settings.prompts] * settings.updates
         assert one["curve"][-1]["rollouts"] == settings.rollouts
     assert {path.name for path in (tmp_path / "results").glob("*.svg")} == {"arms.svg", "compared.svg", "curves.svg"}
-    compact = [json.loads(line) for line in (tmp_path / "results/figures.jsonl").read_text().splitlines()]
+    lines = gzip.decompress((tmp_path / "results/figures.jsonl.gz").read_bytes()).splitlines()
+    compact = [json.loads(line) for line in lines]
     assert len(compact) == len(figures)
     assert len({each["start"] for each in compact}) == 1
     assert all(sum(window) == pytest.approx(100, abs=4) for each in compact for window in each["percent"])

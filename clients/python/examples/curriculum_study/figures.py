@@ -1,11 +1,12 @@
 """One compact file for the figures of a study, with a line for each training.
 
 A training writes its figures whole, a file each, into a folder outside of Git. Reports are made from the compact file,
-`figures.jsonl`, which Git keeps beside them.
+`figures.jsonl.gz`, which Git keeps beside them.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 Figures = Mapping[str, Any]
 """Compact figures of one training: its condition and seed, `seconds`, and what its report needs."""
 
-_COMPACT = "figures.jsonl"
+_COMPACT = "figures.jsonl.gz"
 _WINDOWS = 12
 """Windows of a training over which `percent` averages what was drawn."""
 _DIGITS = 7
@@ -34,10 +35,11 @@ def compact_figures(folder: Path, condense: Callable[[Mapping[str, Any]], Figure
     if trainings:
         found = (_rounded(condense(json.loads(path.read_text()))) for path in trainings)
         lines = [json.dumps(each, separators=(",", ":")) for each in found]
-        compact.write_text("\n".join(lines) + "\n")
+        # Equal figures give equal files: without the time of writing.
+        compact.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
     if not compact.exists():
         return []
-    return [json.loads(line) for line in compact.read_text().splitlines()]
+    return [json.loads(line) for line in gzip.decompress(compact.read_bytes()).splitlines()]
 
 
 def by_condition(figures: Iterable[Figures], names: Iterable[str]) -> dict[str, list[Figures]]:
