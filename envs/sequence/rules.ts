@@ -2,6 +2,7 @@
  * Defines the rules that transform a sequence: their wording in the prompt, and their implementation. README.md has an
  * example of each.
  */
+import { wordsOf } from "../lib/words.ts";
 
 export type Digits = readonly number[];
 
@@ -17,24 +18,14 @@ export interface Rule {
 }
 
 /**
- * Image of each digit under the rule `map`, by the number of symbols. No digit maps to itself, and no two map to the
+ * Images of the digits under the rule `map`, for each number of symbols. No digit maps to itself, and no two map to the
  * same digit.
  */
-const TABLES: Readonly<Record<number, string>> = {
-  2: "10",
-  3: "120",
-  4: "2031",
-  5: "30412",
-  6: "350214",
-  7: "4062513",
-  8: "57361042",
-  9: "648271503",
-  10: "7391860425",
-};
+const TABLES = wordsOf("10 120 2031 30412 350214 4062513 57361042 648271503 7391860425");
 
 /** Returns the table of the rule `map`: the image of each digit. */
 export function tableOf(symbols: number): Digits {
-  const table = TABLES[symbols];
+  const table = TABLES.find(({ length }) => length === symbols);
   if (table === undefined) throw new Error(`bug: there is no table of ${symbols} symbols`);
   return Array.from(table, Number);
 }

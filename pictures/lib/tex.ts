@@ -47,33 +47,22 @@ function braceDepth(tex: string): number {
   return deepest;
 }
 
+const PLAIN = wordsOf("mrow mi mn mtext mphantom merror msqrt mroot msup msub msubsup munderover mtr mstyle");
+
 /** Allowed elements, with the attributes that each may have in addition to EVERYWHERE. */
-const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
-  math: ["xmlns", "display"],
-  mrow: [],
-  mi: [],
-  mn: [],
-  mtext: [],
-  mphantom: [],
-  merror: [],
-  mo: wordsOf("fence form stretchy lspace rspace movablelimits minsize maxsize separator symmetric"),
-  mfrac: ["linethickness"],
-  msqrt: [],
-  mroot: [],
-  mspace: ["width", "height", "depth"],
-  msup: [],
-  msub: [],
-  msubsup: [],
-  mover: ["accent"],
-  munder: ["accentunder"],
-  munderover: [],
-  mtable: ["rowspacing"],
-  mtr: [],
-  mtd: ["style", "class"],
-  mpadded: ["width", "height", "depth", "lspace", "voffset"],
-  mstyle: [],
-  menclose: ["notation"],
-};
+const ELEMENTS = new Map<string, readonly string[]>([
+  ...PLAIN.map((name) => [name, []] as const),
+  ["math", ["xmlns", "display"]],
+  ["mo", wordsOf("fence form stretchy lspace rspace movablelimits minsize maxsize separator symmetric")],
+  ["mfrac", ["linethickness"]],
+  ["mspace", ["width", "height", "depth"]],
+  ["mover", ["accent"]],
+  ["munder", ["accentunder"]],
+  ["mtable", ["rowspacing"]],
+  ["mtd", ["style", "class"]],
+  ["mpadded", ["width", "height", "depth", "lspace", "voffset"]],
+  ["menclose", ["notation"]],
+]);
 const EVERYWHERE: readonly string[] = ["mathvariant", "displaystyle", "scriptlevel"];
 
 /** Alignment classes of a matrix cell within its column. `svg.ts` defines them. */
@@ -111,7 +100,7 @@ function readElements(reader: Reader): readonly Shape[] {
 
 /** Builds an element. A MathML element holds either only text or only elements. */
 function elementOf(tag: string, attributes: string, content: readonly Shape[]): readonly Shape[] {
-  const own = Object.hasOwn(ELEMENTS, tag) ? ELEMENTS[tag] : undefined;
+  const own = ELEMENTS.get(tag);
   if (own === undefined) return content;
   const elements = content.filter((each) => each.tag !== TEXT);
   const text = content.reduce((all, { content: each }) => (typeof each === "string" ? all + each : all), "");
