@@ -77,11 +77,10 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
 
 /** Maximum number of fields of a message and of all messages within it. More would keep the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;
-/**
- * Maximum number of messages within a message. They take longest to make, about a microsecond each, and nobody else is
- * served meanwhile.
- */
-export const MESSAGES_MAX = 2 ** 15;
+/** Maximum number of messages within a message; they take longest to make, about a microsecond each. */
+const MESSAGES_MAX = 2 ** 18;
+/** Maximum number of messages within a trainer's message: nobody else is served while they are made. */
+export const STEP_MESSAGES_MAX = 2 ** 15;
 /**
  * Maximum bytes of all texts of a message but completions, which are long. Such texts are ids and names: a server's
  * largest batch has at most 8 MiB of them.
@@ -93,7 +92,8 @@ const completionText = CompletionSchema.field.text;
 /** Throws RpcError if a message has too many parts or too long texts, and Error if it is not protobuf. */
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   // Each part takes at least two bytes.
-  if (bytes.length < 2 * MESSAGES_MAX) return;
+  if (bytes.length < 2 * STEP_MESSAGES_MAX) return;
+  const messagesMax = mayHoldLongTexts(schema) ? STEP_MESSAGES_MAX : MESSAGES_MAX;
   const reader = new BinaryReader(bytes);
   let [parts, messages, textBytes] = [0, 0, 0];
   const scan = (of: DescMessage, end: number): void => {
@@ -103,7 +103,7 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
       const [number, wireType] = reader.tag();
       const field = of.fields.find((each) => each.number === number);
       if (field?.message !== undefined && wireType === WireType.LengthDelimited) {
-        if (++messages > MESSAGES_MAX) throw exceeds(`${MESSAGES_MAX} messages within it`);
+        if (++messages > messagesMax) throw exceeds(`${messagesMax} messages within it`);
         scan(field.message, reader.uint32() + reader.pos);
         continue;
       }

@@ -7,7 +7,7 @@ import {
   BatchResetResponseSchema,
   BatchStepResponseSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
-import { MESSAGES_MAX, PARTS_MAX } from "../../../../server/transport/wire/codec.ts";
+import { STEP_MESSAGES_MAX, PARTS_MAX } from "../../../../server/transport/wire/codec.ts";
 import { start, stopAll } from "../fixture.ts";
 import { echo } from "../handlers.ts";
 
@@ -50,7 +50,7 @@ describe("a request of more parts than the limit", () => {
   // Field 1, with a length of 0.
   const inBinary = Buffer.alloc(4 * groups, "\x0a\x00");
   // A group, a completion and a field take two bytes at least. BatchStep's reader counts groups and completions.
-  const limits = new RegExp(`more than (${PARTS_MAX}|${MESSAGES_MAX}) `);
+  const limits = new RegExp(`more than (${PARTS_MAX}|${STEP_MESSAGES_MAX}) `);
   const gzip = { "content-encoding": "gzip" };
   const gzipGrpc = { "grpc-encoding": "gzip" };
 

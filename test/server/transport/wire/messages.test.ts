@@ -18,7 +18,7 @@ import {
   StreamStepsRequestSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { freeTexts, textSizes } from "../../../../server/base/rpc.ts";
-import { cutterOf, decoderOf, encoderOf, MESSAGES_MAX } from "../../../../server/transport/wire/codec.ts";
+import { cutterOf, decoderOf, encoderOf, STEP_MESSAGES_MAX } from "../../../../server/transport/wire/codec.ts";
 
 describe("texts", () => {
   const request = (completion: string | Uint8Array): Uint8Array => {
@@ -42,13 +42,13 @@ describe("millions of empty parts are refused before they are made", () => {
 
   test("groups, and fields that are unknown", () => {
     const read = decoderOf(BatchStepRequestSchema);
-    expect(() => read(empties(10, MESSAGES_MAX + 1))).toThrow(`more than ${MESSAGES_MAX} messages within it`);
+    expect(() => read(empties(10, STEP_MESSAGES_MAX + 1))).toThrow(`more than ${STEP_MESSAGES_MAX} messages within it`);
     expect(() => read(empties(122, 2 ** 20 + 1))).toThrow("more than 1048576 fields");
   });
 
   test("in other messages, and in those within them", () => {
     const read = decoderOf(ReportAdvantagesRequestSchema);
-    expect(() => read(empties(18, MESSAGES_MAX + 1))).toThrow(`more than ${MESSAGES_MAX} messages within it`);
+    expect(() => read(empties(18, 2 ** 18 + 1))).toThrow("more than 262144 messages within it");
     const inner = toBinary(ReportAdvantagesRequestSchema, create(ReportAdvantagesRequestSchema, { runId: "r" }));
     expect(read(inner).runId).toBe("r");
     expect(read(Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)])).runId).toBe(
