@@ -47,27 +47,18 @@ $(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirement
 	$(TRAINERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-# One of the TypeScript files that buf generates from the contract. Git holds none of them: `npm ci` generates them too
-# (`prepare` in package.json), and this rule generates them anew after a change of the contract.
-GENERATED := proto/gen/gradus/v1/task_pb.js
-
-$(GENERATED): $(shell find proto/gradus proto/google) buf.gen.yaml package-lock.json | node_modules/.package-lock.json
-	buf generate
-
-SERVER := node_modules/.package-lock.json $(GENERATED)
-
 # The page is built from its own source, the client's and the contract's.
-PAGE_SOURCES := $(shell find page clients/ts/src -type f -not -path 'page/dist/*')
+PAGE_SOURCES := $(shell find page clients/ts/src proto/gen -type f -not -path 'page/dist/*')
 
-page/dist/index.html: $(SERVER) $(PAGE_SOURCES)
+page/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 	$(NODE) node_modules/vite/bin/vite.js build page --logLevel warn
 
-setup: $(SERVER) $(VENV)/.installed page/dist/index.html ## Install all that is needed, inside this folder
+setup: node_modules/.package-lock.json $(VENV)/.installed page/dist/index.html ## Install all that is needed, inside this folder
 
 demo: setup ## Start the server, train a small policy with its bandit, draw the plots (under 5 minutes)
 	$(NODE) scripts/demo.ts
 
-serve: $(SERVER) page/dist/index.html ## Start the server on the loopback interface
+serve: node_modules/.package-lock.json page/dist/index.html ## Start the server on the loopback interface
 	cli/gradus serve --keep-samples 64
 
 test: test-ts test-py ## Set up all and run all tests but those of test-trainers
@@ -82,7 +73,7 @@ test-py: setup
 test-browser: setup ## Test the page and the client in Chromium, which Debian's package brings where there is none
 	$(NODE) node_modules/vitest/vitest.mjs run --config test/browser/vitest.config.ts
 
-test-trainers: $(SERVER) $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
+test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
 	$(TRAINERS)/bin/python -m pytest clients/python/tests_trainers
 
 $(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements-openenv.txt
@@ -91,7 +82,7 @@ $(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements
 	$(OPENENV)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-test-openenv: $(SERVER) $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
+test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
 	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
 
 # OpenEnv's client beside TRL: no test needs it.
@@ -99,7 +90,7 @@ $(TRAINERS)/.openenv: $(TRAINERS)/.installed
 	$(TRAINERS)/bin/python $(PIP_INSTALL) -c clients/python/requirements-trainers.txt openenv-core==0.3.0
 	@touch $@
 
-play-trl: $(SERVER) $(TRAINERS)/.openenv ## TRL's integration of OpenEnv plays 100 tasks each of np/tsp and countdown, in the environment of test-trainers
+play-trl: node_modules/.package-lock.json $(TRAINERS)/.openenv ## TRL's integration of OpenEnv plays 100 tasks each of np/tsp and countdown, in the environment of test-trainers
 	$(TRAINERS)/bin/python clients/python/tests_trainers/play_openenv.py
 
 $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
@@ -108,11 +99,11 @@ $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 	$(STUDY)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-study: $(SERVER) $(STUDY)/.installed ## Train the study of curricula (hours; finished trainings are kept), write its tables and plots into out/
+study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula (hours; finished trainings are kept), write its tables and plots into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py countdown
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py packing
 
-study-sequences: $(SERVER) $(STUDY)/.installed ## Train the study of sequences (three hours of one core; finished trainings are kept), write its report into out/
+study-sequences: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of sequences (three hours of one core; finished trainings are kept), write its report into out/
 	$(STUDY)/bin/python $(STUDY_FOLDER)/sequences.py
 
 check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste
@@ -135,11 +126,11 @@ bench: setup ## Run the benchmarks (see bench/README.md)
 release: setup ## Make all that is published into out/release: packages, clients, the image's content, checksums
 	$(NODE) scripts/artefacts/release.ts
 
-image: $(SERVER) page/dist/index.html ## Lay what the image holds in out/image, for docker build
+image: node_modules/.package-lock.json page/dist/index.html ## Lay what the image holds in out/image, for docker build
 	$(NODE) scripts/artefacts/package.ts
 	rm -f out/gradus-*.tgz # Of other versions: the oldest would be packed.
 	npm pack --silent --pack-destination out ./out/package
 	$(NODE) scripts/artefacts/image.ts out/gradus-*.tgz
 
 clean: ## Remove what was installed and made
-	rm -rf node_modules $(VENV) $(TRAINERS) .data .cache out clients/ts/dist page/dist proto/gen
+	rm -rf node_modules $(VENV) $(TRAINERS) .data .cache out clients/ts/dist page/dist

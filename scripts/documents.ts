@@ -19,7 +19,7 @@ function pathsOf(files: Files): ReadonlySet<string> {
 }
 
 /** Folders that npm, pip and the programs make, and that no commit holds. */
-const made = /^(node_modules|\.venv|\.trainers|\.data|out|dist|proto\/gen)(\/|$)|\/(dist|node_modules)(\/|$)/;
+const made = /^(node_modules|\.venv|\.trainers|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
 
 /**
  * Returns the paths that a text names: paths that begin with a folder at the root, and the text's links to files.

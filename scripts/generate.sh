@@ -1,10 +1,20 @@
 #!/usr/bin/env bash
-# Generates code from the contract: TypeScript by protoc-gen-es, which git ignores, and Python by a pinned protoc, which
-# git holds, so that pip installs the client from a checkout with any Python.
+# Makes all generated code from the contract: TypeScript by protoc-gen-es, Python by a pinned protoc.
 #
 #   scripts/generate.sh           write it
-#   scripts/generate.sh --check   fail if the Python code differs from what is checked in, and write nothing
+#   scripts/generate.sh --check   fail where it differs from what is checked in, and write nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[[ ${1-} == --check ]] || buf generate
-exec sh scripts/gen-python.sh "$@"
+if [[ ${1-} != --check ]]; then
+  buf generate
+  exec sh scripts/gen-python.sh
+fi
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+buf generate --output "$made"
+diff -r proto/gen "$made/proto/gen" || differs=yes
+sh scripts/gen-python.sh --check || differs=yes
+if [[ -n ${differs-} ]]; then
+  echo "generated code is not what the contract generates: run 'make generate' and commit the result"
+  exit 1
+fi

@@ -2,14 +2,13 @@
 // tsc does not copy. The internal messages beside it stay in the repository.
 // npm calls this as `prepack` before it packs, and as `prepare` where a project installs this folder.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const repository = here("../..");
-const generated = here("../../proto/gen/gradus/v1");
 
 /** Returns whether npm calls `prepare` although nothing needs to be built. */
 function needless({ npm_lifecycle_event: event, npm_command: command, npm_config_local_prefix: project = "" }) {
@@ -38,18 +37,12 @@ function importOwnCopy(folder) {
 
 function build() {
   const tsc = compiler();
-  if (!existsSync(generated)) {
-    console.error(
-      `${generated}, which is generated from the contract, is missing: run \`make setup\` in ${repository}`,
-    );
-    process.exit(1);
-  }
   // Made beside dist and put in its place, so that who reads it meanwhile finds it whole.
   const made = mkdtempSync(here("dist-"));
   try {
     execFileSync(process.execPath, [tsc, "-p", here("tsconfig.json"), "--outDir", made], { stdio: "inherit" });
     importOwnCopy(made);
-    cpSync(generated, join(made, "gen/gradus/v1"), { recursive: true });
+    cpSync(here("../../proto/gen/gradus/v1"), join(made, "gen/gradus/v1"), { recursive: true });
     rmSync(here("dist"), { recursive: true, force: true });
     renameSync(made, here("dist"));
   } catch (error) {

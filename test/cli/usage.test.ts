@@ -36,16 +36,6 @@ describe("where the system's Node is old", () => {
   });
 });
 
-test("a checkout without the code that the contract generates says what generates it", async () => {
-  mkdirSync(join(folder.path, "clone/cli"), { recursive: true });
-  cpSync(launcher, join(folder.path, "clone/cli/gradus"));
-  const failed = promisify(execFile)(join(folder.path, "clone/cli/gradus"), ["--version"], here);
-  await expect(failed).rejects.toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/clone\/proto\/gen, .* is missing: run make setup, or npm install\n$/) as string,
-  });
-});
-
 test("help lists the commands, on standard output", async () => {
   const { code, out, err } = await gradus(here, "--help");
   expect([code, err]).toEqual([0, ""]);
