@@ -1,7 +1,7 @@
 /** `gradus serve`: runs a server until it is stopped. */
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
-import { isFirstProcess, superviseProcesses } from "../../server/runtime/processes.ts";
+import { isFirstProcess, superviseProcesses, untilStarted } from "../../server/runtime/processes.ts";
 import { poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
@@ -24,7 +24,7 @@ export function addServe(program: Command): void {
       import("../../server/start-error.ts"),
     ]);
     const pools = poolBars();
-    const server = await serve(result.config, undefined, { onPoolProgress: pools.onProgress })
+    const server = await untilStarted(serve(result.config, undefined, { onPoolProgress: pools.onProgress }))
       .finally(pools.stop)
       .catch((error: unknown) => {
         throw error instanceof StartError ? fileProblem(error.message, error.kind) : error;

@@ -93,6 +93,18 @@ function answer(worker: Worker, message: unknown, figures: ProcessesFigures): vo
   );
 }
 
+/**
+ * Waits for a server's start. Until then the channel to the first process keeps this process alive, because the first
+ * process opens the ports. Afterwards the ports do.
+ */
+export async function untilStarted<T>(start: Promise<T>): Promise<T> {
+  try {
+    return await start;
+  } finally {
+    if (cluster.isWorker) process.channel?.unref();
+  }
+}
+
 /** Returns a function that returns the metrics of all processes of this server, in Prometheus's text format. */
 export function ofAllProcesses(registry: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => registry.metrics();
@@ -107,8 +119,6 @@ export function ofAllProcesses(registry: Registry): () => Promise<string> {
     else waiting.get(id)?.resolve(text);
     waiting.delete(id);
   });
-  // Listening would keep the channel open and the process alive; a server's ports do that.
-  process.channel?.unref();
   return () => {
     const asked = Promise.withResolvers<string>();
     waiting.set(++ids, asked);
