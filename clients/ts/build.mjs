@@ -2,7 +2,18 @@
 // tsc does not copy. The internal messages beside it stay in the repository.
 // npm calls this as `prepack` before it packs, and as `prepare` where a project installs this folder.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,6 +37,18 @@ function compiler() {
   }
 }
 
+/** Digest of everything that decides the content of dist. */
+function digestOf(tsc) {
+  const own = ["build.mjs", "tsconfig.json", "../../tsconfig.json"].map(here);
+  const files = [here("src"), here("../../proto/gen/gradus/v1")].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name)),
+  );
+  const all = [tsc, ...own, ...files].sort();
+  return hash("sha256", all.map((file) => file + hash("sha256", readFileSync(file))).join(" "));
+}
+
 /** Makes the compiled modules import the copy of the generated code that is published with them. */
 function importOwnCopy(folder) {
   for (const file of readdirSync(folder, { recursive: true }).filter((name) => /\.(js|d\.ts)$/.test(name))) {
@@ -37,6 +60,10 @@ function importOwnCopy(folder) {
 
 function build() {
   const tsc = compiler();
+  const digest = digestOf(tsc);
+  const stamp = here(".cache/built");
+  // Several tests and commands build what is there already.
+  if (existsSync(here("dist")) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   // Made beside dist and put in its place, so that who reads it meanwhile finds it whole.
   const made = mkdtempSync(here("dist-"));
   try {
@@ -45,6 +72,8 @@ function build() {
     cpSync(here("../../proto/gen/gradus/v1"), join(made, "gen/gradus/v1"), { recursive: true });
     rmSync(here("dist"), { recursive: true, force: true });
     renameSync(made, here("dist"));
+    mkdirSync(here(".cache"), { recursive: true });
+    writeFileSync(stamp, digest);
   } catch (error) {
     rmSync(made, { recursive: true, force: true });
     throw error;
