@@ -13,7 +13,7 @@ import { startServer, temporaryFolder } from "../support/server-process.ts";
 test("three replicas of one store, with faults, are as good as one server without", async () => {
   const tell = process.env["REPLICAS_TRACE"] === undefined ? undefined : console.log;
   const store = process.env["REPLICAS_STORE"] === "sqlite" ? "sqlite" : "postgres";
-  const samples = Number(process.env["REPLICAS_SAMPLES"] ?? 6_000);
+  const samples = Number(process.env["REPLICAS_SAMPLES"] ?? 3_000);
   const { violations, faults, gapMs } = await againstReplicas({ seed: 1, samples, store, ...(tell && { tell }) });
   expect(violations).toEqual([]);
   const kinds = ["replica killed", "replica stopped", "judge of one replica gone, or back"];

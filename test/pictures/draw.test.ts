@@ -12,6 +12,7 @@ import type { Shape } from "../../envs/picture.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { resolveParameters } from "../../envs/parameters.ts";
 import { environments } from "../../envs/registry.ts";
+import { share } from "../support/share.ts";
 import { cases, issue } from "../envs/every.ts";
 import { hostileTexts } from "../envs/hostile.ts";
 import { mutated } from "../envs/mutated.ts";
@@ -66,12 +67,12 @@ describe.each(drawing)("$title", (each) => {
       if (facts.kind === "graded") expect(svg).toContain(facts.solved ? "✓ right" : "✗ ");
       else expect(svg).toContain(facts.kind === "feasible" ? "✓" : `✗ ${facts.kind}: `);
     });
-    fc.assert(property, { seed: 7, numRuns: 6 });
+    fc.assert(property, { seed: 7, numRuns: share(12) });
   });
 });
 
 /** Each environment draws one in this many of the hostile texts, the next one others: all use one code to escape. */
-const TURNS = 4;
+const TURNS = 12;
 
 /**
  * Draws each environment at its first and smallest level, because the rest of a picture does not change the effect of a

@@ -1,15 +1,27 @@
 /** See README.md in this folder. */
 import { expect, test } from "vitest";
+import { share } from "../support/share.ts";
 import { plants } from "./plants.ts";
 import { replayOf, simulate } from "./simulate.ts";
 
 const { SIMULATION_SEED: only, SIMULATION_TRACE: traced } = process.env;
-const SEEDS = 40;
+/** Twelve meet every fault of FAULTS; bench/chaos/run.ts plays thousands. */
+const SEEDS = share(48);
 /** Within so many seeds a bug must be found. */
 const PLANT_SEEDS = 60;
-/** Tried before the others: of those that come first one leads such a run to where it never ends, which takes half a minute. */
+/**
+ * Seeds that are tried before the others, because they find a bug that no seed before them finds. With the last bug, some
+ * seeds lead to a run that ends only after half a minute.
+ */
 const TRIED_FIRST: Readonly<Record<string, number>> = {
-  "a group is opened again although a draw has folded it in": 14,
+  "a snapshot counts one sample too many": 7,
+  "feedback counts whatever incarnation it is for": 20,
+  "an export is an older one": 11,
+  "a task of the reserve is counted as one to train on": 5,
+  "an arm that was removed is drawn": 7,
+  "groups are told as they were a moment ago": 5,
+  "a snapshot lets out one more of the reserve": 7,
+  "a group is opened again although a draw has folded it in": 5,
 };
 
 function seeds(): readonly number[] {
@@ -61,7 +73,7 @@ const FAULTS = [
 ];
 
 test("a schedule is a function of its seed", async () => {
-  for (const seed of [1, 2, 3, 4, 5, 6]) expect(await simulate({ seed })).toEqual(await simulate({ seed }));
+  for (const seed of [1, 4, 6]) expect(await simulate({ seed })).toEqual(await simulate({ seed }));
 });
 
 test.for(Object.entries(plants))("it is found that %s", async ([name, plant]) => {

@@ -11,6 +11,7 @@ import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { score } from "../../../envs/score.ts";
 import { synchronous, scoreTask, ungraded } from "../every.ts";
 import { mutated } from "../mutated.ts";
+import { share } from "../../support/share.ts";
 import { isReallyFeasible } from "./oracle.ts";
 import { DOUBTFUL } from "./wrappings.ts";
 import {
@@ -24,7 +25,7 @@ import {
   subjectOf,
 } from "./wrong.ts";
 
-const MUTATIONS = 60;
+const MUTATIONS = share(120);
 
 let tried = 0;
 const accepted: string[] = [];

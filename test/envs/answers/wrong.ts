@@ -14,7 +14,7 @@ import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts"
  * One in SHARE of a text's wrappings and compositions is tried, another one for each text and environment. A fault in
  * one wrapping shows in many texts, so a share suffices. HOSTILE_SHARE=1 tries all.
  */
-const SHARE = Number(process.env["HOSTILE_SHARE"] ?? 3);
+const SHARE = Number(process.env["HOSTILE_SHARE"] ?? 9);
 /** Compositions of each text and format. */
 const COMPOSITIONS = Math.ceil(6 / SHARE);
 

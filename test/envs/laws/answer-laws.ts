@@ -1,6 +1,7 @@
 /** Laws of answers: the solver's, and texts that are none. */
 import fc from "fast-check";
 import { expect } from "vitest";
+import { share } from "../../support/share.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
@@ -123,7 +124,7 @@ export const answerLaws: readonly Law[] = [
           expect(reward).toBeLessThanOrEqual(best);
           if (verdict === "feasible" || isRight) feasible++;
         }),
-        { numRuns: 300 },
+        { numRuns: share(600) },
       );
       expect(feasible).toBeGreaterThan(0);
     },
@@ -145,7 +146,7 @@ export const answerLaws: readonly Law[] = [
               expect(isNoBetterThanTrivial(task, score(task, completion))).toBe(true);
             }
           }),
-          { numRuns: 100, seed: 11 },
+          { numRuns: share(200), seed: 11 },
         );
       }
     },

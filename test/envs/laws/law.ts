@@ -4,6 +4,7 @@ import type { Facts } from "../../../envs/facts.ts";
 import type { Issued } from "../every.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Score, ScoreTask } from "../../../envs/score.ts";
+import { share } from "../../support/share.ts";
 import { casesOf, poolsOf, tasksOf } from "../every.ts";
 
 /** An environment at one of its levels, and some tasks of it. */
@@ -24,8 +25,8 @@ export interface Law<E extends Environment = SyncEnvironment> {
   check(subject: Subject<E>): void;
 }
 
-/** Tasks of a level that a law is held against. */
-export const TASKS = 6;
+/** Tasks of a level that a law is held against: one of each split, or four with THOROUGH=1. */
+export const TASKS = Math.max(3, share(12));
 
 export function subjectsOf<E extends Environment>(environment: E): readonly Subject<E>[] {
   const pools = poolsOf([environment]);

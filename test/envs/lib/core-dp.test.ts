@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type CoreProblem, type CoreResult, solveCore } from "../../../envs/lib/knapsack-core.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
+import { share } from "../../support/share.ts";
 
 interface Item {
   readonly weight: number;
@@ -54,8 +55,8 @@ describe.each([
   ["within the capacity", false],
   ["of exactly the capacity", true],
 ])("%s", (_, exact) => {
-  test("4,000 instances of up to 12 items match every subset, from any incumbent", () => {
-    for (let seed = 0; seed < 4000; seed++) {
+  test("instances of up to 12 items match every subset, from any incumbent", () => {
+    for (let seed = 0; seed < share(4000); seed++) {
       const { items, capacity } = randomItems(12, seed);
       const problem = problemOf(items, capacity, exact);
       const optimum = bestSubset(problem);
@@ -67,9 +68,9 @@ describe.each([
     }
   });
 
-  test("2,000 instances stopped anywhere leave a bound that holds", () => {
+  test("instances stopped anywhere leave a bound that holds", () => {
     let open = 0;
-    for (let seed = 0; seed < 2000; seed++) {
+    for (let seed = 0; seed < share(2000); seed++) {
       const { items, capacity } = randomItems(12, seed);
       const problem = problemOf(items, capacity, exact);
       const optimum = bestSubset(problem);

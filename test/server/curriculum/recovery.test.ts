@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";
+import { share } from "../../support/share.ts";
 import { trainBySchedule } from "./scheduled.ts";
 import { adscArms, adscConstraints, ask, banditPolicy, bench, runConfig, train, value, type Runs } from "./support.ts";
 
@@ -71,7 +72,7 @@ describe.each(stores)("on the $name store", ({ name, opener }) => {
         );
         expect(trace).toEqual(expected);
       }),
-      { numRuns: 8 },
+      { numRuns: share(12) },
     );
   });
 
@@ -92,7 +93,7 @@ describe.each(stores)("on the $name store", ({ name, opener }) => {
         expect(one?.samplesRecorded).toBe(END * config.numGenerations);
         await Promise.all(both.map((store) => store.close()));
       }),
-      { numRuns: 8 },
+      { numRuns: share(12) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { rootSpins, solve } from "../../../../envs/np/bisection/solve/index.ts";
 import { agreementOf, cutOf, nodeOf, problemOf } from "../../../../envs/np/bisection/solve/problem.ts";
 import { explore, searchOf } from "../../../../envs/np/bisection/solve/search.ts";
 import { generated, kinds, relabelled } from "./instances.ts";
+import { share } from "../../../support/share.ts";
 import { bruteForce, russianDoll } from "./russian-doll.ts";
 
 function expectSound(instance: BisectionInstance, { answer, value, bound, proven }: ReturnType<typeof solve>): void {
@@ -116,14 +117,15 @@ const OPTIMA = [
 ] as const;
 
 test.each(OPTIMA)("%s tasks have the optima that the Russian dolls found", (level, optima) => {
-  const values = optima.split(" ").map((_, seed) => solve(generated(level, seed)).value);
-  expect(values.join(" ")).toBe(optima);
+  const known = optima.split(" ");
+  const values = known.slice(0, share(known.length)).map((_, seed) => solve(generated(level, seed)).value);
+  expect(values.join(" ")).toBe(known.slice(0, values.length).join(" "));
 });
 
 test.each(["easy", "medium", "hard", "benchmark"])(
   "every %s task is proven, and its value survives renaming",
   (level) => {
-    for (let seed = 100; seed < 120; seed++) {
+    for (let seed = 100; seed < 100 + share(20); seed++) {
       const instance = generated(level, seed);
       const solution = solve(instance);
       expectSound(instance, solution);
@@ -135,7 +137,7 @@ test.each(["easy", "medium", "hard", "benchmark"])(
 
 test("a spent budget leaves a certified bound at benchmark size", () => {
   let open = 0;
-  for (let seed = 0; seed < 15; seed++) {
+  for (let seed = 0; seed < share(15); seed++) {
     const instance = generated("benchmark", seed);
     const optimum = solve(instance).value;
     for (const nodesMax of [0, 1, 10]) {

@@ -6,11 +6,12 @@ import { clique } from "../../../../envs/np/clique/index.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { largestMaximalClique, largestSet } from "../graph-methods.ts";
+import { share } from "../../../support/share.ts";
 
 const solver = clique.solver as Solver<Graph, Clique>;
 
-test("1,500 graphs of up to 11 vertices match every set of vertices, with any budget", () => {
-  for (let seed = 0; seed < 1500; seed++) {
+test("graphs of up to 11 vertices match every set of vertices, with any budget", () => {
+  for (let seed = 0; seed < share(1500); seed++) {
     const graph = randomGraph(11, seed);
     const optimum = largestSet(graph, true);
     expect(solver.solve(graph)).toMatchObject({ value: optimum, bound: optimum, proven: true });
@@ -22,8 +23,8 @@ test("1,500 graphs of up to 11 vertices match every set of vertices, with any bu
   }
 });
 
-test("600 benchmark graphs match the largest of all maximal cliques, whatever the vertices are called", () => {
-  for (let seed = 0; seed < 600; seed++) {
+test("benchmark graphs match the largest of all maximal cliques, whatever the vertices are called", () => {
+  for (let seed = 0; seed < share(600); seed++) {
     const graph = drawBenchmark(clique, seed);
     const solution = solver.solve(graph);
     expectSound(clique, graph, solution, largestMaximalClique(graph));

@@ -9,6 +9,7 @@ import { membersOf, searchSeparators, setOf } from "../../../../envs/np/hamilton
 import { type Block, blocksOf, stateOf } from "../../../../envs/np/hamiltonian/solve/state.ts";
 import { kinds, relabelled } from "./graphs.ts";
 import { longestBySubsets } from "./subsets.ts";
+import { share } from "../../../support/share.ts";
 
 function expectSound(graph: Graph, { answer: cycle, value, bound, proven }: ReturnType<typeof solve>): void {
   expect(new Set(cycle).size).toBe(cycle.length);
@@ -96,7 +97,7 @@ test("easy tasks match every subset", () => {
 test.each(["easy", "medium", "hard", "benchmark"])(
   "every %s task is proven, and its value survives renaming",
   (level) => {
-    for (let seed = 0; seed < 150; seed++) {
+    for (let seed = 0; seed < share(150); seed++) {
       const graph = generated(level, seed);
       const solution = solve(graph);
       expectSound(graph, solution);
@@ -146,7 +147,7 @@ function plainBound(graph: Graph, block: Block, separators: ReadonlySet<number>)
 
 test("separators that anyone can check prove nearly every benchmark task", () => {
   let certified = 0;
-  for (let seed = 0; seed < 200; seed++) {
+  for (let seed = 0; seed < share(200); seed++) {
     const graph = generated("benchmark", seed);
     const { value } = solve(graph);
     const { words } = graph.adjacency;

@@ -6,11 +6,12 @@ import { independentSet } from "../../../../envs/np/independent-set/index.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { largestIndependentSet, largestSet } from "../graph-methods.ts";
+import { share } from "../../../support/share.ts";
 
 const solver = independentSet.solver as Solver<Graph, IndependentSet>;
 
-test("1,500 graphs of up to 11 vertices match every set of vertices, with any budget", () => {
-  for (let seed = 0; seed < 1500; seed++) {
+test("graphs of up to 11 vertices match every set of vertices, with any budget", () => {
+  for (let seed = 0; seed < share(1500); seed++) {
     const graph = randomGraph(11, seed);
     const optimum = largestSet(graph, false);
     expect(solver.solve(graph)).toMatchObject({ value: optimum, bound: optimum, proven: true });
@@ -22,8 +23,8 @@ test("1,500 graphs of up to 11 vertices match every set of vertices, with any bu
   }
 });
 
-test("400 benchmark graphs match branching on vertices, whatever they are called", () => {
-  for (let seed = 0; seed < 400; seed++) {
+test("benchmark graphs match branching on vertices, whatever they are called", () => {
+  for (let seed = 0; seed < share(400); seed++) {
     const graph = drawBenchmark(independentSet, seed);
     const solution = solver.solve(graph);
     expectSound(independentSet, graph, solution, largestIndependentSet(graph));

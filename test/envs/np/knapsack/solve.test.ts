@@ -8,6 +8,7 @@ import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { bestByCapacity, bestOfAll, branchAndBound } from "./knapsack-methods.ts";
+import { share } from "../../../support/share.ts";
 
 const solver = knapsack.solver as Solver<KnapsackInstance, Choice>;
 
@@ -31,8 +32,8 @@ function renamed({ capacity, weights, values }: KnapsackInstance, order: readonl
   return other;
 }
 
-test("1,000 instances of up to 11 items match every choice, with any budget", () => {
-  for (let seed = 0; seed < 1000; seed++) {
+test("instances of up to 11 items match every choice, with any budget", () => {
+  for (let seed = 0; seed < share(1000); seed++) {
     const instance = randomKnapsack(seed);
     const optimum = bestOfAll(instance);
     expect(solver.solve(instance)).toMatchObject({ value: optimum, bound: optimum, proven: true });
@@ -44,8 +45,8 @@ test("1,000 instances of up to 11 items match every choice, with any budget", ()
   }
 });
 
-test("1,000 benchmark instances match branch and bound, whatever the items are called", () => {
-  for (let seed = 0; seed < 1000; seed++) {
+test("benchmark instances match branch and bound, whatever the items are called", () => {
+  for (let seed = 0; seed < share(1000); seed++) {
     const instance = drawBenchmark(knapsack, seed);
     const solution = solver.solve(instance);
     expectSound(knapsack, instance, solution, branchAndBound(instance));
@@ -57,7 +58,7 @@ test("1,000 benchmark instances match branch and bound, whatever the items are c
 
 test("the table over all capacities agrees, at every level, and a spent budget leaves a bound close by", () => {
   for (const { name, parameters } of knapsack.levels) {
-    for (let seed = 0; seed < 100; seed++) {
+    for (let seed = 0; seed < share(100); seed++) {
       const instance = draw(knapsack, parameters, seed + 5000);
       const solution = solver.solve(instance);
       expectSound(knapsack, instance, solution, bestByCapacity(instance));

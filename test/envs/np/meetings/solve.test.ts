@@ -12,6 +12,7 @@ import { draw, drawBenchmark, levelOf } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { randomMeetings, renamed, roomlessMeetings } from "./instances.ts";
 import { mostAttended } from "./schedule-methods.ts";
+import { share } from "../../../support/share.ts";
 
 const solver = meetings.solver as Solver<MeetingsInstance, Schedule>;
 
@@ -26,15 +27,15 @@ function expectOptimal(instance: MeetingsInstance, optimum: number): void {
   }
 }
 
-test("1,500 small instances match every schedule, with any budget", () => {
-  for (let seed = 0; seed < 1000; seed++) {
+test("small instances match every schedule, with any budget", () => {
+  for (let seed = 0; seed < share(1000); seed++) {
     const instance = randomMeetings(seed);
     expectOptimal(instance, mostAttended(instance, 1));
   }
 });
 
-test("1,000 instances where only rooms are scarce match every schedule, with any budget", () => {
-  for (let seed = 0; seed < 1000; seed++) {
+test("instances where only rooms are scarce match every schedule, with any budget", () => {
+  for (let seed = 0; seed < share(1000); seed++) {
     const instance = roomlessMeetings(seed);
     expectOptimal(instance, mostAttended(instance, 1));
   }
@@ -42,7 +43,7 @@ test("1,000 instances where only rooms are scarce match every schedule, with any
 
 test("the search that chooses rooms, which is rarely needed, alone matches every schedule on both", () => {
   for (const kind of [randomMeetings, roomlessMeetings]) {
-    for (let seed = 0; seed < 1000; seed++) {
+    for (let seed = 0; seed < share(1000); seed++) {
       const instance = kind(seed);
       const search = { ...newSearch(modelOf(instance), Infinity), choosesRooms: true };
       extend(search, 0);
@@ -54,7 +55,7 @@ test("the search that chooses rooms, which is rarely needed, alone matches every
 
 test("what follows where nodes run out matches every schedule too: orders by chance, prices, and search with them", () => {
   for (const kind of [randomMeetings, roomlessMeetings]) {
-    for (let seed = 0; seed < 500; seed++) {
+    for (let seed = 0; seed < share(500); seed++) {
       const instance = kind(seed);
       const model = modelOf(instance);
       const grid = gridOf(model);
@@ -74,8 +75,8 @@ test("what follows where nodes run out matches every schedule too: orders by cha
   }
 });
 
-test("along the best schedules of 200 tasks, prices bound what is still to be held", () => {
-  for (let seed = 0; seed < 200; seed++) {
+test("along the best schedules of tasks, prices bound what is still to be held", () => {
+  for (let seed = 0; seed < share(200); seed++) {
     const instance = drawBenchmark(meetings, seed);
     const model = modelOf(instance);
     const { answer, value } = solver.solve(instance);
@@ -135,15 +136,15 @@ test("rooms that are enough at every time may yet not be enough", () => {
 // To go through all schedules of a day without breaks takes minutes.
 const withBreaks = meetings.levels.filter(({ name }) => name !== "reference");
 
-test.each(withBreaks)("100 instances of level $name match every schedule in quarters of an hour", (level) => {
-  for (let seed = 0; seed < 100; seed++) {
+test.each(withBreaks)("instances of level $name match every schedule in quarters of an hour", (level) => {
+  for (let seed = 0; seed < share(100); seed++) {
     const instance = draw(meetings, level.parameters, seed);
     expectOptimal(instance, mostAttended(instance, 15));
   }
 });
 
-test("30 instances of level reference are proven", () => {
-  for (let seed = 0; seed < 30; seed++) {
+test("instances of level reference are proven", () => {
+  for (let seed = 0; seed < share(30); seed++) {
     const instance = draw(meetings, levelOf(meetings, "reference"), seed);
     const solution = solver.solve(instance);
     expectSound(meetings, instance, solution, solution.value);
@@ -151,8 +152,8 @@ test("30 instances of level reference are proven", () => {
   }
 });
 
-test("500 benchmark instances are proven, whatever meetings, attendees and rooms are called", () => {
-  for (let seed = 0; seed < 500; seed++) {
+test("benchmark instances are proven, whatever meetings, attendees and rooms are called", () => {
+  for (let seed = 0; seed < share(500); seed++) {
     const instance = drawBenchmark(meetings, seed);
     const solution = solver.solve(instance);
     expectSound(meetings, instance, solution, solution.value);

@@ -8,6 +8,7 @@ import { setCover } from "../../../../envs/np/set-cover/index.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { coverByDeepening, coverByTable } from "./cover-methods.ts";
+import { share } from "../../../support/share.ts";
 
 const solver = setCover.solver as Solver<SetCoverInstance, Cover>;
 
@@ -32,8 +33,8 @@ function renamed({ subsets }: SetCoverInstance, order: readonly number[]): SetCo
   return { subsets: other };
 }
 
-test("2,000 instances of up to 11 elements match the table over all sets of elements, with any budget", () => {
-  for (let seed = 0; seed < 2000; seed++) {
+test("instances of up to 11 elements match the table over all sets of elements, with any budget", () => {
+  for (let seed = 0; seed < share(2000); seed++) {
     const instance = randomCover(seed);
     const optimum = coverByTable(instance.subsets);
     expect(solver.solve(instance)).toMatchObject({ value: optimum, bound: optimum, proven: true });
@@ -45,8 +46,8 @@ test("2,000 instances of up to 11 elements match the table over all sets of elem
   }
 });
 
-test("150 benchmark instances match trying each count, whatever the subsets are called", () => {
-  for (let seed = 0; seed < 150; seed++) {
+test("benchmark instances match trying each count, whatever the subsets are called", () => {
+  for (let seed = 0; seed < share(150); seed++) {
     const instance = drawBenchmark(setCover, seed);
     const solution = solver.solve(instance);
     expectSound(setCover, instance, solution, coverByDeepening(instance.subsets));

@@ -7,6 +7,7 @@ import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { largestByTable, largestOfAll, meetInTheMiddle } from "./subset-methods.ts";
+import { share } from "../../../support/share.ts";
 
 const solver = subsetSum.solver as Solver<SubsetSumInstance, Subset>;
 
@@ -26,8 +27,8 @@ function renamed({ target, numbers, planted }: SubsetSumInstance, order: readonl
   return { target, numbers: moved, planted: planted.map((index) => order[index]!) };
 }
 
-test("1,500 instances of up to 12 numbers match every subset, with any budget", () => {
-  for (let seed = 0; seed < 1500; seed++) {
+test("instances of up to 12 numbers match every subset, with any budget", () => {
+  for (let seed = 0; seed < share(1500); seed++) {
     const instance = randomSubsetSum(seed);
     const optimum = largestOfAll(instance);
     expect(solver.solve(instance)).toMatchObject({ value: optimum, bound: optimum, proven: true });
@@ -39,8 +40,8 @@ test("1,500 instances of up to 12 numbers match every subset, with any budget", 
   }
 });
 
-test("1,000 benchmark instances match two halves that meet, whatever the numbers' order", () => {
-  for (let seed = 0; seed < 1000; seed++) {
+test("benchmark instances match two halves that meet, whatever the numbers' order", () => {
+  for (let seed = 0; seed < share(1000); seed++) {
     const instance = drawBenchmark(subsetSum, seed);
     const solution = solver.solve(instance);
     expectSound(subsetSum, instance, solution, meetInTheMiddle(instance));
@@ -53,7 +54,7 @@ test("1,000 benchmark instances match two halves that meet, whatever the numbers
 test("the table over all sums agrees, at every level and with larger numbers", () => {
   const larger = { ...levelOf(subsetSum, "benchmark"), numbers_min: 40, numbers_max: 60, value_max: 300 };
   for (const parameters of [...subsetSum.levels.map((level) => level.parameters), larger]) {
-    for (let seed = 0; seed < 100; seed++) {
+    for (let seed = 0; seed < share(100); seed++) {
       const instance = draw(subsetSum, parameters, seed + 5000);
       const solution = solver.solve(instance);
       expectSound(subsetSum, instance, solution, largestByTable(instance));
