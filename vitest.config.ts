@@ -27,7 +27,7 @@ export default defineConfig({
     // Tests of memory collect garbage before they measure.
     execArgv: ["--expose-gc"],
     setupFiles: ["test/cli/end-hosts.ts"],
-    globalSetup: ["test/support/shared-postgres-end.ts"],
+    globalSetup: ["test/support/shared-postgres-end.ts", "test/support/tested-program.ts"],
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "apart", include: APART } },

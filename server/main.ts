@@ -165,7 +165,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     registry,
     keyring,
     pools,
-    startWorkers: () => openWorkers(config, { warmUp: true, onError: warn("a worker thread failed") }),
+    startWorkers: () => openWorkers(config, { warmUp: !config.workersCold, onError: warn("a worker thread failed") }),
     opened,
     missingPorts: opened.missing,
     openStores: async () => {

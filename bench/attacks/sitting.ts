@@ -40,7 +40,7 @@ async function timed(client: GradusClient, task: Task, program: string): Promise
   return `${what} after ${took.toFixed(1)} s`;
 }
 
-await using server = await openServer({ sandboxConcurrency: "1" });
+await using server = await openServer({ sandbox: "embedded", sandboxConcurrency: "1" });
 const task = await server.client.reset({ environment: "code", source: "real", answerFormat: "answer_tag", seed: 1n });
 for (let round = 0; round < Number(options.rounds); round++) {
   for (const [name, program] of Object.entries(programs))

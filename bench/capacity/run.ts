@@ -24,7 +24,7 @@ import { makeGenerated } from "../../envs/instances.ts";
 import { environments } from "../../envs/registry.ts";
 import { startChatServer } from "../../test/support/chat-server.ts";
 import { says, verdict } from "../../test/support/judge.ts";
-import { startServer, temporaryFolder } from "../../test/support/server-process.ts";
+import { startFull, temporaryFolder } from "../../test/support/server-process.ts";
 import { machineText } from "../transport/report.ts";
 
 const { values: options } = parseArgs({
@@ -200,6 +200,8 @@ async function memoryOfRuns(client: GradusClient, pid: number, count: number) {
 await using judge = await startChatServer(() => says(verdict("A")));
 using folder = temporaryFolder();
 const flags = [
+  "--workers",
+  "1",
   "--judge-url",
   judge.url,
   "--judge-model",
@@ -209,7 +211,7 @@ const flags = [
   "--store",
   options.store,
 ];
-const server = await startServer(folder.path, ...flags);
+const server = await startFull(process.cwd(), process.env, folder.path, ...flags);
 const client = createClient(server.address);
 const idleMegabytes = rssBytes(server.pid) / 2 ** 20;
 const rows = [];

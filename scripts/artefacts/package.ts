@@ -7,63 +7,19 @@
  * node scripts/artefacts/package.ts [folder]
  * ```
  */
-import { build as bundle, type Metafile, type Plugin } from "esbuild";
+import { build as bundle, type Metafile } from "esbuild";
 import { execFileSync } from "node:child_process";
-import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import lock from "../../package-lock.json" with { type: "json" };
 import manifest from "../../package.json" with { type: "json" };
 import { environmentsDigest } from "../../server/rows/cache.ts";
 import type { Build } from "../../server/runtime/version.ts";
+import { bundleProgram } from "./bundle.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
-const SOURCES = "{envs,pictures,server,cli}/**/*.ts";
-/** Programs of the sandbox, rows of pools, migrations. */
-const READ_AT_RUN_TIME = "{envs,server}/**/*.{py,jsonl,sql}";
-
-/**
- * Not bundled: what server/transport/grpc/internals.ts reaches into the files of, and what reads files of its own. `pg` asks
- * for the last where it is installed, which it is not.
- */
-const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "piscina", "pg-native"];
-
 const PAGE_ENTRY = "page/src/main.tsx";
-
-/**
- * Returns a bundle's name in the one folder of all bundles, so that shared files lie as deep as the files that share
- * them.
- */
-const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
-
-/** Matches the module of a thread, e.g. `new URL("./worker.ts", import.meta.url)`. */
-const THREAD = /new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g;
-
-function threadModules(): readonly string[] {
-  return globSync(SOURCES, { cwd: repository }).flatMap((source) =>
-    [...readFileSync(join(repository, source), "utf8").matchAll(THREAD)].map(([, path = ""]) =>
-      join(dirname(source), path),
-    ),
-  );
-}
-
-/** A source that asks where it is gets told where it would be beside the bundle, as what it reads is. */
-const whereFilesAre: Plugin = {
-  name: "where files are",
-  setup(build) {
-    build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const source = relative(repository, path);
-      const text = readFileSync(path, "utf8");
-      if (source.startsWith("..") || !text.includes("import.meta.url")) return undefined;
-      const contents = text
-        .replaceAll(THREAD, (_, module: string) => {
-          return `new URL("./${outputOf(join(dirname(source), module))}.js", import.meta["url"])`;
-        })
-        .replaceAll("import.meta.url", `new URL("./${source}", import.meta["url"]).href`);
-      return { contents, loader: "ts" };
-    });
-  },
-};
 
 function commitOf(): string {
   try {
@@ -164,34 +120,8 @@ async function lay(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const dist = join(folder, "dist");
   const entries = { main: "cli/main.ts", health: "cli/health.ts", environment: "scripts/artefacts/environment.ts" };
-  const threads = Object.fromEntries(threadModules().map((module) => [outputOf(module), module]));
   const build: Build = { version: manifest.version, commit: commitOf(), environments: environmentsDigest() };
-  const { metafile } = await bundle({
-    absWorkingDir: repository,
-    entryPoints: { ...entries, ...threads },
-    outdir: dist,
-    bundle: true,
-    // Splitting lets a command load only the code that it needs.
-    splitting: true,
-    chunkNames: "[name]-[hash]",
-    format: "esm",
-    platform: "node",
-    target: "node24",
-    external: EXTERNAL,
-    plugins: [whereFilesAre],
-    define: { GRADUS_BUILD: JSON.stringify(build) },
-    // CommonJS libraries in the bundle need `require`.
-    banner: {
-      js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
-    },
-    // Stack traces name our files and lines; the text itself is in the repository.
-    sourcemap: true,
-    sourcesContent: false,
-    legalComments: "none",
-    logLevel: "warning",
-    metafile: true,
-  });
-  for (const file of globSync(READ_AT_RUN_TIME, { cwd: repository })) cpSync(join(repository, file), join(dist, file));
+  const metafile = await bundleProgram(dist, entries, build);
   cpSync(join(repository, "page/dist"), join(dist, "page/dist"), { recursive: true });
   for (const file of ["README.md", "CHANGELOG.md", "LICENSE", "cli/gradus", "cli/node-flags.json"])
     cpSync(join(repository, file), join(folder, file));

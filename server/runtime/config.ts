@@ -114,6 +114,8 @@ function assemble(values: OptionValues, env: Variables) {
     /** Number of server processes, which share its ports. */
     processes: values.processes,
     workers: values.workers,
+    /** Whether worker threads make no tasks before they take work. */
+    workersCold: values.workersCold,
     workerTimeLimitMs: values.workerTimeLimitMs,
     drainTimeoutMs: values.drainTimeoutMs,
     requestTimeoutMs: values.requestTimeoutMs,

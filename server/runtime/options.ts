@@ -172,6 +172,10 @@ export const configOptions = optionTable({
     range: [1, 256],
     defaultValue: Math.max(2, availableParallelism()),
   }),
+  workersCold: flag({
+    description:
+      "worker threads take work before they have made a task of each level: a start takes a third less CPU, and first tasks take longer; for servers that live for seconds, such as those of tests",
+  }),
   workerTimeLimitMs: integer({
     description:
       "maximum time for making one task after a worker begins it, in milliseconds; budgets end searches long before",

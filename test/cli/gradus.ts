@@ -2,14 +2,15 @@
 import { execFileSync, fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { ONE_WORKER } from "../support/server-process.ts";
+import { host as hostProgram, launcher } from "../support/program.ts";
+import { LIGHT_FLAGS } from "../support/server-process.ts";
 import type { Asked } from "./host.ts";
 
-export const launcher = resolve(import.meta.dirname, "../../cli/gradus");
+export { launcher };
 
 /** No command writes it. */
 const END_OF_COMMAND = "\0end of command\0";
@@ -72,7 +73,7 @@ function untilEnd(stream: Readable | null): Promise<string> {
  * process takes a third of a second and more. The launcher, signals and settings of Node want gradusAlone() or start().
  */
 export async function gradus(settings: Settings, ...args: readonly string[]): Promise<Ended> {
-  const host = idle.pop() ?? fork(join(import.meta.dirname, "host.ts"), { stdio: "pipe" });
+  const host = idle.pop() ?? fork(hostProgram, { stdio: "pipe", execArgv: [] });
   const code = new Promise<number | null>((done) => {
     host.once("message", (message) => done(message as number)).once("exit", done);
   });
@@ -108,7 +109,7 @@ export interface Serving {
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export async function startServing(settings: Settings, ...flags: readonly string[]): Promise<Serving> {
   const anyPorts = ["--port", "0", "--http-port", "0"];
-  const child = start(["serve", ...anyPorts, ...ONE_WORKER, "--log-format", "json", ...flags], settings);
+  const child = start(["serve", ...anyPorts, ...LIGHT_FLAGS, "--log-format", "json", ...flags], settings);
   const ended = new Promise<number | NodeJS.Signals | null>((done) =>
     child.once("exit", (code, signal) => done(code ?? signal)),
   );

@@ -12,7 +12,7 @@ import { smallRun as file, writerTo } from "./run-file.ts";
 const folder = temporaryFolder();
 let server: TestServer;
 beforeAll(async () => {
-  server = await openServer({ store: "memory" });
+  server = await openServer({ store: "memory", sandbox: "embedded" });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

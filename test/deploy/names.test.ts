@@ -60,7 +60,17 @@ beforeAll(async () => {
     `--tls-${end === "crt" ? "cert" : "key"}`,
     `test/server/transport/tls/server.${end}`,
   ]);
-  server = await startServer(folder.path, "--metrics-port", "0", ...nobody, ...teacher, ...mount, ...tls);
+  server = await startServer(
+    folder.path,
+    "--sandbox",
+    "embedded",
+    "--metrics-port",
+    "0",
+    ...nobody,
+    ...teacher,
+    ...mount,
+    ...tls,
+  );
   const ca = readFileSync("test/server/transport/tls/ca.crt");
   const client = createClient(server.address.replace("127.0.0.1", "localhost"), { tls: { ca } });
   const run = client.run("r");

@@ -46,7 +46,7 @@ beforeAll(async () => {
     writeFileSync(path, `${JSON.stringify(row)}\n`);
     return `${name}=${path}@train`;
   });
-  server = await openServer({ pool });
+  server = await openServer({ pool, sandbox: "embedded" });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

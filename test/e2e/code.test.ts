@@ -53,7 +53,7 @@ beforeAll(async () => {
       .map((row) => `${JSON.stringify(row)}\n`)
       .join(""),
   );
-  server = await openServer({ pool: [`rows=${path}@train`] });
+  server = await openServer({ pool: [`rows=${path}@train`], sandbox: "embedded" });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -49,7 +49,12 @@ test("a forgetting curriculum goes through all domains, and each has rewards, wi
   if (file.kind === "invalid") throw new Error(file.problems.join("\n"));
   const config = { ...file.file.config, promptsPerUpdate: PROMPTS, length: BigInt(UPDATES * PROMPTS) };
   await using judge = await startChatServer(fair);
-  await using server = await openServer({ store: "memory", judgeUrl: judge.url, judgeModel: "fair" });
+  await using server = await openServer({
+    store: "memory",
+    sandbox: "embedded",
+    judgeUrl: judge.url,
+    judgeModel: "fair",
+  });
   const run = server.client.run("all");
   await run.create(config);
   const open = await opener(server.dataDir);

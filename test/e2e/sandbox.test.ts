@@ -4,7 +4,11 @@ import { openServer } from "../support/in-process.ts";
 
 test.each([
   ["it is off", { sandbox: "off" }, "--sandbox is off"],
-  ["there is no Python", { python: "/no/python" }, "install Python 3.10 or newer, or say where it is with --python"],
+  [
+    "there is no Python",
+    { sandbox: "embedded", python: "/no/python" },
+    "install Python 3.10 or newer, or say where it is with --python",
+  ],
 ])("where %s", async (_name, flags, why) => {
   await using server = await openServer(flags);
   const { client } = server;
@@ -20,7 +24,7 @@ test.each([
 });
 
 test("a server with a sandbox counts what programs come to", async () => {
-  await using server = await openServer();
+  await using server = await openServer({ sandbox: "embedded" });
   const task = await server.client
     .reset({ environment: "code", source: "real", seed: 1n })
     .catch((error: unknown) => error);

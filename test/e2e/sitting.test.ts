@@ -13,7 +13,7 @@ beforeAll(async () => {
   const path = join(folder.path, "rows.jsonl");
   const row = { prompt: "Write a function seven() that returns 7.", tests: ["assert seven() == 7"], level: "easy" };
   writeFileSync(path, `${JSON.stringify(row)}\n`);
-  server = await openServer({ pool: [`rows=${path}@train`], sandboxConcurrency: "1" });
+  server = await openServer({ pool: [`rows=${path}@train`], sandbox: "embedded", sandboxConcurrency: "1" });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -79,6 +79,7 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
     judgeModel: "m",
     judgeConcurrency: "1",
     pool: [`rows=${path}@train`],
+    sandbox: "embedded",
   });
   const { environments, curriculum } = clientsOf(server.address);
   const call = "gradus.v1.EnvironmentService/Step";

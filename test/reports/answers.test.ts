@@ -87,7 +87,7 @@ describe("a server", () => {
   };
   beforeAll(async () => {
     const pool = Object.entries(ROWS).map(([name, row]) => `${name}=${fileOf(name, [row])}@train`);
-    server = await openServer({ pool });
+    server = await openServer({ pool, sandbox: "embedded" });
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();

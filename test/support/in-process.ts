@@ -3,7 +3,7 @@ import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
 import { serve, type Server } from "../../server/main.ts";
 import { readConfig } from "../../server/runtime/config.ts";
 import { openLog } from "../../server/runtime/logging.ts";
-import { temporaryFolder } from "./server-process.ts";
+import { LIGHT, temporaryFolder } from "./server-process.ts";
 
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;
@@ -14,13 +14,13 @@ export interface TestServer extends AsyncDisposable {
 }
 
 /**
- * Starts a server with one worker thread in a folder of its own. Flags are those of `gradus serve`, in camel case. With
- * `waits` it returns once all mounts are ready.
+ * Starts a server with one worker thread and no sandbox in a folder of its own. Flags are those of `gradus serve`, in
+ * camel case. With `waits` it returns once all mounts are ready.
  */
 export async function openServer(flags: Readonly<Record<string, unknown>> = {}, waits = true): Promise<TestServer> {
   const folder = temporaryFolder();
-  const own = { port: "0", httpPort: "0", workers: "1", dataDir: folder.path, logLevel: "silent" };
-  const read = readConfig({ ...own, ...flags }, {});
+  const own = { port: "0", httpPort: "0", dataDir: folder.path, logLevel: "silent" };
+  const read = readConfig({ ...own, ...LIGHT, ...flags }, {});
   if (read.kind === "invalid") throw new Error(read.message);
   const server = await serve(read.config, openLog(read.config));
   if (waits)

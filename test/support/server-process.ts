@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import nodeFlags from "../../cli/node-flags.json" with { type: "json" };
+import { main } from "./program.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
 
@@ -20,10 +21,11 @@ export interface ServerProcess {
 }
 
 /**
- * One worker thread, unless a test asks for more. Each thread loads the product and warms up, which is a sixth of a
- * start's cost, and tests start a hundred servers.
+ * Settings of servers that live for seconds, which halve the CPU of a start, in camel case. A test of the sandbox sets
+ * `sandbox` to "embedded".
  */
-export const ONE_WORKER = ["--workers", "1"] as const;
+export const LIGHT = { workers: "1", workersCold: true, sandbox: "off" } as const;
+export const LIGHT_FLAGS = ["--workers", "1", "--workers-cold", "--sandbox", "off"] as const;
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
@@ -40,22 +42,23 @@ export function startServerIn(
 }
 
 /** Starts a server in another folder. */
-export async function startServerFrom(
+export function startServerFrom(
   cwd: string,
   env: NodeJS.ProcessEnv,
   dataDir: string,
   ...flags: readonly string[]
 ): Promise<ServerProcess> {
-  const args = [
-    ...nodeFlags,
-    join(repository, "cli/main.ts"),
-    "serve",
-    "--port",
-    "0",
-    "--http-port",
-    "0",
-    ...ONE_WORKER,
-  ];
+  return startFull(cwd, env, dataDir, ...LIGHT_FLAGS, ...flags);
+}
+
+/** Starts a server with the sandbox and as many warm worker threads as an operator has. */
+export async function startFull(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  ...flags: readonly string[]
+): Promise<ServerProcess> {
+  const args = [...nodeFlags, main, "serve", "--port", "0", "--http-port", "0"];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd,
     env,
