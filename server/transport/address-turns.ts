@@ -23,14 +23,15 @@ export function createAddresses(longMs: number) {
     if (isOver) restsUntilMs.delete(address);
     return !isOver;
   };
+  const isAlone = (address: string): boolean =>
+    performance.now() - (latest.address === address ? before : latest).atMs > ALONE_MS;
   const work = (address: string, doWork: () => void): void => {
     const startMs = performance.now();
     doWork();
     const endMs = performance.now();
     if (latest.address === address) latest.atMs = endMs;
     else [latest, before] = [{ address, atMs: endMs }, latest];
-    const isAlone = endMs - before.atMs > ALONE_MS;
-    if (endMs - startMs > longMs && !isAlone) restsUntilMs.set(address, 2 * endMs - startMs);
+    if (endMs - startMs > longMs && !isAlone(address)) restsUntilMs.set(address, 2 * endMs - startMs);
   };
   return {
     /** Adds the next work of a connection. */
@@ -53,6 +54,8 @@ export function createAddresses(longMs: number) {
       return false;
     },
     rests,
+    /** Returns whether no other address has had work lately. */
+    isAlone,
     /** Does work of an address now. */
     work,
     /** Returns whether no work waits. */

@@ -7,8 +7,14 @@ import { fairQueue } from "../base/fair-queue.ts";
 import type { Turns } from "./connection-turns.ts";
 import type { ResetBudgets } from "./reset-budgets.ts";
 
-/** Longest time between two connections, in milliseconds, while calls wait for their turns. */
-const BETWEEN_MS = 10;
+/**
+ * Times between two connections, in milliseconds, while calls wait for their turns, or while other addresses call: what
+ * a new connection sends first may take tens of milliseconds. The next one waits until the event loop was idle for most
+ * of the time since the last one, but no longer than the second time.
+ */
+const BETWEEN_MS = { min: 5, max: 50 };
+/** Largest share of that time for which the event loop was busy. */
+const BUSY_MAX = 1 / 3;
 
 export interface Arrivals {
   /**
@@ -21,17 +27,24 @@ export interface Arrivals {
 export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConnect">): Arrivals {
   const queue = fairQueue<() => void>();
   let isWaiting = false;
-  let lastMs = 0;
+  let last = { atMs: -Infinity, use: performance.eventLoopUtilization() };
+  const isTooEarly = (): boolean => {
+    const sinceMs = performance.now() - last.atMs;
+    if (sinceMs < BETWEEN_MS.min || sinceMs > BETWEEN_MS.max) return sinceMs < BETWEEN_MS.min;
+    return performance.eventLoopUtilization(last.use).utilization > BUSY_MAX;
+  };
   const letIn = (): void => {
-    isWaiting = queue.waiting() > 0;
-    if (!isWaiting) return;
+    const address = queue.nextCaller();
+    isWaiting = address !== undefined;
+    if (address === undefined) return;
+    if (isTooEarly() && !(turns.isIdle() && turns.isAlone(address))) return void setTimeout(letIn, BETWEEN_MS.min);
     setImmediate(letIn);
-    if (!turns.isIdle() && performance.now() - lastMs < BETWEEN_MS) return;
-    lastMs = performance.now();
+    last = { atMs: performance.now(), use: performance.eventLoopUtilization() };
     queue.next()?.();
   };
   const arrive = (socket: Socket, enter: () => void): void => {
     const { remoteAddress = "" } = socket;
+    if (!resets.mayConnect(socket)) return void socket.destroy();
     const begin = (): void => {
       queue.charge(remoteAddress, 1);
       if (socket.destroyed) return;

@@ -36,6 +36,8 @@ export interface Turns {
   (of: object): Connection;
   /** Returns whether no work waits. */
   isIdle(): boolean;
+  /** Returns whether no other address has had work lately. */
+  isAlone(address: string): boolean;
 }
 
 export function createTurns(roundMs = ROUND_MS): Turns {
@@ -100,7 +102,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     known.set(of, connection);
     return connection;
   };
-  return Object.assign(connectionOf, { isIdle: addresses.isIdle });
+  return Object.assign(connectionOf, { isIdle: addresses.isIdle, isAlone: addresses.isAlone });
 }
 
 /** Returns the address of a socket or a session. Reading the socket of a destroyed session throws. */
