@@ -34,43 +34,34 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 /** Maximum depth, in bits, of a constant that the usual precision can hold. */
 const DEPTH_MAX = 40;
 
-function compareConstants(gold: Node, answer: Node, state: State, isApproximate: boolean): Comparison {
-  const scope = scopeOf(state, BITS.constant, false);
+/** Compares constants with `bits` binary digits, and again with as many as their powers need if they are too close. */
+function compareConstants(
+  gold: Node,
+  answer: Node,
+  state: State,
+  isApproximate: boolean,
+  bits: number = BITS.constant,
+): Comparison {
+  const scope = scopeOf(state, bits, false);
   const [left, right] = [evaluate(gold, scope), evaluate(answer, scope)];
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
   const found = order(left, right, scope);
+  const isFirst = bits === BITS.constant;
   if (found === "equal") return EQUAL;
-  if (found === "near" || found === "unclear") {
-    const depth = Math.max(depthOf(gold, scope), depthOf(answer, scope));
-    const isSure = found === "near" && depth <= DEPTH_MAX && !isTiny(left, right, scope);
-    return isSure ? EQUAL : compareClose(gold, answer, depth, state);
+  if (found !== "near" && found !== "unclear") {
+    const isRounded = isFirst && roundsTo(gold, answer, left, right, scope, isApproximate);
+    return isRounded ? EQUAL : different("its value differs");
   }
-  if (roundsTo(gold, answer, left, right, scope, isApproximate)) return EQUAL;
-  return different("its value differs");
+  const depth = Math.max(...[gold, answer].map((node) => depthOf(node, scopeOf(state, BITS.constant, false))));
+  const wanted = BITS.constant + 64 + depth;
+  const isEnough = isFirst ? depth <= DEPTH_MAX && !isTiny(left, right, scope) : wanted <= BITS.most;
+  if (found === "near" && isEnough) return EQUAL;
+  if (!isFirst) return undecided("its value is too close to the expected one to tell them apart");
+  const more = Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted)));
+  return compareConstants(gold, answer, state, isApproximate, more);
 }
 
 function noValue({ budget }: State, isAnswers: boolean): Comparison {
   if (budget.left < 0) return undecided("it takes too many steps to compare");
   return undecided(`${isAnswers ? "it" : "the expected answer"} has no value that can be worked out`);
-}
-
-/** Compares again with more binary digits, as many as the powers in the expressions need. */
-function compareClose(gold: Node, answer: Node, depth: number, state: State): Comparison {
-  const wanted = BITS.constant + 64 + depth;
-  const scope = scopeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false);
-  const [left, right] = [evaluate(gold, scope), evaluate(answer, scope)];
-  if (left === undefined || right === undefined) return noValue(state, right === undefined);
-  switch (order(left, right, scope)) {
-    case "equal":
-      return EQUAL;
-    case "near":
-      if (wanted <= BITS.most) return EQUAL;
-      return undecided("its powers are too large or too small to tell them from the expected ones");
-    case "unclear":
-      return undecided("its value is too close to the expected one to tell them apart");
-    case "less":
-    case "greater":
-    case "apart":
-      return different("its value differs");
-  }
 }
