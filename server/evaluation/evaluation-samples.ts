@@ -143,7 +143,7 @@ async function meantOf(
     : ofTask.filter((sample) => isMeant(filter, sample.completion, resultOf(sample)));
   if (meant.length === 0) return ok([]);
   const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
-  if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+  if (task === undefined) throw new Error(`bug: task ${ordinal} has samples, but was never made`);
   if (category !== "" && task.category !== category) return ok([]);
   if (instanceHash !== "" && task.key.hash !== instanceHash) return ok([]);
   const parts = await shown(context, open, [task]);

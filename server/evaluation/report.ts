@@ -321,7 +321,7 @@ export async function makeReport({ store, tasks }: Context, open: OpenEvaluation
   const madeOf = new Map(made.map((task) => [task.ordinal, task]));
   const scored = [...byTask].map(([ordinal, samples]): ScoredTask => {
     const task = madeOf.get(ordinal);
-    if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+    if (task === undefined) throw new Error(`bug: task ${ordinal} has samples, but was never made`);
     const { category, inEverySplit, heuristic } = task;
     return {
       ordinal,

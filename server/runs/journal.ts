@@ -75,7 +75,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
     state = trim(untrimmed);
   };
   decided.forEach(write);
-  if (state === undefined) throw new Error("bug: a change has no event");
+  if (state === undefined) throw new Error("bug: the change that creates a run has no event");
   const more = following?.(state) ?? [];
   more.forEach(write);
   const events = [...decided, ...more];

@@ -48,7 +48,8 @@ function drawn<Spec>(state: RunState<Spec, Key>, seed: number) {
   const plan = planDraw(state);
   if (plan.kind !== "plan") throw new Error(plan.message);
   const filled = fillSlots<Key>(plan, (arm, ordinal) => ({ kind: "task", key: keyOf(seed, arm, ordinal) }));
-  if (filled.kind !== "filled") throw new Error(`arm ${JSON.stringify(filled)} gave no task`);
+  if (filled.kind !== "filled")
+    throw new Error(`the simulation could not fill an update batch: ${JSON.stringify(filled)}`);
   const event: RunEvent<Spec, Key> = drawnEvent(plan, filled.tasks, 0);
   return { state: apply(state, event), probabilities: plan.probabilities };
 }

@@ -38,7 +38,8 @@ export function evaluationToWire(
   { tasks, config, arm: index, round, incarnation, epoch }: EvaluationBatch<TaskSpec, TaskKey>,
 ): Promise<Task[]> {
   const arm = config.evaluationArms[index];
-  if (arm === undefined) throw new Error(`a task is of evaluation arm ${index} of ${config.evaluationArms.length}`);
+  if (arm === undefined)
+    throw new Error(`bug: a task is of evaluation arm ${index}, but the run has only ${config.evaluationArms.length}`);
   const { id: armId, spec, numGenerations } = arm;
   const token = { runId, incarnation, arm: index, evaluationRound: round, feedback: true, numGenerations };
   const place = { ...token, armId, epoch, batch: 0, probability: 0 };

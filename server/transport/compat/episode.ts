@@ -45,7 +45,7 @@ export async function begin(handlers: Handlers, choice: Choice, context: Context
   const { sampleIndex } = choice;
   if (choice.kind === "seed") {
     const { task } = await handlers.reset(choice.request, context);
-    if (task === undefined) throw new Error("a reset without a task");
+    if (task === undefined) throw new Error("bug: Reset answered without a task");
     return { task, sampleIndex, next: undefined };
   }
   const { runId } = choice.request;
@@ -88,7 +88,7 @@ export async function step(
 ): Promise<Stepped> {
   const request = create(StepRequestSchema, { taskId, groupId, sampleIndex, ...written });
   const { outcome } = await handlers.step(request, context);
-  if (outcome === undefined) throw new Error("a step without an outcome");
+  if (outcome === undefined) throw new Error("bug: Step answered without an outcome");
   const { result } = outcome;
   if (result.case !== "score") throw unscored(result.value);
   return {
