@@ -62,7 +62,18 @@ interface Serving extends AsyncDisposable {
 }
 
 async function serve(command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<Serving> {
-  const flags = ["serve", "--port", "0", "--http-port", "0", "--log-format", "json"];
+  const flags = [
+    "serve",
+    "--port",
+    "0",
+    "--http-port",
+    "0",
+    "--workers",
+    "1",
+    "--workers-cold",
+    "--log-format",
+    "json",
+  ];
   const child = spawn(command, [...args, ...flags], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   const ports = await new Promise<{ grpcPort: number; httpPort: number }>((done, fail) => {

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { suiteDefinitions } from "../../server/evaluation/shipped-suites.ts";
 import { type ChatServer, middlingAnswer, startChatServer } from "../support/chat-server.ts";
+import { launcher } from "../support/program.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -29,7 +30,6 @@ afterAll(async () => {
 });
 
 function here(command: string): string {
-  const launcher = join(repository, "cli/gradus");
   return command
     .replaceAll("npx gradus", launcher)
     .replaceAll("http://localhost:8000/v1", model.url)

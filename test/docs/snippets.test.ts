@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTokens } from "../../server/runtime/tokens.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
+import { launcher } from "../support/program.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -144,11 +145,9 @@ test.each(inLanguage("ts"))("$where (ts) runs", async ({ where, text }) => {
  * Replaces npx by the program that it starts, because npm takes longer to start than most commands to run. `npx` itself
  * runs the first snippet.
  */
-const { bin } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { bin: { gradus: string } };
-const gradus = join(repository, bin.gradus);
 let isFirst = true;
 function started(command: string): string {
-  const given = isFirst ? command : command.replaceAll(/\bnpx gradus\b/g, gradus);
+  const given = isFirst ? command : command.replaceAll(/\bnpx gradus\b/g, launcher);
   if (command.startsWith("npx")) isFirst = false;
   return given;
 }

@@ -83,6 +83,6 @@ describe.each([
         if (cut.bound > cut.value) open++;
       }
     }
-    expect(open).toBeGreaterThan(1000);
+    expect(open).toBeGreaterThan(share(2000));
   });
 });

@@ -7,13 +7,12 @@ import type { Coloring } from "../../../../envs/np/coloring/verify.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { chromaticNumber, largestMaximalClique } from "../graph-methods.ts";
-import { share } from "../../../support/share.ts";
 
 const solver = coloring.solver as Solver<Graph, Coloring>;
 
 test("graphs of up to 12 vertices match every colouring, with any budget", () => {
   let aboveClique = 0;
-  for (let seed = 0; seed < share(1500); seed++) {
+  for (let seed = 0; seed < 1500; seed++) {
     const graph = randomGraph(12, seed);
     const optimum = chromaticNumber(graph);
     if (optimum > largestMaximalClique(graph)) aboveClique++;
@@ -30,7 +29,7 @@ test("graphs of up to 12 vertices match every colouring, with any budget", () =>
 /** Random graphs need more colours than their largest clique has vertices: the search must prove that. */
 test("random graphs of 16 to 20 vertices match every colouring, whatever the vertices are called", () => {
   let aboveClique = 0;
-  for (let seed = 0; seed < share(200); seed++) {
+  for (let seed = 0; seed < 200; seed++) {
     const rng = rngFor("random", seed);
     const graph = emptyGraph(rng.int(16, 20));
     joinRandomly(graph, 0.35 + 0.4 * rng.float(), rng);
@@ -48,7 +47,7 @@ test("random graphs of 16 to 20 vertices match every colouring, whatever the ver
 
 /** No colouring has fewer colours than a clique has vertices: the list of all cliques proves the optimum on its own. */
 test("benchmark graphs take as many colours as their largest clique, whatever the vertices are called", () => {
-  for (let seed = 0; seed < share(200); seed++) {
+  for (let seed = 0; seed < 200; seed++) {
     const graph = drawBenchmark(coloring, seed);
     const solution = solver.solve(graph);
     expectSound(coloring, graph, solution, largestMaximalClique(graph));
@@ -61,7 +60,7 @@ test("benchmark graphs take as many colours as their largest clique, whatever th
 });
 
 test("labels are 1, 2, …, each first used after all smaller ones", () => {
-  for (let seed = 0; seed < share(100); seed++) {
+  for (let seed = 0; seed < 100; seed++) {
     const { answer, value } = solver.solve(randomGraph(20, seed));
     expect([...new Set(answer)]).toEqual(Array.from({ length: value }, (_, i) => i + 1));
   }

@@ -160,5 +160,5 @@ test("separators that anyone can check prove nearly every benchmark task", () =>
     expect(Math.max(...bounds)).toBeGreaterThanOrEqual(value);
     if (Math.max(...bounds) === value) certified++;
   }
-  expect(certified).toBeGreaterThanOrEqual(190);
+  expect(certified).toBeGreaterThanOrEqual(0.95 * share(200));
 });
