@@ -1,6 +1,6 @@
 /** Advantages of a group's samples, and the outcome of a closed group from which signals are computed. */
 
-/** Sums of the rewards of some samples. */
+/** Sums over some of the rewards, e.g. those of one group or of an arm's recent groups. */
 export interface RewardSums {
   /** Number of rewards. */
   readonly count: number;
@@ -9,48 +9,55 @@ export interface RewardSums {
   readonly solved: number | null;
 }
 
-/** Values from which signals are computed. */
+/** Result of a closed group. A policy's learning signals are computed from it. */
 export interface GroupOutcome extends RewardSums {
-  /** Sum of the qualities of the answers, each in [0, 1]. Undefined: equal to the number of solved samples. */
+  /**
+   * Sum over the samples of their answers' quality, each in [0, 1]. Undefined: it equals the number of solved samples.
+   */
   readonly quality: number | undefined;
   /**
-   * Means of the facts that the policy reads, by name, each over the samples that have the fact. Unset: no sample has
-   * any.
+   * Means by name of the extra score values that the policy reads, e.g. "improvement". Each is taken over the samples that
+   * have the value. Unset: no sample has any.
    */
   readonly facts?: Readonly<Record<string, number>> | undefined;
   /** Population standard deviation of the rewards. Null: not known. */
   readonly deviation: number | null;
   /**
-   * (1/K) Σ|A_k|, where A_k are the RLOO or the reported advantages. Null: there is none, because it takes two rewards.
+   * Mean of |A_k| over the K samples, where A_k is a sample's RLOO advantage or the reported one. Null: fewer than two
+   * rewards, or no reported advantages.
    */
   readonly advantage: number | null;
 }
 
-/** Smallest and largest reward of a scheme. */
+/** Smallest and largest reward that a reward scheme can give. */
 export interface RewardRange {
   readonly min: number;
   readonly max: number;
 }
 
-// Advantages of one group. Rewards are in order of sample_index, so sums do not depend on the order of arrival. Rewards
-// are taken relative to the first one, so that equal rewards have advantages of exactly 0.
+// Computes the advantages of one group. Rewards are in order of sample_index, so sums do not depend on the order of
+// arrival. The first reward is subtracted from all, so that equal rewards have advantages of exactly 0.
 
 /**
- * Rewards relative to the first one, with their sum, mean and population standard deviation. All are 0 without rewards.
+ * Rewards minus the first reward, with the sum of these differences, and the mean and population standard deviation.
+ * All are 0 if there are no rewards.
  */
 type Moments = ReturnType<typeof momentsOf>;
 
-/** Numbers that differ by less than this share of a scheme's range are equal: only rounding separates them. */
+/**
+ * Rewards are treated as equal if they differ by less than this share of their scheme's range. Rounding can cause such
+ * differences.
+ */
 const SPREAD_MIN = 1e-9;
 
 /**
- * Returns whether numbers are equal except for rounding. Without a range only identical numbers are equal, and it
- * returns false.
+ * Returns whether the numbers differ at most by rounding. Without a range it returns false, so that only identical
+ * numbers count as equal.
  */
 function areAlike(numbers: readonly number[], range: RewardRange | undefined): boolean {
   if (range === undefined) return false;
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)];
-  // A scheme with a single reward has no range, so its size is the measure of rounding.
+  // If the scheme has only one possible reward, its range is 0, and the size of that reward is used instead.
   const span = range.max - range.min || Math.abs(range.max);
   return greatest - least < SPREAD_MIN * span;
 }
@@ -76,16 +83,19 @@ function grpoOf({ shifted, mean, std }: Moments): readonly number[] {
 }
 
 /**
- * Returns the advantages of rewards. Rewards that are equal except for rounding, by the range of their scheme, have
- * advantages and a deviation of 0.
+ * Returns the advantages of one group's rewards. If the rewards differ only by rounding, all advantages and the
+ * deviation are 0.
  */
 export function advantagesOf(rewards: readonly number[], range: RewardRange) {
   const moments = momentsOf(rewards, range);
   const { mean, std } = moments;
   return {
-    /** Each reward minus the mean of the others (ADSC equation 3). All 0 for fewer than two rewards. */
+    /**
+     * RLOO advantages: each reward minus the mean of the group's other rewards (ADSC equation 3). All 0 for fewer than
+     * two rewards.
+     */
     rloo: rlooOf(moments),
-    /** (r − mean) / std. All 0 if std is 0. */
+    /** GRPO advantages: (reward − mean) / std. All 0 if std is 0. */
     grpo: grpoOf(moments),
     /** Mean and population standard deviation of the rewards, as in GRPO. Both are 0 without rewards. */
     mean: mean + (rewards[0] ?? 0),
@@ -98,8 +108,8 @@ function meanAbsolute(advantages: readonly number[]): number {
 }
 
 /**
- * Returns the outcome of rewards. They are in order of sample_index, so that sums are identical however they arrived.
- * Without a range, as in runs of older servers, rewards that differ only by rounding count as different.
+ * Returns the outcome of a group with these rewards, in order of sample_index. Without a range, as in runs of older
+ * servers, rewards that differ only by rounding count as different.
  */
 export function outcomeOf(
   rewards: readonly number[],
@@ -118,7 +128,7 @@ export function outcomeOf(
   };
 }
 
-/** Returns means by name, each over the samples that have it. Undefined: no sample has any. */
+/** Returns the mean of each named value over the samples that have it. Undefined: no sample has any. */
 export function meanFacts(
   samples: readonly (Readonly<Record<string, number>> | undefined)[],
 ): Readonly<Record<string, number>> | undefined {
@@ -133,8 +143,8 @@ export function meanFacts(
 }
 
 /**
- * Returns the outcome from advantages that the trainer computed. Empty: the group gives no signal. `rewardMean` is null
- * if it is not known.
+ * Returns the outcome of a group whose advantages the trainer computed. An empty list means that the group gives no
+ * signal. `rewardMean` is null if it is not known.
  */
 export function reportedOutcome(
   advantages: readonly number[],

@@ -1,4 +1,4 @@
-/** Changes of a run's shape and of its policy, and the policy state that results. */
+/** Applies changes of a run's arms, sizes or policy to its state, and makes the policy's state fit them. */
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { Reshaped } from "./events.ts";
@@ -16,7 +16,10 @@ export const freshCounters: ArmCounters = Object.freeze({
   folded: nothingTallied,
 });
 
-/** Returns the state with a new shape. Existing arms keep their indices, and new arms follow. */
+/**
+ * Returns the state after a change of arms, sizes or policy. Existing arms keep their indices, and new arms come after
+ * them.
+ */
 export function reshaped<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { config, policy }: Reshaped<Spec>,
@@ -53,7 +56,10 @@ export function policyUpdated<Spec, Key extends InstanceKey>(
   return { ...next, advancedTo: Math.min(state.advancedTo, placeOf(next)) };
 }
 
-/** Returns the place of a run's policy in its schedule, if Advance can move it. For other policies 0. */
+/**
+ * Returns how far Advance has moved the policy in its schedule, e.g. its stage. 0 for policies that Advance cannot
+ * move.
+ */
 export function placeOf(state: RunState): number {
   const { policy, policyState } = state;
   return definitionOf(policy).place?.(policy.config, policyState, progressOf(state)) ?? 0;

@@ -71,7 +71,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
   };
 }
 
-/** Marks closed groups as folded in. */
+/** Marks closed groups that a draw has used to update the policy. Only runs with an unbounded lag need the marks. */
 function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
   if (fold.kind === "through" || fold.ranges.length === 0) return batches;
   const marked = (cursor: number): boolean => fold.ranges.some(([first, last]) => first <= cursor && cursor <= last);
@@ -103,7 +103,7 @@ function drawnBatch<Key extends InstanceKey>(
   return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
 }
 
-/** Returns the value that a policy gives each arm. 0 for policies that have no values. */
+/** Returns the policy's estimate of each arm, e.g. its expected signal. 0 for policies that have none. */
 export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
   return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
@@ -161,8 +161,8 @@ function reported<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Applies new rows of a pool. Arms that choose their rows get all places at once, and rounds of evaluation stop waiting
- * for rows that are gone.
+ * Applies a change of the rows in a pool. Arms that choose their rows by pass rate get a table entry for each row.
+ * Evaluation rounds stop waiting for rows that are gone.
  */
 function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: RowsSeen): RunState<Spec, Key> {
   const lists = withRowsSeen(state, event, event.lists);
@@ -195,12 +195,12 @@ function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, eve
   return event.reason === "" ? seen : withHistoryEntry(seen);
 }
 
-/** Returns the state after a change that has a history entry of its own. */
+/** Returns the state after a change that gets an entry in the run's history. */
 function withHistoryEntry<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   return { ...state, nextSeq: state.nextSeq + 1 };
 }
 
-/** Returns the next state, before old batches are dropped. */
+/** Returns the state after an event, before `trim` drops old batches. */
 function reduce<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   event: Change<Spec, Key>,
@@ -259,11 +259,14 @@ function isSpent(state: RunState, batch: Batch): boolean {
   return batch.groups.every((group) => group.kind === "closed" && group.folded);
 }
 
-/** Drops the oldest batches that are closed and folded in, beyond the number to keep. */
+/**
+ * Drops the oldest batches that are closed and already used by the policy. The newest tasks are kept, as many as
+ * `tasksKept` says.
+ */
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const { batches, config } = state;
   const kept = tasksKept(config);
-  // Almost always nothing is due, and the oldest batch alone shows that.
+  // Usually too few tasks are held for any batch to be dropped. The oldest batch's cursor shows that.
   if (batches.length === 0 || state.cursor - (batches[0] as Batch).cursor <= kept) return state;
   const spent = batches.filter((batch) => isSpent(state, batch));
   const dropped = new Set<Batch>();
@@ -277,8 +280,8 @@ export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>):
 }
 
 /**
- * Returns the state after an event. It still holds all batches that the event changed, so that the history can be
- * written.
+ * Returns the state after an event, with old batches still in it. The history is written from this state, and `trim`
+ * then drops them.
  */
 export function applyUntrimmed<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
@@ -293,7 +296,7 @@ export function applyUntrimmed<Spec, Key extends InstanceKey>(
   return { ...next(), version: (state?.version ?? 0) + 1 };
 }
 
-/** Returns the state after an event. The first event of a journal is applied to undefined. */
+/** Returns the state after an event. A journal's first event is applied to `undefined`. */
 export function apply<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
   event: RunEvent<Spec, Key>,

@@ -10,18 +10,21 @@ export type SampleResult =
       readonly kind: "reward";
       readonly reward: number;
       readonly solved: boolean;
-      /** Quality of the answer, in [0, 1]. Unset: 1 if it is solved, else 0. */
+      /** Quality of the answer, in [0, 1]. Unset: 1 for a solved sample, else 0. */
       readonly quality?: number;
-      /** Values that the run's policy reads beside the reward (PolicyDefinition.reads), by name. Unset: none. */
+      /** Extra values of the score that the run's policy reads (PolicyDefinition.reads), by name. Unset: none. */
       readonly facts?: Readonly<Record<string, number>>;
-      /** Version of the policy that wrote the completion. Unset: not known. */
+      /** Version of the trained model that wrote the completion. Unset: not known. */
       readonly policyVersion?: number;
       /**
-       * Violation of a malformed answer: first the scorer's text, then the form in which a run records it
-       * (malformed-samples.ts). Unset: the answer was read.
+       * Format error of an answer that could not be read: first the scorer's text, then the short form that a run
+       * records (malformed-samples.ts). Unset: the answer was read.
        */
       readonly malformed?: string | number;
-      /** Scan from which contrast pairs are made. Unset: the scheme does not scan, or nothing is known. */
+      /**
+       * Position of the first right answer in the completion, for making contrast pairs. Unset: the reward scheme does
+       * not search for it, or it is not known.
+       */
       readonly scan?: SampleScan;
     }
   | { readonly kind: "terminal"; readonly reason: string };
@@ -29,33 +32,39 @@ export type SampleResult =
 /** Scan of a completion for its first right answer. Positions and lengths count code points. */
 export interface SampleScan {
   readonly length: number;
-  /** Position after the first right answer. Null: there is none. */
+  /** Position just after the first right answer. Null: no right answer was found. */
   readonly commitEnd: number | null;
   /** Whether the completion goes on after that answer. */
   readonly goesOn: boolean;
 }
 
 /**
- * First results of samples of one group, as lists of equal length. Objects for each sample would take too much memory.
+ * Results of samples of one group, as parallel lists: entry i of each list belongs to one sample. Objects for each
+ * sample would take too much memory.
  */
 export interface GroupResults {
   readonly cursor: number;
-  /** Sample indices. */
+  /** Indices of the samples within the group, from 0. */
   readonly indices: readonly number[];
-  /** Digests of the completions. They tell a retry from another completion. */
+  /**
+   * Digests of the completions' texts. A result that is sent again has the same digest, and another completion has
+   * another.
+   */
   readonly digests: readonly string[];
   readonly results: readonly SampleResult[];
 }
 
-/** Results of a task's samples, by sample index. */
+/** Results of all samples of one task. Position i holds sample i, or null if it has not arrived. */
 export interface TaskSamples {
   readonly digests: readonly (string | null)[];
   readonly results: readonly (SampleResult | null)[];
 }
 
-/** Task of an update batch, with its position in the run and the choice of its instance. */
+/** Task drawn for an update batch, with its position in the run and the problem instance chosen for it. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
-  /** Cursor. Together with the run's incarnation it names the group. */
+  /**
+   * Position of the task in the run, from 0. The cursor and the run's incarnation together identify the task's group.
+   */
   readonly cursor: number;
   /** Index of the arm in the configuration. */
   readonly arm: number;
@@ -65,20 +74,20 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   readonly row?: number;
   /** Whether the run had issued the instance before. */
   readonly repeat: boolean;
-  /** Key that the TaskSource gave. */
+  /** Key that the TaskSource gave for the instance. */
   readonly key: Key;
 }
 
-/** A task as it is handed out. Its cursor and the incarnation name its group. */
+/** Task in the form that clients receive. Its cursor and incarnation identify its group. */
 export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
   readonly incarnation: string;
-  /** Epoch of the run. */
+  /** Epoch of the run: it grows by one with each import. */
   readonly epoch: number;
   /** Index of the update batch. */
   readonly batch: number;
-  /** Probability of the task's arm in that draw. */
+  /** Probability with which the draw chose the task's arm. */
   readonly probability: number;
-  /** Number of completions that its group waits for. */
+  /** Number of completions to sample for the task. Its group closes when all have results. */
   readonly numGenerations: number;
 }
 
@@ -86,11 +95,14 @@ interface GroupBase<Key extends InstanceKey> {
   readonly task: DrawnTask<Key>;
   /** Time at which the task was first handed out. Null: not yet. */
   readonly handedOutAtMs: number | null;
-  /** Digests of the completions with a result, by sample index. They tell a retry from another completion. */
+  /**
+   * Digests of the completions' texts, by sample index. Null: no result yet. A result that is sent again has the same
+   * digest.
+   */
   readonly digests: readonly (string | null)[];
 }
 
-/** The group of a task, while some of its completions have no result. */
+/** Completions of one task, some of which still have no result. */
 export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "open";
   /** Results by sample index. Null: none yet. */
@@ -105,7 +117,7 @@ export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends Grou
   /** Results by sample index. Empty if the group's advantages were reported. */
   readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
-  /** Whether a draw has folded the group in. Used only under an unbounded lag. */
+  /** Whether a draw has used the group to update the policy. Set only in runs with an unbounded lag. */
   readonly folded: boolean;
 }
 
@@ -115,62 +127,66 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly index: number;
   /** Cursor of the batch's first task. */
   readonly cursor: number;
-  /** Position of the batch in the history. */
+  /** Position of the batch's record in the run's history. */
   readonly seq: number;
-  /** Epoch of the run at the time of the draw. */
+  /** Epoch of the run when the batch was drawn. */
   readonly epoch: number;
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
-  /** Numbers that the history holds of the draw before. Null: the history holds this draw's numbers whole. */
+  /**
+   * Numbers by arm that the history recorded for the previous draw. This draw's record holds changes from them. Null:
+   * this draw's record holds all numbers.
+   */
   readonly toldBefore: RecordedNumbers | null;
-  /** Completions of each prompt. */
+  /** Number of completions of each prompt. */
   readonly numGenerations: number;
-  /** Groups of the tasks that may be handed out, in cursor order from the batch's cursor on. */
+  /** Groups whose tasks may be handed out. They have successive cursors, beginning with the batch's cursor. */
   readonly groups: readonly Group<Key>[];
-  /** Number of tasks to train on. A trainer makes one update from as many groups. */
+  /** Number of groups that the trainer uses for one update. */
   readonly prompts: number;
   /**
-   * Reserve tasks, next in cursor order (dynamic sampling). For each useless group the first of them becomes a group.
-   * Once no group is open, those that are left are skipped.
+   * Spare tasks for dynamic sampling; their cursors follow those of `groups`. Each useless group releases the first
+   * spare task as a new group. When no group is open, the remaining spare tasks are skipped.
    */
   readonly reserve: readonly DrawnTask<Key>[];
   /** Number of groups that are open. */
   readonly open: number;
 }
 
-/** Returns the cursor after a batch's tasks, its reserve included. */
+/** Returns the cursor after the batch's last task. Reserve tasks count. */
 export function batchEnd({ cursor, groups, reserve }: Batch): number {
   return cursor + groups.length + reserve.length;
 }
 
 /**
- * Returns whether a closed group is useless to an update (DAPO 3.2): its samples are alike, or too few of them have a
- * reward.
+ * Returns whether an update learns nothing from a closed group (DAPO 3.2): all its samples have the same outcome, or
+ * fewer than two have a reward.
  */
 export function isUseless({ outcome }: Pick<ClosedGroup, "outcome">, alike: DynamicSampling["alike"]): boolean {
   const { count, solved, deviation, advantage } = outcome;
   if (alike === "solved") return count < 2 || solved === 0 || solved === count;
-  // Reported groups have advantages only.
+  // If the trainer reported advantages, rewards are not known, so the advantages decide.
   return deviation === null || count === 0 ? !advantage : count < 2 || deviation === 0;
 }
 
 /**
- * Returns how many closed groups of a batch are useful to an update. Without dynamic sampling groups with different
- * rewards are useful.
+ * Returns the number of closed groups from which an update can learn. Without dynamic sampling these are the groups
+ * whose rewards differ.
  */
 export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig): number {
   const alike = dynamicSampling?.alike ?? "rewards";
   return groups.filter((group) => group.kind === "closed" && !isUseless(group, alike)).length;
 }
 
-// Samples of a task, in two forms: lists of the samples that have arrived, and a list of all samples by index.
+// A task's samples have two forms: lists of only the samples that have arrived, and lists with a position for every
+// sample.
 
 const blanks = new Map<number, TaskSamples>();
 
 /**
- * Returns the samples of a task of which none has arrived. All tasks of one size share one value, because a run may
- * have a million open samples.
+ * Returns the samples of a task when none has arrived. All tasks with the same number of samples share one object,
+ * because a run may have a million open samples.
  */
 export function blankSamples(numGenerations: number): TaskSamples {
   const known = blanks.get(numGenerations);
@@ -186,7 +202,7 @@ export function withSamples(
   { indices, digests, results }: Omit<GroupResults, "cursor">,
 ): TaskSamples {
   if (indices.length === 0) return { digests: before.digests, results: before.results };
-  // Almost always a whole group arrives at once.
+  // Usually all samples of a group arrive at once.
   if (indices.length === before.results.length && isInOrder(indices))
     return { digests: [...digests], results: [...results] };
   const next = { digests: [...before.digests], results: [...before.results] };
@@ -204,12 +220,12 @@ function isInOrder(indices: readonly number[]): boolean {
   return true;
 }
 
-/** Maximum number of different results of a group that its other results are compared with. */
+/** Maximum number of different results per group that are searched for an equal result to share. */
 const DIFFERENT_MAX = 4;
 
 /**
- * Returns results of which equal ones are one object. A run keeps those of closed groups for long, and most samples of a group
- * have the same result.
+ * Returns the results with equal ones replaced by one shared object. Runs keep closed groups for long, and most samples
+ * of a group have equal results, so this saves memory.
  */
 export function shared(results: TaskSamples["results"]): TaskSamples["results"] {
   const different: SampleResult[] = [];

@@ -1,53 +1,55 @@
 /**
- * Numbers by arm that are recorded with each draw. In a run of many arms a draw changes few of them, so only changes
- * are written. The first draw of each window is whole, and the others hold the differences from the draw before.
+ * Compresses numbers by arm that the history records with each draw, such as probabilities. A draw of a run with many
+ * arms changes few of them. So every 64th draw records all numbers, and the others record changes from the previous
+ * draw.
  */
-/** Maximum number of arms whose numbers are always written whole: half a kilobyte. */
+/** Runs with at most this many arms always record all numbers: at most half a kilobyte. */
 const FEW = 64;
 
-/** One draw in this many is whole, so that a reader of the middle of a history need not go far back. */
+/** Every 64th draw records all numbers, so that a reader who starts in the middle of a history need not go far back. */
 const WINDOW = 64;
 
 /**
- * Minimum relative change of an arm's number for which the new number is recorded. An arm that is drawn always gets its
- * exact number.
+ * Relative change from which an arm's new number is recorded. Smaller changes are recorded only for arms that the draw
+ * chose.
  */
 const MOVED = 1 / 16;
 
-/** Numbers by arm, in the configuration's order. */
+/** One number for each arm, in the configuration's order. */
 type Numbers = readonly number[];
 
-/** Numbers of an update batch's draw that the history records. */
+/** Numbers by arm that the history records for the draw of an update batch. */
 export interface RecordedNumbers {
   readonly probabilities: Numbers;
   readonly values: Numbers;
 }
 
-/** Differences of numbers by arm from earlier ones. */
+/** Changes from an earlier list of numbers by arm to a new one. */
 export interface Changes {
-  /** All numbers. Empty: the fields below hold the differences. */
+  /** The whole new list. Empty: `scale`, `at` and `to` give the changes. */
   readonly all: Numbers;
-  /** Factor for the earlier numbers. 0 if `all` is set, so that the field takes no space. */
+  /** Factor by which all earlier numbers are multiplied first. 0 if `all` is set, so that the field takes no space. */
   readonly scale: number;
-  /** Indices of the arms whose numbers differ from the scaled earlier numbers. */
+  /** Indices of the arms whose numbers differ from the earlier numbers times `scale`. */
   readonly at: readonly number[];
-  /** Numbers of these arms, in the same order. */
+  /** New numbers of the arms in `at`, in the same order. */
   readonly to: Numbers;
 }
 
 export const isMany = (armCount: number): boolean => armCount > FEW;
 
-/** Returns whether a draw of a run of many arms is recorded whole. */
+/** Returns whether this draw records all numbers, in a run of many arms. */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
-/** The part of an update batch that these functions read. */
+/** Fields of an update batch that this file reads. */
 interface Drawn extends RecordedNumbers {
   readonly index: number;
   readonly epoch: number;
 }
 
 /**
- * Returns the recorded numbers of the draw before, if the next draw is recorded as changes. Null: it is recorded whole.
+ * Returns the numbers recorded for the previous draw, if the next draw records changes from them. Null: the next draw
+ * records all numbers.
  */
 export function toldBefore(
   {
@@ -63,15 +65,15 @@ export function toldBefore(
 ): RecordedNumbers | null {
   const last = batches.at(-1);
   if (last === undefined || isWhole(batch) || !isMany(config.arms.length)) return null;
-  // After an import, or with new arms, no earlier numbers can be used.
+  // After an import or a change of the arms, the previous draw's numbers do not fit.
   const goesOn = last.index === batch - 1 && last.epoch === epoch && last.probabilities.length === config.arms.length;
   return goesOn ? { probabilities: last.probabilities, values: last.values } : null;
 }
 
-/** Rounds a ratio to 1/1024, so coarsely that the scale can be found again from the numbers themselves. */
+/** Rounds a ratio to a multiple of 1/1024. The ratios of unchanged arms then become identical in spite of rounding. */
 const stepped = (ratio: number): number => Math.round(ratio * 1024) / 1024;
 
-/** Returns the ratio by which most numbers have changed. */
+/** Returns the ratio of new to earlier number that most arms have in common. */
 function scaleOf(before: Numbers, now: Numbers): number {
   const counts = new Map<number, number>();
   let [scale, most] = [1, 0];
@@ -85,8 +87,8 @@ function scaleOf(before: Numbers, now: Numbers): number {
 }
 
 /**
- * Returns the numbers to record. An arm that has hardly moved and is not drawn keeps its recorded number, scaled. The
- * scale is the change that the shares of all unchanged arms have in common.
+ * Returns the numbers to record. An arm that was not drawn and has hardly changed keeps its earlier number times a
+ * scale. The scale is the ratio that most arms have in common, e.g. because all probabilities were normalized again.
  */
 export function numbersToRecord(before: Numbers | undefined, now: Numbers, drawn: ReadonlySet<number>): Numbers {
   if (before?.length !== now.length) return now;
@@ -98,7 +100,10 @@ export function numbersToRecord(before: Numbers | undefined, now: Numbers, drawn
   });
 }
 
-/** Returns the changes between two lists. If `before` is null or of another length, the changes hold all numbers. */
+/**
+ * Returns the changes from one list of numbers to the next. If `before` is null or has another length, the changes hold
+ * the whole new list.
+ */
 export function changesOf(before: Numbers | null, now: Numbers): Changes {
   if (before?.length !== now.length) return { all: now, scale: 0, at: [], to: [] };
   const scale = scaleOf(before, now);
@@ -111,7 +116,8 @@ export function changesOf(before: Numbers | null, now: Numbers): Changes {
 export function changed(before: Numbers | null, { all, scale, at, to }: Changes): Numbers | undefined {
   if (all.length > 0) return all;
   if (before === null || at.length !== to.length || at.some((arm) => !(arm < before.length))) return undefined;
-  // Reading a long history of many arms spends most of its time here. For each arm a copy costs a tenth of a product.
+  // Reading a long history of many arms spends most of its time here. Copying a number takes a tenth of the time of
+  // multiplying it.
   const now = scale === 1 ? before.slice() : scaled(before, scale);
   for (let i = 0; i < at.length; i++) now[at[i] as number] = to[i] as number;
   return now;

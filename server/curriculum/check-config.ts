@@ -1,4 +1,4 @@
-/** Checks of a configuration, a policy and weights. Errors name fields as the contract does. */
+/** Checks a run's configuration, policy and weights. Error messages use the field names of the gRPC contract. */
 import { LIMITS } from "../../proto/limits.ts";
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "./policies/policy.ts";
@@ -18,7 +18,7 @@ import {
   type RunConfig,
 } from "./types.ts";
 
-/** Maximum absolute value of a reward or an advantage. Sums and squares over all samples of a run then stay finite. */
+/** Maximum absolute value of a reward or an advantage. It keeps sums and squares over all samples of a run finite. */
 export const REWARD_MAX = 1e9;
 const RUN = LIMITS.RunConfig;
 
@@ -87,7 +87,10 @@ function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | und
   return invalid("evaluation_arms", `${limit}, not ${samples}: lower one of them`);
 }
 
-/** Checks the samples that a run may hold at a time: those of every update batch that can wait for feedback. */
+/**
+ * Checks how many samples without results a run may hold: those of all update batches that can wait for feedback at
+ * once.
+ */
 function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampling }: RunConfig): Invalid | undefined {
   const batches = lag.kind === "batches" ? lag.count + 1 : 1;
   const samples = slotsFor(promptsPerUpdate, dynamicSampling) * numGenerations * batches;
@@ -100,7 +103,9 @@ function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampli
   );
 }
 
-/** Message for a group of one completion if the server computes its advantage from the other rewards. */
+/**
+ * Start of the error message for num_generations 1, where the server must compare a sample with others of its group.
+ */
 const TOO_FEW = "must be at least 2";
 
 function checkDynamicSampling({ dynamicSampling, feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
@@ -148,8 +153,8 @@ function checkShares(constraints: Constraints): Invalid | undefined {
 }
 
 /**
- * Returns the field, with its path from "policy" on, that needs to know what was solved. Reported advantages do not say
- * it.
+ * Returns the path of the policy's field that needs to know which samples are solved, e.g. "policy.filter". Undefined:
+ * no field needs it.
  */
 function needsSolved(policy: Policy): string | undefined {
   const field = definitionOf(policy).needsSolved?.(policy.config);
@@ -157,7 +162,7 @@ function needsSolved(policy: Policy): string | undefined {
   return looksBack(policy.filter) ? "policy.filter" : undefined;
 }
 
-/** Refuses policies that need to know what was solved, if advantages are reported. */
+/** Refuses a policy that needs to know which samples are solved, if the trainer reports only advantages. */
 function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invalid | undefined {
   const field = feedbackSource === "reported" ? needsSolved(policy) : undefined;
   if (field === undefined) return undefined;
@@ -167,7 +172,7 @@ function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invali
   );
 }
 
-/** Refuses a signal that compares the completions of a group, if groups have one completion. */
+/** Refuses a learning signal that compares a group's completions, if each group has only one completion. */
 function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms }: RunConfig): Invalid | undefined {
   if (numGenerations !== 1 || feedbackSource !== "step") return undefined;
   const signals = arms.map(({ id }) => definitionOf(policy).signal?.(policy.config, id));
@@ -182,7 +187,7 @@ function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms
 
 /**
  * Refuses a policy with a part, such as a stage, that is shorter than an update batch. A batch belongs to the part of
- * its first task, so that such a part might never be drawn. Existing runs with such a part go on.
+ * its first task, so a short part might never be drawn. Runs that already have such a part continue.
  */
 export function checkParts({ length, promptsPerUpdate }: RunConfig, policy: Policy): Invalid | undefined {
   const least = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length);
@@ -199,9 +204,9 @@ interface PolicyInForce {
   readonly weights: readonly number[];
 }
 
-/** Progress of a run, against which a changed configuration is checked. */
+/** Progress of a run. A changed configuration is checked only for what is left of the run. */
 interface RunProgress {
-  /** Tasks to train on that are already drawn. */
+  /** Number of prompts drawn so far, without reserve tasks. */
   readonly prompts: number;
 }
 
@@ -216,13 +221,13 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
   ]);
 }
 
-/** Checks that the planned arms, policy and weights of a run go together. */
+/** Checks that a run's arms, policy and weights fit together. */
 export function checkPolicy(run: PolicyInForce & RunProgress): Invalid | undefined {
   const { config, policy, weights, prompts } = run;
   return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights, prompts });
 }
 
-/** Checks new weights of some arms, by id: each arm must belong to the run, and each weight must be in range. */
+/** Checks new weights, given by arm id. Each arm must belong to the run, and each weight must be in range. */
 export function checkWeights(config: RunConfig, weights: Readonly<Record<string, number>>): Invalid | undefined {
   const ids = new Set(config.arms.map((arm) => arm.id));
   const removed = new Set(config.arms.filter((arm) => arm.removed).map((arm) => arm.id));
@@ -240,8 +245,8 @@ function known(found: readonly (Invalid | undefined)[]): readonly Invalid[] {
 }
 
 /**
- * Returns the problems of each part of a configuration. It does not check whether arms and constraints can be met
- * together.
+ * Returns all problems of a configuration's fields. It does not check whether the constraints can be met with these
+ * arms.
  */
 export function configProblems(config: RunConfig, weights: readonly number[]): readonly Invalid[] {
   const { lag, policy } = config;
@@ -265,7 +270,7 @@ export function configProblems(config: RunConfig, weights: readonly number[]): r
 }
 
 /**
- * Checks whether a run can be created with this configuration. The caller checks the server's limit of
+ * Checks whether a run can be created with this configuration. The caller checks the server's own limit of
  * num_generations.
  */
 export function checkConfig(
@@ -278,13 +283,13 @@ export function checkConfig(
   return others.length === 0 ? found : { ...found, others };
 }
 
-// Comparison of the configurations of a run that is created again.
+// Compares the configurations of two CreateRun calls for the same run.
 
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** Returns the path of the first difference between two values of plain data. Undefined: they are equal. */
+/** Returns the path of the first difference between two JSON-like values. Undefined: they are equal. */
 function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
   if (a === b) return undefined;
   if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
@@ -297,13 +302,13 @@ function firstDifference(a: unknown, b: unknown, path: string): string | undefin
   return undefined;
 }
 
-/** Returns a path with the names of the contract. */
+/** Returns a path of domain fields in the field names of the gRPC contract, e.g. "feedback_lag" for "lag.count". */
 function contractName(path: string, policyKind: string): string {
   return (
     path
       .replace(/^lag.*/, "feedbackLag")
       .replace(/^policy\.parameters\b/, `policy.${policyKind}`)
-      // The keys of a map belong to the caller and are no names of the contract.
+      // A map's keys are chosen by the caller, so they are not translated.
       .replace(/(\.weights)\..*/, "$1")
       .replace(/rewardRange.*/, "spec.rewardScheme")
       .replace(/resource$/, "spec.environment")
@@ -312,7 +317,7 @@ function contractName(path: string, policyKind: string): string {
   );
 }
 
-/** Returns the arm without its number of rows: a run goes on if the rows of a pool change. */
+/** Returns the arm without its number of rows, because rows of a pool may be added or removed during a run. */
 function uncountedArm(arm: Arm): Arm {
   return arm.rows === undefined || arm.source !== "real" ? arm : { ...arm, rows: { ...arm.rows, rows: 0 } };
 }
@@ -323,12 +328,12 @@ function uncounted(policy: Policy): Policy {
 }
 
 /**
- * Returns the first field, as the contract names it, in which two configurations differ. Undefined: they are equal.
- * `given` is ignored, because it may say the same in other words, such as with a default written out.
+ * Returns the contract's name of the first field in which two configurations differ. Undefined: they are equal.
+ * `given`, the text that the caller sent, is ignored: it may spell out a default that the other leaves out.
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
-  // The caller does not choose whether rounding is ignored: the server that created the run did.
+  // `ignoresRounding` depends on the server that created the run, not on the caller.
   const ignored = { given: "", ignoresRounding: true };
   const [one, other] = [a, b].map((config) => ({
     ...config,

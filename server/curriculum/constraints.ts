@@ -1,4 +1,4 @@
-/** Choice of the arms that an update batch may draw: masks and hard constraints (ADSC 3.3). */
+/** Chooses the arms of an update batch under masks and hard constraints (ADSC 3.3). */
 import type { Rng } from "../../envs/lib/rng.ts";
 import { rowsWithin } from "./policies/ranks.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -12,15 +12,18 @@ import {
   type Policy,
 } from "./types.ts";
 
-/** Arms that can be drawn. */
+/** Arms that a draw can choose. */
 export interface Drawable {
-  /** Probabilities by arm, with the sum 1. 0 for an arm that cannot be drawn. */
+  /** Probabilities by arm; their sum is 1. An arm that cannot be drawn has 0. */
   readonly probabilities: readonly number[];
-  /** Whether each arm can be drawn, if only for a constraint. */
+  /** Whether each arm can be drawn. An arm of probability 0 may be drawn to meet a constraint. */
   readonly possible: readonly boolean[];
 }
 
-/** Returns the arms' weights, with 0 for an arm whose rows all lie outside of the filter's range of ranks. */
+/**
+ * Returns the arms' weights. An arm whose rows all lie outside of the filter's rank range gets 0, because none of its
+ * rows may be drawn.
+ */
 export function drawnWeights(
   { filter }: Policy,
   arms: readonly Pick<Arm, "id" | "source">[],
@@ -34,8 +37,8 @@ export function drawnWeights(
 }
 
 /**
- * Returns a policy's probabilities without the arms that are masked, have weight 0, or that the policy does not draw
- * from now. The other arms keep their proportions. The rule is the same for all policies. Undefined: no arm is left.
+ * Returns the policy's probabilities without the arms that cannot be drawn: masked ones, those of weight 0, and those
+ * outside of the policy's current phase. The other arms keep their proportions. Undefined: no arm is left.
  */
 export function drawableProbabilities(
   policy: Policy,
@@ -49,31 +52,31 @@ export function drawableProbabilities(
   if (count === 0) return undefined;
   if (count === p.length) return { probabilities: p, possible };
   const total = p.reduce((sum, share, i) => sum + (possible[i] ? share : 0), 0);
-  // If a softmax underflows, its remaining probabilities carry no information on these arms.
+  // All these probabilities have underflowed to 0 in a softmax, so the arms share evenly.
   const share = (of: number): number => (total > 0 ? of / total : 1 / count);
   return { probabilities: p.map((of, i) => (possible[i] ? share(of) : 0)), possible };
 }
 
-/** Minimum numbers of tasks of each class in one update batch. */
+/** Minimum numbers of tasks with real data and of hard tasks in one update batch. */
 export interface Quotas {
   readonly real: number;
   readonly hard: number;
 }
 
-/** The properties of an arm that a draw reads. */
+/** Properties of an arm that decide whether a draw may choose it. */
 export interface ArmClass {
   readonly real: boolean;
   readonly hard: boolean;
-  /** Whether the arm can be drawn. An arm that cannot is not drawn for a quota either. */
+  /** Whether the arm can be drawn at all, also to meet a quota. */
   readonly possible: boolean;
 }
 
-/** Rounds a share of a whole number up. The 1e-9 keeps 0.07 · 100 = 7.000000000000001 from becoming 8. */
+/** Rounds share · size up to a whole number. Subtracting 1e-9 keeps 0.07 · 100 = 7.000000000000001 from becoming 8. */
 function shareUp(share: number, size: number): number {
   return Math.max(0, Math.ceil(share * size - 1e-9));
 }
 
-/** Returns the quotas of update batch `batch`, which has `size` tasks. */
+/** Returns the quotas of the update batch with index `batch` and `size` tasks. */
 export function quotasOf(constraints: Constraints, batch: number, size: number): Quotas {
   const real = Math.max(shareUp(constraints.realShareMin, size), shareUp(1 - constraints.syntheticShareMax, size));
   const hard = batch < constraints.hardWarmupBatches ? 0 : shareUp(constraints.hardShareMin, size);
@@ -84,7 +87,7 @@ export function armClasses(arms: readonly Arm[], possible: readonly boolean[]): 
   return arms.map((arm, i) => ({ real: arm.source === "real", hard: arm.hard, possible: possible[i] === true }));
 }
 
-/** Draws one of the allowed arms with probability p among them, or evenly if all of p has underflowed. */
+/** Draws one of the allowed arms in proportion to p. If p is 0 for all of them, each is equally likely. */
 function pickArm(p: readonly number[], allowed: readonly number[], rng: Rng): number {
   const total = allowed.reduce((sum, arm) => sum + (p[arm] ?? 0), 0);
   if (!(total > 0)) return rng.pick(allowed);
@@ -97,11 +100,14 @@ function pickArm(p: readonly number[], allowed: readonly number[], rng: Rng): nu
     left -= share;
     last = arm;
   }
-  // Rounding can leave a small rest in `left` after the last arm.
+  // Rounding can leave a small positive `left` after the last arm.
   return last;
 }
 
-/** Slots of a batch that are being repaired, with the counts that the quotas limit. */
+/**
+ * Arms chosen for a batch's slots, with the numbers of real and hard ones. `repair` changes them until the quotas are
+ * met.
+ */
 interface Slots {
   readonly arms: number[];
   readonly classes: readonly ArmClass[];
@@ -118,8 +124,8 @@ function move(slots: Slots, slot: number, arm: number): void {
 }
 
 /**
- * Moves randomly chosen slots that lack the quality `want` to arms that have it, until its quota is met. If the other
- * quota needs a slot, the slot moves only to arms that have both qualities.
+ * Gives randomly chosen slots an arm that is real, or hard, as `want` says, until that quota is met. If a slot is also
+ * needed for the other quota, its new arm must be both real and hard.
  */
 function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly number[], rng: Rng): void {
   if (slots[want] >= quotas[want]) return;
@@ -136,13 +142,10 @@ function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly
 }
 
 /**
- * Returns the arm of each slot of an update batch. Slots are drawn independently by p. If a quota is missed, as few
- * slots as needed, evenly chosen, are drawn again by p among the arms that the quota counts. So a batch that meets its
- * quotas by chance is an unconstrained draw; any other meets them exactly.
- *
- * The real quota goes first. One pass over the slots is enough for each quota, because a slot that cannot move never
- * becomes able to (checkConstraints ensures that enough slots can). If all arms of a quota are masked, the quota is
- * missed: a judge that is down must not stop a run.
+ * Returns the arm of each slot of an update batch. Each slot is first drawn independently by p. If a quota is missed,
+ * just enough randomly chosen slots are drawn again among the arms that count for it. The real quota goes first. One
+ * pass per quota is enough, because a slot that cannot move now cannot move later, and checkConstraints ensures enough
+ * slots. If all arms of a quota are masked, the quota is missed, so that an outage of a judge does not stop a run.
  */
 export function assignSlots(
   classes: readonly ArmClass[],
@@ -179,8 +182,8 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
 }
 
 /**
- * Checks that every update batch of a run has arms to draw and can meet the constraints. It checks full batches and a
- * shorter last batch, in each phase of the policy. Masks are temporary, so they do not count.
+ * Checks that every update batch of a run has arms to draw and can meet the constraints. It checks full batches and the
+ * shorter last batch, in each phase of the policy. Masks are ignored, because they are temporary.
  */
 export function checkConstraints(run: {
   readonly arms: readonly Arm[];
@@ -188,7 +191,7 @@ export function checkConstraints(run: {
   readonly weights: readonly number[];
   readonly promptsPerUpdate: number;
   readonly length: number;
-  /** Tasks to train on that are already drawn. Unset: none. */
+  /** Number of prompts drawn so far, without reserve tasks. Unset: 0. */
   readonly prompts?: number;
   readonly dynamicSampling?: DynamicSampling | undefined;
 }): Invalid | undefined {

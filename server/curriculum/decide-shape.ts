@@ -1,11 +1,11 @@
-/** Changes of a run's shape: its arms, and its numbers of completions, prompts and tasks. */
+/** Decides changes of a run's arms, and of its numbers of completions, prompts and tasks. */
 import { checkConfig, checkParts } from "./check-config.ts";
 import type { Reshaped } from "./events.ts";
 import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
 import { type Arm, type InstanceKey, invalid, type Invalid, type Policy, type Refusal } from "./types.ts";
 
-/** A new shape. Fields that are undefined stay unchanged. */
+/** Requested changes of a run's arms, sizes and policy. Undefined fields stay unchanged. */
 export interface NewShape<Spec> {
   readonly addArms: readonly Arm<Spec>[];
   /** Ids of the arms to remove. */
@@ -14,7 +14,7 @@ export interface NewShape<Spec> {
   readonly promptsPerUpdate: number | undefined;
   readonly length: number | undefined;
   readonly policy: Policy | undefined;
-  /** Initial pass rates of the rows of new arms. */
+  /** Pass rates that new arms' rows start with, before the run has measured any. */
   readonly rated?: readonly RowsRated[];
 }
 
@@ -38,7 +38,7 @@ function checkLength({ prompts }: RunState, { length }: NewShape<unknown>): Inva
   return invalid("length", `must be 0 or at least ${prompts}, the tasks issued so far, not ${length}`);
 }
 
-/** Returns the event of a change of shape, or the reason why the change is refused. */
+/** Returns the event that changes the run, or the reason why the change is refused. */
 export function decideShape<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   shape: NewShape<Spec>,
@@ -56,7 +56,7 @@ export function decideShape<Spec, Key extends InstanceKey>(
   };
   const policy = shape.policy ?? state.policy;
   const weights = config.arms.map((arm, i) => (arm.removed ? 0 : (state.weights[i] ?? arm.weight)));
-  // The initial policy may not suit the new arms, so the current policy is checked.
+  // The policy in force may differ from the one that the run was created with.
   const { length, promptsPerUpdate } = shape;
   const isCut = [length, promptsPerUpdate, shape.policy].some((changed) => changed !== undefined);
   const found = checkConfig({ ...config, policy }, weights, state) ?? (isCut ? checkParts(config, policy) : undefined);

@@ -1,7 +1,7 @@
 /**
- * Draws of update batches. Batch k is drawn from the state in which every batch up to k − 1 − lag is closed. Groups are
- * folded into the policy's state only here and only up to that batch, even if more have closed. So a run is a pure
- * function of its seed, its control changes and its feedback.
+ * Draws update batches. Batch k is drawn once every batch up to k − 1 − lag is closed. Groups update the policy only at
+ * a draw, and only those up to that batch, even if more have closed. So a run depends only on its seed, its control
+ * changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
@@ -20,18 +20,21 @@ import { passesOver } from "./task-memory.ts";
 import { type Arm, type Refusal, slotsFor } from "./types.ts";
 import { viewOf } from "./run-view.ts";
 
-/** Delay after which the caller may ask again for a batch, while no arm can be drawn. */
+/** Delay, in milliseconds, after which the caller may ask for a batch again while all arms are masked. */
 const MASKED_RETRY_MS = 1000;
 
 export type DrawReadiness =
   | { readonly kind: "ready" }
   | { readonly kind: "paused" }
-  /** The run's whole length is drawn. */
+  /** All tasks of the run's length are drawn. */
   | { readonly kind: "finished" }
-  /** The draw waits for the feedback of this batch. */
+  /** The next draw needs the missing feedback of the batch with this index. */
   | { readonly kind: "waiting"; readonly batch: number };
 
-/** Returns the number of batches that must be folded in before the next draw, under a counted lag. */
+/**
+ * Returns the number of batches that must have updated the policy before the next draw. Only for a lag that counts
+ * batches.
+ */
 function dueBatches(state: RunState, lag: number): number {
   return Math.max(0, state.batchesDrawn - lag);
 }
@@ -46,31 +49,33 @@ export function drawReadiness(state: RunState): DrawReadiness {
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
 
-/** Decision on an instance. "filtered": it is drawn only if there is nothing else. */
+/** Decision whether an instance may become a task. "filtered": only if no accepted one is found. */
 export type Verdict = "accepted" | "refused" | "filtered";
 
-/** A draw without its instances. */
+/** Plan of a draw: everything but the instances that fill its slots. */
 export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly kind: "plan";
-  /** Arm of each slot. */
+  /** Index of each slot's arm. */
   readonly slots: readonly number[];
-  /** Row of each slot whose arm chooses its rows. */
+  /** Row for each slot, if its arm chooses rows by pass rate. Undefined for the other slots. */
   readonly rows: readonly (number | undefined)[];
-  /** Groups to close first: the oldest open groups beyond openGroupsMax. */
+  /** Cursors of open groups to close before the draw: the oldest ones, so that at most openGroupsMax stay open. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
-  /** Returns whether an arm's task at an ordinal is a row that its pool no longer has. Such a task is skipped. */
+  /** Returns whether an arm's task at an ordinal uses a row that was removed from its pool. Such a task is skipped. */
   readonly isGone: (arm: number, ordinal: number) => boolean;
-  /** Returns whether the run has issued an instance. For policies that repeat instances in passes: in this pass. */
+  /**
+   * Returns whether the run has already issued the instance. Policies that repeat instances in passes count only the
+   * current pass.
+   */
   readonly isKnown: (hash: string) => boolean;
-  /** State that the plan was made on. See isCurrent. */
+  /** State from which the plan was made. isCurrent compares it with the newest state. */
   readonly basis: RunState;
 }
 
 /**
- * Returns the groups that the next draw folds in. Under an unbounded lag these are all groups closed since the last
- * draw, in cursor order, as one update batch. A late group is thus averaged with the groups that it arrived with, and
- * weighs no more than they do.
+ * Returns the groups that update the policy at the next draw. Under an unbounded lag these are all groups closed since
+ * the last draw, in cursor order, as one update. A late group thus weighs no more than the groups that it closed with.
  */
 function dueFold(state: RunState): Fold {
   const { lag } = state.config;
@@ -82,7 +87,7 @@ function dueFold(state: RunState): Fold {
   return { kind: "groups", ranges: toRanges(fresh) };
 }
 
-/** Returns the policy's state after the groups of a fold. */
+/** Returns the policy's state after it has observed the closed groups of these updates. */
 function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
   const { policy, policyState, config } = state;
   const definition = definitionOf(policy);
@@ -169,7 +174,7 @@ function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
   };
 }
 
-/** Returns the decision on instances: the policy's own choice, then the filter. */
+/** Returns the function that decides on an instance. The policy decides first, then the filter. */
 function verdictOf(
   { policy, memory }: RunState,
   policyState: unknown,
@@ -188,12 +193,15 @@ function verdictOf(
   };
 }
 
-/** Returns whether the groups that a plan folds in are unchanged. A reopened group may close with another outcome. */
+/**
+ * Returns whether the groups that the plan used are unchanged. A group may have been reopened and closed with another
+ * outcome.
+ */
 function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
   const due = (batch: Batch): boolean =>
     fold.kind === "groups" ? true : basis.batchesFolded <= batch.index && batch.index < fold.batches;
   const now = new Set(state.batches);
-  // Usually few or no batches have changed.
+  // Comparing batches by identity is fast, because usually few or none have changed.
   const changed = basis.batches.filter((batch) => due(batch) && !now.has(batch));
   if (changed.length === 0) return true;
   const byIndex = new Map(state.batches.map((batch) => [batch.index, batch]));
@@ -205,7 +213,10 @@ function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
   );
 }
 
-/** Returns whether a plan still holds: nothing that it depends on has changed. Later feedback does not matter. */
+/**
+ * Returns whether the plan may still be used, because nothing that it depends on has changed. Feedback for later
+ * batches does not matter.
+ */
 export function isCurrent(plan: DrawPlan, state: RunState): boolean {
   const { policy, policyState, config, weights, masks, incarnations } = plan.basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;

@@ -1,18 +1,24 @@
-/** Opens, fills and finds rounds of evaluation beside training. Training does not read them. */
+/** Opens, fills and finds rounds of evaluation. They run beside training and do not influence it. */
 import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
 import { leftOutOf } from "./row-lists.ts";
 import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
-/** Rounds kept of each arm. A slow process can thus finish a round after another process has opened the next. */
+/**
+ * Number of rounds kept for each evaluation arm. A slow evaluator can thus finish a round after another has opened the
+ * next.
+ */
 export const ROUNDS_KEPT = 2;
 
-/** Tasks of a page. Places beyond the end of the set stay null. */
+/**
+ * Number of tasks in a page of a round. Copying one page costs less than copying a whole round. Positions beyond the
+ * end of the set stay null.
+ */
 const PAGE = 256;
 
 const EMPTY_PAGE: EvaluationPage = Object.freeze(new Array<null>(PAGE).fill(null));
 
-/** Returns the pages of a set of this size, without any samples. */
+/** Returns the empty pages of an evaluation set with `size` tasks. */
 export function pagesOf(size: number): readonly EvaluationPage[] {
   return new Array<EvaluationPage>(Math.ceil(size / PAGE)).fill(EMPTY_PAGE);
 }
@@ -31,12 +37,12 @@ function withTasks(
   return before.map((page, place) => changed.get(place) ?? page);
 }
 
-/** Returns the samples of a task of a round. Null: none has arrived. */
+/** Returns the samples of one task of a round. Null: no sample has arrived. */
 export function evaluatedAt({ pages }: Pick<EvaluationRound, "pages">, ordinal: number): TaskSamples | null {
   return pages[Math.floor(ordinal / PAGE)]?.[ordinal % PAGE] ?? null;
 }
 
-/** Returns the rounds of an evaluation arm that are kept, oldest first. */
+/** Returns the rounds of an evaluation arm that the state still has, oldest first. */
 export function roundsOf({ evaluations }: Pick<RunState, "evaluations">, arm: number): readonly EvaluationRound[] {
   return evaluations.filter((one) => one.arm === arm);
 }
@@ -48,7 +54,7 @@ export function findRound(
   return evaluations.find((one) => one.arm === arm && one.round === round);
 }
 
-/** Returns the state with a new round. Of the arm's earlier rounds only the last is kept. */
+/** Returns the state with a newly opened round. The arm keeps only one earlier round. */
 export function withRound<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { arm, round, atMs }: { readonly arm: number; readonly round: number; readonly atMs: number },
@@ -61,7 +67,7 @@ export function withRound<Spec, Key extends InstanceKey>(
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
 }
 
-/** Returns the round with `leftOut` as the tasks that it does not wait for. */
+/** Returns the round with `leftOut` as the tasks whose samples it does not wait for, e.g. rows that are gone. */
 export function withLeftOut(
   round: Omit<EvaluationRound, "leftOut" | "missing">,
   leftOut: ReadonlySet<number>,
@@ -75,7 +81,7 @@ export function withLeftOut(
   return { ...round, leftOut, missing };
 }
 
-/** Returns the state with results of a round. */
+/** Returns the state after results for an evaluation round have arrived. */
 export function withEvaluated<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   event: EvaluationResults,
@@ -87,7 +93,7 @@ export function withEvaluated<Spec, Key extends InstanceKey>(
   return { ...state, evaluations };
 }
 
-/** Returns the round with results of its tasks, each of which has `numGenerations` samples. */
+/** Returns the round with new results. Each task of it has `numGenerations` samples. */
 export function withResults(
   round: EvaluationRound,
   tasks: readonly GroupResults[],

@@ -1,6 +1,6 @@
 /**
- * Codec of a run's events: pairs of functions that convert them to and from the messages of
- * proto/gradus/internal/v1/run.proto. An event's kind is the name of its field there. `state-codec.ts` writes states.
+ * Converts a run's events to and from the messages of proto/gradus/internal/v1/run.proto. An event's kind is the name
+ * of its field in that file. `state-codec.ts` does the same for states.
  */
 import {
   create,
@@ -29,23 +29,28 @@ import {
   type TaskPlace,
 } from "./types.ts";
 
-/** Format number of events and states. Data with another number must be read by the server that wrote it. */
+/**
+ * Format number that is written with events and states. Data with another number can be read only by the server version
+ * that wrote it.
+ */
 export const FORMAT = 6;
 
 /**
- * Codec of the parts of a run that the caller defines. A codec decodes only what it has encoded, so the functions here
- * need not know the types.
+ * Codecs for the types that the caller defines: arm specifications and instance keys. This file handles them as unknown
+ * values.
  */
 export interface Codecs<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly specs: Codec<Spec>;
   readonly keys: {
     encode(key: Key): Json;
-    /** Decodes a key. The fields that follow from the place are not written with the key. */
+    /** Decodes an instance key. Fields that can be derived from `place` (arm, ordinal and seed) are not in the JSON. */
     decode(json: Json, place: TaskPlace<Spec>): Key;
   };
 }
 
-/** A message, or its fields as the domain has them: lists are read-only, and unset fields are null. */
+/**
+ * A protobuf message, or a plain object with the same fields, in which lists are read-only and unset fields are null.
+ */
 export type Draft<T> = T extends readonly (infer Item)[]
   ? readonly Draft<Item>[]
   : T extends Uint8Array
@@ -67,7 +72,7 @@ export function messageOf<Desc extends DescMessage>(schema: Desc, bytes: Uint8Ar
   }
 }
 
-/** Returns the fields of a message. */
+/** Returns a message's fields without the two that the protobuf library adds. */
 export function bare<T extends Message>({ $typeName: _name, $unknown: _unknown, ...fields }: T) {
   return fields;
 }
@@ -77,7 +82,7 @@ export function otherFormat(what: string, format = 0): FormatError {
   return new FormatError(`${what} is ${found}, and this server reads format ${FORMAT}: use the server that wrote it`);
 }
 
-/** Returns a field that every writer sets, or throws a FormatError if it is missing. */
+/** Returns a field that is always written, or throws a FormatError if it is missing. */
 export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new FormatError(`${what} is missing`);
   return value;
@@ -89,7 +94,7 @@ function oneOf<Name extends string>(text: string, ...names: readonly Name[]): Na
   return found;
 }
 
-// Policies and configurations.
+// Configurations and policies, which are written as JSON text.
 
 export const policyText = (policy: Policy): string => JSON.stringify(policyCodec.encode(policy));
 export const policyFrom = (text: string): Policy => policyCodec.decode(parseJson(text));
@@ -172,7 +177,7 @@ export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unk
   };
 }
 
-// Tasks and samples are built as complete messages, because there are many of them.
+// Builds tasks and samples directly as complete messages, which is faster. There are many of them.
 
 export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
   const text = JSON.stringify(keys.encode(key));
@@ -199,7 +204,10 @@ type Samples = Omit<GroupResults, "cursor">;
 
 const NO_FACTS: Readonly<Record<string, number>> = Object.freeze({});
 
-/** Returns the facts of a message. Undefined: the map is empty, which means that it was not set. */
+/**
+ * Returns the extra score values of a sample. Undefined: the map is empty, because protobuf does not tell empty from
+ * unset.
+ */
 export function factsFrom(facts: Readonly<Record<string, number>>): Readonly<Record<string, number>> | undefined {
   return Object.keys(facts).length === 0 ? undefined : facts;
 }
@@ -264,8 +272,8 @@ export function byArmFrom(message: wire.ByArm | undefined, before: readonly numb
 }
 
 /**
- * Returns the fields of the policy's state after a draw. A run of many arms writes them as a difference from the state
- * before.
+ * Returns the message fields for the policy's state after a draw. In runs of many arms most draws write only the
+ * changes since the last state.
  */
 function observedDraft({ batch, policyState }: Of<"drawn">, { policy, policyState: before, config }: RunState) {
   if (isWhole(batch) || !isMany(config.arms.length)) return { policyState: policyStateText(policy, policyState) };
@@ -344,29 +352,34 @@ function kindDraft(event: RunEvent, before: RunState | undefined, codecs: Codecs
     case "advanced":
       return { case: event.kind, value: { policyState: policyStateText(before.policy, event.policyState) } };
     default:
-      // The other events have the same fields as their messages.
+      // All other events have the same fields as their messages.
       return { case: event.kind, value: event } as Draft<wire.RunEvent["kind"]>;
   }
 }
 
-/** Encodes an event. `before`: the state to which the event is applied. */
+/** Encodes an event for the journal. `before` is the state just before the event. Undefined: the event is the first. */
 export function encodeEvent(event: RunEvent, before: RunState | undefined, codecs: Codecs): Uint8Array {
   return bytesOf(wire.RunEventSchema, { format: FORMAT, kind: kindDraft(event, before, codecs) });
 }
 
-/** Reads the message of an event. The state of an import must be decoded before eventFrom is called. */
+/**
+ * Reads an event's message. An import's message contains a state, which the caller must decode before calling
+ * eventFrom.
+ */
 export function readEvent(bytes: Uint8Array): wire.RunEvent {
   const message = messageOf(wire.RunEventSchema, bytes, "an event of the run's journal");
   if (message.format !== FORMAT) throw otherFormat("an event of the run's journal", message.format);
   return message;
 }
 
-/** Returns the encoded state in an event. Undefined: the event has none. */
+/** Returns the encoded state that an import's message contains. Undefined for other events. */
 export function stateIn({ kind }: wire.RunEvent): Uint8Array | undefined {
   return kind.case === "imported" || kind.case === "restored" ? kind.value.state : undefined;
 }
 
-/** Returns the event that follows the state `before`. `imported`: the decoded state of an import. */
+/**
+ * Returns the event in a message. `before` is the state just before it, and `imported` the decoded state of an import.
+ */
 export function eventFrom<Spec, Key extends InstanceKey>(
   { kind }: wire.RunEvent,
   before: RunState<Spec, Key> | undefined,

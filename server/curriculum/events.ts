@@ -1,4 +1,7 @@
-/** Events of a run. The run's state is a fold of its events. `event-codec.ts` writes them to the journal. */
+/**
+ * Types of the events of a run. Applying them in order gives the run's state. `event-codec.ts` writes them to the
+ * journal.
+ */
 import type { DrawnTask, GroupResults } from "./batches.ts";
 import type { Fold } from "./policy-updates.ts";
 import type { RowsRated } from "./row-arms.ts";
@@ -21,14 +24,20 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** Cursor of the batch's first task. */
   readonly cursor: number;
   readonly tasks: readonly DrawnTask<Key>[];
-  /** Number of the tasks that are to train on. The others are the reserve. */
+  /** Number of tasks to train on. The remaining tasks are the reserve. */
   readonly prompts: number;
-  /** Probabilities by arm, before constraints. They are exact for the arms of the batch's tasks (by-arm.ts). */
+  /** Probabilities by arm, before the constraints. They are exact only for arms that this draw chose; see by-arm.ts. */
   readonly probabilities: readonly number[];
-  /** Policy state after the fold. A replay reads it here, so it does not depend on the replaying server's code. */
+  /**
+   * Policy state after the draw's feedback. It is recorded, so that replaying a journal gives the same state in a newer
+   * server.
+   */
   readonly policyState: unknown;
   readonly fold: Fold;
-  /** Whether a new pass over the same instances begins. Earlier instances then no longer count as issued. */
+  /**
+   * Whether the policy begins another pass over the same instances. Instances of earlier passes may then be issued
+   * again.
+   */
   readonly restarts: boolean;
 }
 
@@ -46,17 +55,20 @@ export interface Imported<Spec, Key extends InstanceKey> {
   readonly incarnation: string;
   readonly epoch: number;
   readonly atMs: number;
-  /** Exported state, and its bytes in the export. */
+  /** The exported state, and below it the same state encoded. */
   readonly state: RunState<Spec, Key>;
   readonly bytes: Uint8Array;
   /**
-   * Set if the run here keeps its control: the policy's state under that control. Undefined: the control of the export
-   * applies.
+   * Set if the run keeps its own control, e.g. weights and masks; holds the policy's state under that control.
+   * Undefined: the control comes from the export.
    */
   readonly keeps?: { readonly policyState: unknown } | undefined;
 }
 
-/** The tasks [from, through) were handed out. Those not handed out before were so at `atMs`. */
+/**
+ * Tasks with cursors from `from` to `through` − 1 were handed out. `atMs` becomes the time of those that had not been
+ * handed out before.
+ */
 export interface HandedOut {
   readonly kind: "handedOut";
   readonly from: number;
@@ -64,7 +76,7 @@ export interface HandedOut {
   readonly atMs: number;
 }
 
-/** The run's shape changed: the new configuration, and the new policy if it changed too. */
+/** The run's arms or sizes changed. `config` is the new configuration; `policy` is null if the policy stayed. */
 export interface Reshaped<Spec> {
   readonly kind: "reshaped";
   readonly config: RunConfig<Spec>;
@@ -73,19 +85,19 @@ export interface Reshaped<Spec> {
 
 export interface Paused {
   readonly kind: "paused";
-  /** Name of the caller's token. Empty: not known. */
+  /** Name of the token of the client that paused the run. Empty: not known. */
   readonly by: string;
-  /** Time of the pause. 0: not known, in journals of older servers. */
+  /** Time of the pause. 0: not known, because an older server wrote the journal. */
   readonly atMs: number;
 }
 
-/** A server found a pool whose rows differ from those that the run knew, or a pool that was new to the run. */
+/** A server loaded a pool that was new to the run, or whose rows had changed. */
 export interface RowsSeen extends Pick<RowList, "pool" | "digest" | "loadedAtMs"> {
   readonly kind: "rowsSeen";
-  /** Description of the change. Empty: the history does not show it. */
+  /** Description of the change for the history. Empty: the history shows nothing. */
   readonly reason: string;
   readonly lists: readonly RowsChanged[];
-  /** Policy with the rows of its rank ranges counted again. Null: the policy stays. */
+  /** Policy whose rank ranges have new row counts. Null: the policy stays. */
   readonly policy: Policy | null;
 }
 
@@ -95,7 +107,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | HandedOut
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
-  /** `cause`: CloseCause of the contract in lower case; empty: UNSPECIFIED. */
+  /** `cause` is the contract's CloseCause in lower case. Empty: CLOSE_CAUSE_UNSPECIFIED. */
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string; readonly cause: string }
   | RowsRated
   | RowsSeen
@@ -104,9 +116,9 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "policyUpdated"; readonly policy: Policy }
   /** Weights of all arms, in the configuration's order. */
   | { readonly kind: "weightsSet"; readonly weights: readonly number[] }
-  /** Policy state after the advance. */
+  /** Policy state after the Advance call. */
   | { readonly kind: "advanced"; readonly policyState: unknown }
-  /** The arm is not drawn from, because a resource that scores its tasks is down. */
+  /** Draws skip the arm, because a resource that scores its tasks is down, e.g. a judge. */
   | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }
   | { readonly kind: "armUnmasked"; readonly arm: number }
   | Paused

@@ -1,6 +1,6 @@
 /**
- * Decides what feedback does to a run, without changing the run. The first write of a sample, or of a group's
- * advantages, wins.
+ * Decides which feedback is recorded, without changing the run. The first result of a sample wins, and so does the
+ * first report of a group's advantages.
  */
 import { REWARD_MAX } from "./check-config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
@@ -10,7 +10,7 @@ import { readsOf } from "./policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
-/** Name of a group: its cursor, and the run's incarnation at the time when its task was handed out. */
+/** Identifies a group by its task's cursor and by the incarnation that the run had when the task was handed out. */
 export interface GroupRef {
   readonly incarnation: string;
   readonly cursor: number;
@@ -18,24 +18,24 @@ export interface GroupRef {
 
 /** The result of scoring one completion. */
 export interface FeedbackItem extends GroupRef {
-  /** Sample index. */
+  /** Index of the sample within its group, from 0. */
   readonly sample: number;
-  /** Short digest of the completion's text. Another text has another digest. */
+  /** Short digest of the completion's text. It tells a repeated result from a result of another completion. */
   readonly digest: string;
   readonly result: SampleResult;
-  /** Hash of the instance that was scored, if known. A result for another instance than the group's is not recorded. */
+  /** Hash of the scored instance, if known. The result is refused if the group's instance has another hash. */
   readonly hash?: string;
-  /** Returns further values of the score by name. Called only if the run's policy reads any of them. */
+  /** Computes extra values of the score, by name. Called only if the run's policy reads some of them. */
   readonly facts?: () => Readonly<Record<string, number>>;
-  /** Set for a task of an evaluation arm, whose cursor is then its ordinal. */
+  /** Set if the task belongs to an evaluation arm. `cursor` is then the task's ordinal in the arm. */
   readonly evaluation?: EvaluationPlace;
 }
 
-/** Index of an evaluation arm, and number of its round. */
+/** Index of an evaluation arm and number of its round. */
 type EvaluationPlace = Pick<EvaluationResults, "arm" | "round">;
 
 export interface ReportedAdvantages extends GroupRef {
-  /** One advantage for each sample that counted. Empty: the group gives no signal. */
+  /** One advantage for each sample that the trainer used. Empty: the group gives no signal. */
   readonly advantages: readonly number[];
   readonly rewardMean: number | undefined;
 }
@@ -57,8 +57,8 @@ export function notRecorded(detail: string): FeedbackStatus {
 }
 
 /**
- * Returns a group, or the reason why feedback for it is not recorded. "forgotten": it was closed so long ago that it is
- * no longer kept.
+ * Returns a group, or the reason why feedback for it is refused. "forgotten": the group was closed long ago, and the
+ * run has dropped it.
  */
 export function findGroup(state: RunState, { incarnation, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
   if (incarnation !== incarnationOf(state)) return stale;
@@ -74,29 +74,29 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-/** Place where results are recorded: a group, or a task of an evaluation arm. */
+/** Task whose results are recorded: one of training, with its group, or one of an evaluation arm. */
 interface Target {
-  /** Digests by sample index. */
+  /** Digests of the completions that have results, by sample index. */
   readonly digests: readonly (string | null)[];
-  /** Hash of its instance. Undefined: the instance is not compared. */
+  /** Hash of the task's instance. Undefined: hashes are not compared. */
   readonly hash: string | undefined;
   readonly closed: boolean;
 }
 
-/** A target, with those of its results that are to be recorded. */
+/** Task and the new results to record for it. */
 interface Pending {
   readonly target: Target;
   readonly of: FeedbackItem;
   readonly indices: number[];
   readonly digests: string[];
   readonly results: SampleResult[];
-  /** Digests by sample index, both recorded and to be recorded. */
+  /** Digests by sample index, both earlier ones and those of the new results. */
   readonly known: (string | null)[];
 }
 
 /**
- * Returns the result as it is recorded: a malformed answer with the kind of its violation. Rounds of evaluation do not
- * count malformed answers.
+ * Returns the result in the form that the run records. An unreadable answer of training gets a short number or text for
+ * its format error. Evaluation rounds do not count such answers.
  */
 function recordedResult(item: FeedbackItem, { reads, record }: Recording): SampleResult {
   const result = withFacts(item, reads);
@@ -106,14 +106,14 @@ function recordedResult(item: FeedbackItem, { reads, record }: Recording): Sampl
   return { ...plain, malformed: recordedKind(record, `${malformed}`) };
 }
 
-/** The parts of a run that decide how a result is recorded. */
+/** Parts of a run's state that decide how a result is recorded. */
 interface Recording {
-  /** Names of the facts that the run's policy reads. */
+  /** Names of the extra score values that the run's policy reads. */
   readonly reads: readonly string[];
   readonly record: MalformedRecord;
 }
 
-/** Returns the result with the facts that the run's policy reads. */
+/** Returns the result with the extra score values that the run's policy reads. */
 function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly string[]): SampleResult {
   if (reads.length === 0 || result.kind !== "reward" || facts === undefined || evaluation !== undefined) return result;
   const known = facts();
@@ -122,7 +122,7 @@ function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly 
   return { ...result, facts: Object.fromEntries(read.map((name) => [name, known[name] ?? 0])) };
 }
 
-/** Returns the status of a result, and adds the result to `pending` if it is to be recorded. */
+/** Returns whether a result is recorded, and why not. A result to record is added to `pending`. */
 function take(pending: Pending, item: FeedbackItem, recording: Recording): FeedbackStatus {
   const { sample, digest, result, hash } = item;
   const { target, known } = pending;
@@ -145,7 +145,7 @@ function take(pending: Pending, item: FeedbackItem, recording: Recording): Feedb
   return recorded;
 }
 
-/** Returns the place where a result is recorded, or the reason why it is not recorded. */
+/** Returns the task whose result this is, or the reason why the result is refused. */
 function targetOf(state: RunState, item: FeedbackItem): Target | FeedbackStatus {
   if (item.evaluation !== undefined) return evaluatedTask(state, item, item.evaluation);
   if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
@@ -165,20 +165,20 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
   return { digests, hash: undefined, closed: false };
 }
 
-/** Returns a key for each target of an incarnation. */
+/** Returns a key that identifies the item's task within one incarnation. */
 function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
   return evaluation === undefined ? cursor : `${evaluation.arm}/${evaluation.round}/${cursor}`;
 }
 
 export interface DecidedFeedback {
-  /** Status of each item, in order. */
+  /** Status of each item, in the items' order. */
   readonly statuses: readonly FeedbackStatus[];
-  /** Results to record, of training and of each round of evaluation. */
+  /** Results to record: of training in `groups`, of evaluation rounds in `evaluated`. */
   readonly groups: readonly GroupResults[];
   readonly evaluated: readonly EvaluationResults[];
 }
 
-/** Separates the results of training from those of each round of evaluation. */
+/** Separates results of training from results of evaluation rounds. */
 function sorted(pending: readonly Pending[]): Omit<DecidedFeedback, "statuses"> {
   const groups: GroupResults[] = [];
   const rounds = new Map<string, EvaluationResults & { readonly tasks: GroupResults[] }>();
@@ -203,7 +203,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
   const find = (item: FeedbackItem): Pending | FeedbackStatus => {
     const key = keyOf(item);
     const known = byPlace.get(key);
-    // Items of a group follow each other, so the group is looked up once.
+    // Items of one group usually follow each other, so the group is looked up once.
     if (known?.of.incarnation === item.incarnation) return known;
     const target = targetOf(state, item);
     if ("kind" in target) return target;
@@ -219,7 +219,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
   return { statuses, ...sorted([...byPlace.values()]) };
 }
 
-/** Returns whether a group can be closed. `duplicate`: it is closed already, and nothing changes. */
+/** Returns whether a group can be closed. "duplicate": it is closed already. "recorded": it can. */
 function closable(state: RunState, ref: GroupRef, taken: ReadonlySet<number>): FeedbackStatus {
   const group = findGroup(state, ref);
   if (group === "forgotten") return duplicate;
@@ -232,7 +232,7 @@ function isReward(value: number): boolean {
 }
 
 /**
- * Returns the problem of the first number in a report that is too large. Such numbers would make a policy's values
+ * Returns a message about the first number in a report that is too large. Such numbers would make a policy's estimates
  * infinite.
  */
 function firstOutOfRange({ advantages, rewardMean }: ReportedAdvantages): string | undefined {
@@ -242,7 +242,7 @@ function firstOutOfRange({ advantages, rewardMean }: ReportedAdvantages): string
   return isReward(rewardMean ?? 0) ? undefined : `reward_mean ${limits}, not ${rewardMean}`;
 }
 
-/** Returns the status of each report, in order, and the groups to record. */
+/** Returns the status of each report, in the reports' order, and the groups to record. */
 export function decideAdvantages(
   state: RunState,
   reports: readonly ReportedAdvantages[],
@@ -255,7 +255,7 @@ export function decideAdvantages(
     if (wrong !== undefined) return notRecorded(wrong);
     const status = closable(state, report, taken);
     if (status.kind !== "recorded") return status;
-    // The limit is that of the task's update batch, because the run's shape may have changed since.
+    // The task's batch sets the limit, because the run's num_generations may have changed since the draw.
     const limit = groupAt(state, cursor)?.results.length ?? 0;
     if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     taken.add(cursor);
@@ -265,7 +265,9 @@ export function decideAdvantages(
   return { statuses, groups };
 }
 
-/** Returns the status of each request to close a group, in order, and the cursors to close. */
+/**
+ * Returns the status of each request to close a group, in the requests' order, and the cursors of the groups to close.
+ */
 export function decideClose(
   state: RunState,
   refs: readonly GroupRef[],
@@ -292,11 +294,11 @@ export function timedOut(state: RunState, nowMs: number): readonly number[] {
   );
 }
 
-/** Returns when the next group times out. Undefined: no group will. */
+/** Returns the time at which the next open group times out. Undefined: none will. */
 export function nextTimeoutAtMs(state: RunState): number | undefined {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return undefined;
-  // Groups are in no order of time: a reserve task is handed out after tasks behind it, and groups are reopened.
+  // Handing-out times do not follow the cursors: reserve tasks are handed out late, and reopened groups get a new time.
   let first = Infinity;
   for (const batch of state.batches) {
     if (batch.open === 0) continue;

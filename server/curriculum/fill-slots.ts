@@ -1,6 +1,4 @@
-/**
- * Chooses the instances of a draw: for each slot the arm's next instance that is accepted and was not issued before.
- */
+/** Chooses an instance for each slot of a draw: the arm's next one that is accepted and that the run has not issued. */
 import type { DrawPlan } from "./draw.ts";
 import { numbersToRecord, toldBefore } from "./by-arm.ts";
 import type { BatchDrawn } from "./events.ts";
@@ -8,38 +6,45 @@ import { isIssued } from "./issued-hashes.ts";
 import type { DrawnTask } from "./batches.ts";
 import type { InstanceKey } from "./types.ts";
 
-/** Maximum number of an arm's issued instances that are skipped in a search. After that a repeat is accepted. */
+/**
+ * Maximum number of an arm's already issued instances that one search skips. After that, the search returns a repeat.
+ */
 export const SKIPS_MAX = 64;
 
 /**
- * Maximum number of an arm's instances that are skipped because the policy or the filter's range of ranks refuses them.
+ * Maximum number of an arm's instances that one search skips because the policy or the filter's rank range refuses
+ * them.
  */
 export const REFUSALS_MAX = 16_384;
 
 /**
- * Maximum number of an arm's instances that are skipped because of their outcomes. After that the first of them is
- * accepted.
+ * Maximum number of an arm's instances that one search skips because their earlier outcomes do not pass the filter.
+ * After that, the search returns the first of them.
  */
 export const FILTERED_MAX = 1024;
 
 /**
- * Ordinals in succession without an instance after which an arm is considered exhausted. Each of them was searched to
- * the end of its budget. The ordinals depend on the run's seed alone.
+ * Number of successive ordinals without an instance after which an arm counts as exhausted. Each of them was searched
+ * to the end of its budget, and they depend only on the run's seed.
  */
 export const DRY_ORDINALS = 8;
 
-/** An instance that could be a task. "none": this ordinal has no instance. */
+/** Search result for one ordinal: an instance that may become a task, or "none". */
 export type Candidate<Key extends InstanceKey> =
   { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
-/** Ordinals of an arm, or rows of an arm that chooses its rows, whose instances are missing. */
+/**
+ * Instances that must be made before the slots can be filled, as ordinals of one arm. For an arm that chooses its rows,
+ * these numbers are rows.
+ */
 export interface MissingInstances {
   readonly arm: number;
   readonly ordinals: readonly number[];
 }
 
 /**
- * Returns the instance at an ordinal of an arm, or in a row of an arm that chooses its rows. Undefined: not made yet.
+ * Returns an arm's instance at an ordinal. For an arm that chooses its rows, the number is a row. Undefined: not made
+ * yet.
  */
 export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
 
@@ -47,9 +52,9 @@ export type Filled<Key extends InstanceKey> =
   | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
   /** The caller must make these instances and then fill the slots again. */
   | { readonly kind: "wanted"; readonly wanted: readonly MissingInstances[] }
-  /** The arm gave no acceptable instance in this many ordinals. */
+  /** No acceptable instance was found in the arm's next `tries` ordinals. */
   | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
-  /** The arm has no instances at DRY_ORDINALS ordinals in succession. `ordinal` is the last of them. */
+  /** The arm is exhausted: it has no instance at the last DRY_ORDINALS ordinals. `ordinal` is the last one searched. */
   | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
 type Choice<Key extends InstanceKey> =
@@ -59,8 +64,8 @@ type Choice<Key extends InstanceKey> =
   | { readonly kind: "none"; readonly tries: number };
 
 /**
- * Returns the first instance, from an ordinal on, that is accepted and not known. If none is found within the limits,
- * it returns the first known instance, or else the first filtered one.
+ * Returns the first instance, from ordinal `from` on, that is accepted and not known. If the limits are reached first,
+ * it returns the first known instance, or else the first one that the filter passes over.
  */
 function choose<Key extends InstanceKey>(
   arm: number,
@@ -86,7 +91,7 @@ function choose<Key extends InstanceKey>(
     }
     const { key } = candidate;
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    // A later epoch repeats the rows of a pool on purpose.
+    // A later epoch goes through the rows of a pool again on purpose, so these repeats are accepted.
     const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
     const chosen: Choice<Key> = { kind: "chosen", ordinal, key };
     if (found === "accepted" && !known) return chosen;
@@ -102,7 +107,7 @@ function choose<Key extends InstanceKey>(
   return repeat ?? fallback ?? { kind: "none", tries: ordinal - from };
 }
 
-/** Fills a plan's slots in cursor order with instances that the run has not issued. */
+/** Fills a plan's slots, in cursor order, with instances that the run has not issued before. */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
   const { slots, restarts, basis: state } = plan;
   const next = state.arms.map((arm) => (restarts ? 0 : arm.nextOrdinal));
@@ -113,8 +118,8 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   const tasks: DrawnTask<Key>[] = [];
   const drawn = new Set<string>();
   /**
-   * Returns whether an instance is a repeat, within this draw too: it may be chosen twice, or occur in two passes over
-   * a pool's rows.
+   * Returns whether the run or this draw already uses the instance. One draw may choose a row twice, or reach it in two
+   * passes over a pool.
    */
   const isRepeat = ({ hash }: Key): boolean => {
     const found = drawn.has(hash) || isIssued(state.issued, hash);
@@ -141,8 +146,8 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
       return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
     const { ordinal, key } = choice;
     here.add(key.hash);
-    // In a new pass over the same instances, all instances that the run issued before are repeats, although they are
-    // not skipped.
+    // In a new pass over the same instances, instances of earlier passes are counted as repeats although they are not
+    // skipped.
     tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat: isRepeat(key), key });
     next[arm] = ordinal + 1;
     left[arm] = (left[arm] ?? 0) - 1;
@@ -150,7 +155,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   return { kind: "filled", tasks };
 }
 
-/** Returns the rows of a plan that are not made yet, by arm. */
+/** Returns, by arm, the chosen rows whose instances are not made yet. */
 function missingRows<Key extends InstanceKey>(
   { slots, rows }: DrawPlan,
   lookup: Lookup<Key>,
@@ -165,8 +170,8 @@ function missingRows<Key extends InstanceKey>(
 }
 
 /**
- * Returns what to make next, so that few rounds are needed. Each arm gets as many as it has open slots. The arm that
- * stopped also gets twice the number that it has skipped.
+ * Returns the instances to make next. It asks for enough at once that few rounds are needed: one for each open slot of
+ * an arm. The arm `stopped` gets twice the number of skipped instances in addition.
  */
 function wanted<Key extends InstanceKey>(
   stopped: number,

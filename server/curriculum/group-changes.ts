@@ -1,6 +1,6 @@
 /**
- * Changes of a run's groups: results are recorded, groups close, are handed out, are released from the reserve, or
- * reopen.
+ * Changes groups of a run: records results, and closes, hands out or reopens groups. It also turns reserve tasks into
+ * groups.
  */
 import type { HandedOut } from "./events.ts";
 import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange, type RewardSums } from "./advantages.ts";
@@ -20,24 +20,24 @@ import {
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
-/** Maximum number of groups in an arm's recent means (contract: ArmState). */
+/** Maximum number of recent groups whose rewards are averaged for an arm (see ArmState in the contract). */
 const RECENT_MAX = 256;
 
 /**
- * Returns the range that decides whether an arm's rewards are equal. Undefined: an older server created the run, and
- * rewards are compared exactly.
+ * Returns the reward range of an arm, used to ignore rounding. Undefined: an older server created the run, and rewards
+ * are compared exactly.
  */
 function rangeOf({ arms, ignoresRounding }: RunConfig, arm: number): RewardRange | undefined {
   return ignoresRounding ? arms[arm]?.rewardRange : undefined;
 }
 
-/** Returns the outcome of the results that an open group has. */
+/** Returns the outcome that an open group would have if it were closed with the results so far. */
 export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRange): GroupOutcome {
   const rewards: number[] = [];
   let solved = 0;
   let quality = 0;
   let known: Readonly<Record<string, number>>[] | undefined;
-  // A plain loop, because this runs for every group of a run, and an iterator would cost more than the work itself.
+  // A plain loop is faster than an iterator here, and this runs for every group of a run.
   for (let i = 0; i < results.length; i++) {
     const result = results[i];
     if (result?.kind !== "reward") continue;
@@ -50,13 +50,13 @@ export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRan
   return known === undefined ? outcome : { ...outcome, facts: meanFacts(known) };
 }
 
-/** Closes a group with the outcome of its results or of its report. */
+/** Returns the group closed with this outcome. */
 export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: GroupOutcome): ClosedGroup<Key> {
   const { task, handedOutAtMs, digests, results } = group;
   return { kind: "closed", task, handedOutAtMs, digests, results: shared(results), outcome, folded: false };
 }
 
-/** Records results of one group. The last missing result closes the group. */
+/** Returns the group with new results recorded. It is closed if none is missing any more. */
 export function withResults<Key extends InstanceKey>(
   group: OpenGroup<Key>,
   recorded: GroupResults,
@@ -68,8 +68,8 @@ export function withResults<Key extends InstanceKey>(
 }
 
 /**
- * Counts closed groups of an arm, in order. It takes all groups of a change at once, because it copies the list of
- * recent ones.
+ * Adds newly closed groups to an arm's counters, in order. All groups of a change are added at once, because each call
+ * copies the list of recent groups.
  */
 function countClosed(arm: ArmCounters, outcomes: readonly RewardSums[]): ArmCounters {
   const more = outcomes.flatMap(({ count, sum, solved }) => (count === 0 ? [] : [{ count, sum, solved }]));
@@ -79,13 +79,13 @@ function countClosed(arm: ArmCounters, outcomes: readonly RewardSums[]): ArmCoun
   return { ...arm, groups: arm.groups + more.length, recent: before.concat(more.slice(-RECENT_MAX)) };
 }
 
-/** Returns the index of the first batch, from `from` on, that is not closed. */
+/** Returns the index of the first batch, from `from` on, that has an open group. */
 function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
   const open = batches.find((batch) => batch.index >= from && batch.open > 0);
   return open?.index ?? state.batchesDrawn;
 }
 
-/** Applies `change` to the open groups at some cursors. Cursors of missing or closed groups are skipped. */
+/** Applies `change` to the open groups at these cursors. Cursors without an open group are skipped. */
 export function changeGroups<Spec, Key extends InstanceKey, At extends { readonly cursor: number }>(
   state: RunState<Spec, Key>,
   places: readonly At[],
@@ -129,8 +129,8 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
 }
 
 /**
- * Returns the reserve tasks of a batch that may be handed out now: one for each useless group. The result depends on
- * the outcomes of the groups, but not on their order in time.
+ * Returns the reserve tasks of a batch that become groups now: one for each useless group. The result does not depend
+ * on the order in which groups closed.
  */
 function released<Key extends InstanceKey>(
   batch: Batch<Key>,
@@ -152,7 +152,7 @@ export function countIssued(arm: ArmCounters, repeat: boolean): ArmCounters {
   return { ...arm, issued: arm.issued + 1, repeats: arm.repeats + Number(repeat) };
 }
 
-/** Returns the group of a task without any results. */
+/** Returns a new open group of a task, without results. */
 export function freshGroup<Key extends InstanceKey>(task: DrawnTask<Key>, numGenerations: number): OpenGroup<Key> {
   const { digests, results } = blankSamples(numGenerations);
   return { kind: "open", task, handedOutAtMs: null, digests, results, missing: numGenerations };
@@ -172,7 +172,7 @@ export function handedOut<Spec, Key extends InstanceKey>(
   return { ...state, batches, handedOut: Math.max(state.handedOut, through) };
 }
 
-/** Reopens groups with the results that they had. */
+/** Reopens closed groups. They keep the results that they have. */
 export function reopened<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursors: readonly number[],
@@ -196,7 +196,7 @@ export function reopened<Spec, Key extends InstanceKey>(
   return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
 }
 
-/** Removes the group with this outcome from an arm's recent groups, if it is still among them. */
+/** Takes a reopened group out of an arm's counters, and out of its recent groups if it is still there. */
 function uncountClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
   if (count === 0) return arm;
   const place = arm.recent.findLastIndex((one) => one.count === count && one.sum === sum && one.solved === solved);

@@ -1,11 +1,13 @@
-/** Groups of a run for its trainer: their samples and advantages, and which groups can be reopened. */
+/** Views of a run's groups for the trainer, with samples and advantages. Also decides which groups can be reopened. */
 import { advantagesOf, type RewardRange } from "./advantages.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
 import { type Batch, type ClosedGroup, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";
 import type { Arm, DynamicSampling, InstanceKey } from "./types.ts";
 
-/** A recorded sample. The advantages are undefined while its group is open, and for samples without a reward. */
+/**
+ * Recorded sample of a group. The advantages are undefined while the group is open, and for a sample without a reward.
+ */
 interface SampleView {
   readonly index: number;
   readonly result: SampleResult;
@@ -24,17 +26,17 @@ export interface GroupView<Key extends InstanceKey> {
   readonly useful: boolean;
   /** Whether the trainer is to train on the group. */
   readonly selected: boolean;
-  /** Time at which its task was handed out. Null: it was not. */
+  /** Time at which the group's task was handed out. Null: not yet. */
   readonly handedOutAtMs: number | null;
 }
 
-/** Selection of groups. */
+/** Selects the groups that a client asks for. */
 export type GroupSelection =
   | { readonly kind: "open" }
   | { readonly kind: "batch"; readonly batch: number }
   | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
 
-/** Advantages at the places of their samples: undefined where a sample has no reward. */
+/** Returns the advantages by sample index. Undefined: the sample has no reward. */
 function placedAdvantages(results: readonly (SampleResult | null)[], range: RewardRange) {
   const rewards = results.map((result) => (result?.kind === "reward" ? result.reward : undefined));
   const known = rewards.filter((reward) => reward !== undefined);
@@ -76,8 +78,8 @@ function alikeOf({ config }: RunState): DynamicSampling["alike"] {
 }
 
 /**
- * Returns the groups of a batch to train on, as far as they are settled. Under dynamic sampling these are the first
- * useful groups by cursor; none of them comes after a group that is still open.
+ * Returns the groups of a batch that are already known to be trained on. Under dynamic sampling these are the first
+ * useful groups by cursor, up to the first group that is still open.
  */
 function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlySet<Group> {
   const { dynamicSampling } = config;
@@ -90,7 +92,9 @@ function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlyS
   return selected;
 }
 
-/** Returns the cursors of the selected groups, in order. Groups that are no longer kept are left out. */
+/**
+ * Returns the cursors of the groups that a client asked for, in order. Groups that the run has dropped are left out.
+ */
 export function cursorsOf(state: RunState, wanted: GroupSelection): readonly number[] {
   const of = (groups: readonly Group[]): readonly number[] => groups.map(({ task }) => task.cursor);
   switch (wanted.kind) {
@@ -108,7 +112,7 @@ export function cursorsOf(state: RunState, wanted: GroupSelection): readonly num
   }
 }
 
-/** Returns the groups at some cursors, without those that are no longer kept. */
+/** Returns views of the groups at these cursors. Groups that the run has dropped are left out. */
 export function groupViews<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursors: readonly number[],
@@ -124,7 +128,7 @@ export function groupViews<Spec, Key extends InstanceKey>(
   });
 }
 
-/** Returns why a closed group of an update batch must stay closed. Undefined: it can be reopened. */
+/** Returns the reason why a closed group cannot be reopened. Undefined: it can. */
 export function whyClosed(state: RunState, batch: number, group: ClosedGroup): string | undefined {
   if (state.config.feedbackSource === "reported") return "the group's advantages were reported";
   if (!group.results.includes(null)) return "the group is whole";
@@ -132,7 +136,7 @@ export function whyClosed(state: RunState, batch: number, group: ClosedGroup): s
   return isFolded ? "a later draw was made with what the group had" : undefined;
 }
 
-/** Returns whether a group can be reopened. `duplicate`: it is open already. */
+/** Returns whether a group can be reopened. "duplicate": it is open already. "recorded": it can. */
 function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
   const found = findGroup(state, ref);
   if (found === "forgotten") return notRecorded("the group was closed long ago");
@@ -142,7 +146,10 @@ function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
   return why === undefined ? { kind: "recorded" } : notRecorded(why);
 }
 
-/** Returns the status of each request to reopen a group, in order, and the cursors to reopen. */
+/**
+ * Returns the status of each request to reopen a group, in the requests' order, and the cursors of the groups to
+ * reopen.
+ */
 export function decideReopen(
   state: RunState,
   refs: readonly GroupRef[],

@@ -1,4 +1,7 @@
-/** History of a run: a record for each update batch, round of evaluation and control change, in order of time. */
+/**
+ * Makes the records of a run's history: one for each update batch, evaluation round and control change, in order of
+ * time.
+ */
 import { isMany, type RecordedNumbers } from "./by-arm.ts";
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
@@ -14,7 +17,7 @@ interface BatchRecord {
   readonly kind: "batch";
   readonly batch: number;
   readonly cursor: number;
-  /** Numbers by arm, here and in the next two fields. */
+  /** Numbers by arm, as are the next two fields. */
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
   readonly counts: readonly number[];
@@ -24,7 +27,9 @@ interface BatchRecord {
   readonly useful: number;
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
-  /** Sum and count of the rewards by arm. Undefined: the run has many arms, or an older server wrote the record. */
+  /**
+   * Sum and number of the rewards of each arm. Undefined: the run has many arms, or an older server wrote the record.
+   */
   readonly rewardSums?: readonly number[] | undefined;
   readonly rewardCounts?: readonly number[] | undefined;
 }
@@ -47,23 +52,23 @@ interface ControlRecord {
   /** Cursor of the first task to which the change applies. */
   readonly cursor: number;
   readonly policy?: Policy;
-  /** Shape of the run after the change. Unset in records of older servers. */
+  /** Sizes of the run after the change. Unset in records of older servers. */
   readonly shape?: RunShape;
   /** Weights by arm id. */
   readonly weights?: Readonly<Record<string, number>>;
   /** Id of the arm that was masked or unmasked. */
   readonly armId?: string;
   readonly reason: string;
-  /** Cause of the closing of groups, as in the event. Unset in records of older servers. */
+  /** Cause of closing groups, in the words of the event "closed". Unset in records of older servers. */
   readonly cause?: string;
-  /** Name of the caller's token. Unset: the server made the change itself, or it asks for no tokens. */
+  /** Name of the caller's token. Unset: the server made the change, or it does not require tokens. */
   readonly by?: string;
 }
 
-/** Kinds of control records that belong to the learned state and not to the control of the run. */
+/** Kinds of control records that an import undoes together with the learned state. */
 const OF_GROUPS: ReadonlySet<ControlRecord["control"]> = new Set(["close_groups", "reopen_groups", "import"]);
 
-/** Returns whether a record is of a change that stays in force when an import restores the learned state. */
+/** Returns whether a record is a control change, which can stay in force when an import restores the learned state. */
 export function isControlChange(record: HistoryRecord): boolean {
   return record.kind === "control" && !OF_GROUPS.has(record.control);
 }
@@ -71,15 +76,15 @@ export function isControlChange(record: HistoryRecord): boolean {
 type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
 
 export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {
-  /** Epoch of the run at that time. */
+  /** Epoch of the run when the record was made. */
   readonly epoch: number;
-  /** Time of the event. For a batch: of its draw. For a round of evaluation: of its opening. */
+  /** Time at which the batch was drawn, the round was opened, or the control change was made. */
   readonly atMs: number;
 };
 
-/** A record, with the run's current knowledge of it. */
+/** Record as readers see it, with the mark whether an import has undone it. */
 export type HistoryEntry = HistoryRecord & {
-  /** Whether an import has undone the event. */
+  /** Whether an import has undone the recorded event. */
   readonly rolledBack: boolean;
 };
 
@@ -87,7 +92,7 @@ export type HistoryEntry = HistoryRecord & {
 export interface PlacedRecord {
   readonly seq: number;
   readonly record: HistoryRecord;
-  /** For a batch: the numbers in the record of the batch before, if this record holds changes from them. */
+  /** For a batch whose record holds changes by arm: the numbers in the previous batch's record. */
   readonly toldBefore?: RecordedNumbers | null;
 }
 
@@ -99,7 +104,10 @@ function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRec
   return { kind: "evaluation", ...evaluationView(round, config), epoch: round.epoch, atMs: round.openedAtMs };
 }
 
-/** Returns a function that gives the current record at a position, if that record may still change. */
+/**
+ * Returns a function that makes the present record at a history position. It returns undefined if the stored record is
+ * final.
+ */
 export function unsettledRecords(state: RunState): (seq: number) => HistoryRecord | undefined {
   const { batches, evaluations, config } = state;
   const open = new Map<number, () => HistoryRecord>();
@@ -134,7 +142,7 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
   };
 }
 
-/** Returns rewards by arm. Runs of many arms leave them out, because most numbers would be zeros. */
+/** Returns the sum and number of rewards by arm. Runs of many arms leave them out, because most would be zeros. */
 function rewardsByArm(groups: readonly Group[], armCount: number) {
   const rewardSums = new Array<number>(armCount).fill(0);
   const rewardCounts = new Array<number>(armCount).fill(0);
@@ -181,9 +189,8 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 }
 
 /**
- * Returns the records that an event writes. They are its own record and that of the batch that it draws. Batches that
- * it closes, or that an import reopens, replace their earlier records. The same holds for rounds of evaluation. `after`
- * is the state before batches are dropped. `by` is the name of the caller's token.
+ * Returns the records to write for an event: its own, that of a batch or round it opens, and new versions of those that
+ * it closes or reopens. `after` still holds the batches that trim drops. `by` is the name of the caller's token.
  */
 export function historyWrites(
   before: RunState | undefined,
@@ -197,7 +204,7 @@ export function historyWrites(
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     if (event.kind === "reopened") return batch !== before?.batches[i];
-    // Only an import moves batches before trimming. Otherwise a batch is at the same index, or new at the end.
+    // Only an import moves batches to other indices. Other events add a batch at the end or change one in place.
     const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });
@@ -216,8 +223,8 @@ export function historyWrites(
 }
 
 /**
- * Returns the rounds whose records an event writes: those that it opens, closes or drops unfinished, and those that an
- * import reopens.
+ * Returns the rounds whose records an event writes. These are rounds that it opens, closes, drops unfinished, or
+ * reopens by an import.
  */
 function roundsToWrite(before: RunState | undefined, event: RunEvent, after: RunState): readonly EvaluationRound[] {
   const { evaluations } = after;

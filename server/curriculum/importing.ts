@@ -1,6 +1,6 @@
 /**
- * Computes the state after an import: the parts taken from the export, the history that is undone, and positions in the
- * history.
+ * Computes a run's state after an import: what the export restores, what part of the history is undone, and the new
+ * history positions.
  */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
@@ -12,14 +12,17 @@ import { incarnationOf, progressOf, type Range, type RunState } from "./state.ts
 import type { Arm, InstanceKey, Refusal } from "./types.ts";
 
 /**
- * Returns whether a run's history begins with that of the exported state. If so, the import undoes everything after the
- * export.
+ * Returns whether the exported state comes from an earlier time of this run. The import then undoes everything since
+ * the export.
  */
 function sharesHistory(before: RunState | undefined, state: RunState): boolean {
   return before?.incarnations.includes(incarnationOf(state)) ?? false;
 }
 
-/** Returns how many positions an imported history moves back, behind that of the run that it replaces. */
+/**
+ * Returns the number that is added to all history positions of an imported state. If it comes from another run, its
+ * history is placed after that of the run that it replaces.
+ */
 export function historyOffset(before: RunState | undefined, state: RunState): number {
   return before === undefined || sharesHistory(before, state) ? 0 : before.nextSeq;
 }
@@ -27,8 +30,8 @@ export function historyOffset(before: RunState | undefined, state: RunState): nu
 type Undone = "rolledBack" | "controlRolledBack";
 
 /**
- * Returns the ranges that are undone after an import. They include the ranges undone before the export, and everything
- * in this run that the exported state does not have.
+ * Returns the ranges of history positions that are undone after an import. They are the ranges that were undone before
+ * the export, and all entries of this run that the export lacks.
  */
 function undoneBy(before: RunState | undefined, state: RunState, name: Undone): readonly Range[] {
   if (before === undefined) return state[name];
@@ -42,14 +45,17 @@ function moved(ranges: readonly Range[], offset: number): readonly Range[] {
 }
 
 /**
- * Returns the undone ranges of control changes, if the run keeps its control: its own control changes stay in force.
+ * Returns the undone ranges of control changes if the run keeps its own control. Its control changes then stay in
+ * force.
  */
 function undoneUnderControlOf(before: RunState, state: RunState): readonly Range[] {
   if (sharesHistory(before, state)) return before.controlRolledBack;
   return [...before.controlRolledBack, ...moved(state.controlRolledBack, before.nextSeq)];
 }
 
-/** Returns the fields in which the specifications of an exported arm and of the run's arm differ, with both values. */
+/**
+ * Describes each field in which the specifications of an exported arm and of the run's arm differ, with both values.
+ */
 function differences(exported: Arm, here: Arm): readonly string[] {
   const [one, other] = [exported.spec, here.spec] as readonly Readonly<Record<string, unknown>>[];
   const names = Object.keys({ ...one, ...other }).filter((name) => !isDeepStrictEqual(one?.[name], other?.[name]));
@@ -57,7 +63,10 @@ function differences(exported: Arm, here: Arm): readonly string[] {
   return names.map((name) => `${name} ${shown(one?.[name])} in the export and ${shown(other?.[name])} in the run`);
 }
 
-/** Returns why an exported state cannot be imported under the control of the run here. Undefined: it can. */
+/**
+ * Returns why an exported state cannot be imported while the run keeps its own arms, weights and policy. Undefined: it
+ * can.
+ */
 export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,
   state: RunState<Spec, Key>,
@@ -73,7 +82,7 @@ export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
   return { kind: "failed_precondition", message };
 }
 
-/** Advances the policy from the run's cursor until it has reached the place to which Advance moved it. */
+/** Calls the policy's `advance` until the policy is at least at `place`, where an operator's Advance had moved it. */
 function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
   while (placeOf(now) < place) {
@@ -86,8 +95,9 @@ function movedOnTo<State extends RunState>(state: State, place: number): State {
 }
 
 /**
- * Returns an exported state under the control of the run here. Arms match by id. They keep the export's order, and new
- * arms follow. Arms that the run here does not have, or has removed, are removed and lose their counters.
+ * Returns the exported state with this run's control: its arms, policy, weights, masks and sizes. Arms match by id and
+ * keep the export's order; new arms come after them. Arms that this run lacks or has removed are removed and lose their
+ * counters.
  */
 export function underControlOf<Spec, Key extends InstanceKey>(
   here: RunState<Spec, Key>,
@@ -97,7 +107,7 @@ export function underControlOf<Spec, Key extends InstanceKey>(
   const kept = state.config.arms.map((arm) => {
     const now = here.config.arms[places.get(arm.id) ?? -1];
     if (now === undefined) return { ...arm, removed: true };
-    // The number of rows belongs to the knowledge of the rows, so it comes from the export.
+    // The learned table of rows comes from the export, so the number of rows must come from there too.
     return now.rows && arm.rows ? { ...now, rows: { ...now.rows, rows: arm.rows.rows } } : now;
   });
   const ids = new Set(kept.map(({ id }) => id));
@@ -121,8 +131,8 @@ export function underControlOf<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns the state after an import. Tasks that were outstanding at the export are outstanding again, with new
- * timeouts.
+ * Returns the state after an import. Tasks handed out before the export count as handed out again now, so their
+ * timeouts start anew.
  */
 export function imported<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
@@ -143,12 +153,12 @@ export function imported<Spec, Key extends InstanceKey>(
     runId,
     epoch,
     batches,
-    // Any server may report the rows of its pools, because those in the export may come from another store's server.
+    // 0 lets any server report its pools' rows as newer. The export may come from a server of another store.
     lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
-    // Exports of these incarnations have their history at the same positions as this run.
+    // An export made under any of these incarnations has its history at the same positions as this run.
     incarnations: [...(before ?? state).incarnations, incarnation],
     rolledBack: undoneBy(before, exported, "rolledBack"),
     controlRolledBack: keeping

@@ -1,5 +1,6 @@
 /**
- * Finds parts of a control change that have no effect on draws, and describes them in sentences for the caller. Pure.
+ * Finds parts of a control change that do not affect any draw, and returns warnings about them as sentences for the
+ * caller.
  */
 import { isDeepStrictEqual } from "node:util";
 import { definitionOf } from "./policies/registry.ts";
@@ -7,16 +8,16 @@ import type { NewShape } from "./decide-shape.ts";
 import { isDrawn, type RunState } from "./state.ts";
 import type { Policy } from "./types.ts";
 
-/** Shares that differ by less are equal. */
+/** Shares that differ by less than this count as equal. */
 const TOLERANCE = 1e-12;
 
-/** Returns the warning for any change of a run that has issued all its tasks. */
+/** Returns a warning if the run has already issued all its tasks, because then no change affects a draw. */
 export function ofAnyChange(state: RunState): readonly string[] {
   if (!isDrawn(state)) return [];
   return [`the run has issued all of its ${state.config.length} tasks, and draws again only if it is made longer`];
 }
 
-/** Returns each arm's share of the weights of the arms that it shares a draw with. */
+/** Returns each arm's share of the total weight of the arms in `among`, which are drawn together. */
 function partsOf(weights: readonly number[], among: readonly boolean[]): readonly number[] {
   const own = weights.map((weight, i) => (among[i] === true ? weight : 0));
   const total = own.reduce((sum, weight) => sum + weight, 0);
@@ -28,8 +29,8 @@ function differ(a: readonly number[], b: readonly number[]): boolean {
 }
 
 /**
- * Returns the warnings for new weights. `changed` has them by arm id, and every id is an arm of the run. `weights`
- * holds the weights of all arms afterwards.
+ * Returns warnings about new weights. `changed` holds those that the caller gave, by arm id; all ids are arms of the
+ * run. `weights` holds the resulting weights of all arms.
  */
 export function ofWeights(
   state: RunState,
@@ -43,7 +44,7 @@ export function ofWeights(
   if (ids.length === 0) return ["no weight was given"];
   if (!differ(weights, before)) return [`${quoted(ids)}: the weight is that already`];
   const armIds = config.arms.map(({ id }) => id);
-  // Under every policy a weight of 0 excludes an arm, and any other weight includes it.
+  // Under every policy, an arm is drawn only if its weight is above 0.
   const turned = armIds.filter((_, i) => (weights[i] ?? 0) > 0 !== (before[i] ?? 0) > 0);
   const sharing = definitionOf(policy).sharing?.(policy.config, armIds) ?? [armIds.map(() => true)];
   if (sharing.length === 0) {

@@ -1,27 +1,29 @@
 /**
- * Hashes of the instances that a run has issued, so that it does not issue them again. There are two generations of at
- * most 2^19 hashes. When the recent one is full, it becomes the older one, and the former older one is dropped. So a
- * run remembers at least its last 524,288 instances, in at most 20 MB.
- *
- * Values never change, but adding a hash does not copy the earlier ones. Generations share one growing log, and each
- * value knows how much of the log it includes. Adding to a value that is not the newest of its log copies it first.
+ * Set of the hashes of issued instances, so that a run does not issue one again. It has two generations of at most 2^19
+ * hashes. When the recent one is full, it becomes the older one, and the former older one is dropped. So at least the
+ * last 524,288 instances are known, in at most 20 MB. Values are immutable, but adding hashes copies nothing:
+ * successive values share one growing log, and each knows how many of its hashes it includes. Only adding to a value
+ * that is not the newest of its log copies it first.
  */
 import { hashKey, mix } from "../../envs/lib/rng.ts";
 
 const GENERATION_MAX = 2 ** 19;
 
-/** Bytes of a hash: 16 hex digits, kept as two numbers. */
+/** Number of bytes of a hash: 16 hex digits, stored as two 32-bit numbers. */
 export const HASH_BYTES = 8;
-/** Number of hashes by which a log grows at a time. */
+/** Number of hashes in each page of a log. */
 const PAGE = 4096;
-/** Slots of an empty log. A log has at least two slots for each hash. */
+/** Number of table slots in an empty log. The table always has at least two slots for each hash. */
 const SLOTS_MIN = 64;
 
-/** Hashes in the order in which they were added, each once. An open-addressed table finds the position of a hash. */
+/**
+ * List of different hashes in the order in which they were added, with an open-addressed hash table that finds a hash's
+ * position.
+ */
 export interface HashLog {
   length: number;
   readonly pages: Uint32Array[];
-  /** Position + 1 of the hash in each slot. 0: the slot is free. */
+  /** Hash table: each slot holds a hash's position + 1. 0: the slot is free. */
   slots: Int32Array;
 }
 
@@ -30,8 +32,8 @@ export function hashLog(): HashLog {
 }
 
 /**
- * Returns the two numbers of a hash. Texts that are no hashes occur only in tests and in journals written by hand; they
- * are hashed.
+ * Returns a hash as two 32-bit numbers. A text that is not 16 hex digits is hashed first; this occurs only in tests and
+ * in journals written by hand.
  */
 function wordsOf(hash: string): readonly [number, number] {
   const digits = /^[0-9a-f]{16}$/.test(hash) ? hash : hashKey(hash);
@@ -45,8 +47,8 @@ const lowAt = ({ pages }: HashLog, position: number): number =>
   pages[Math.floor(position / PAGE)]?.[2 * (position % PAGE) + 1] ?? 0;
 
 /**
- * Returns the slot of a hash, or the free slot where it belongs. The hash is mixed, because hashes of a simulation are
- * consecutive numbers that are alike in each arm.
+ * Returns the table slot of a hash, or the free slot where it belongs. The bits are mixed first, because simulations
+ * use consecutive numbers as hashes.
  */
 function slotOf(log: HashLog, high: number, low: number): number {
   const mask = log.slots.length - 1;
@@ -80,13 +82,13 @@ function dataOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Adds hashes of 8 bytes each. */
+/** Adds hashes that are packed in 8 bytes each. */
 export function addPacked(log: HashLog, packed: Uint8Array): void {
   const view = dataOf(packed);
   for (let at = 0; at < packed.length; at += HASH_BYTES) put(log, view.getUint32(at), view.getUint32(at + 4));
 }
 
-/** Returns the hashes in the positions [from, to), 8 bytes each. */
+/** Returns the hashes at positions `from` to `to` − 1, packed in 8 bytes each. */
 function packedOf(log: HashLog, from: number, to: number): Uint8Array {
   const packed = new Uint8Array(HASH_BYTES * (to - from));
   const view = dataOf(packed);
@@ -100,7 +102,7 @@ function packedOf(log: HashLog, from: number, to: number): Uint8Array {
 
 interface Generation {
   readonly log: HashLog;
-  /** Number of the log's hashes that belong to this generation. */
+  /** Number of hashes, from the log's start, that belong to this generation. */
   readonly count: number;
 }
 
@@ -109,7 +111,7 @@ export interface IssuedHashes {
   readonly recent: Generation;
 }
 
-/** Returns a generation of all hashes of a log. */
+/** Returns a generation that includes all hashes of the log. */
 function generation(log = hashLog()): Generation {
   return { log, count: log.length };
 }
@@ -128,7 +130,7 @@ export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean
 }
 
 /**
- * Returns whether a hash was issued in the recent generation. In passes over the same instances this means: in this
+ * Returns whether the hash is in the recent generation. If the policy repeats instances in passes, that is the current
  * pass.
  */
 export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
@@ -136,14 +138,17 @@ export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
 }
 
 /**
- * Begins a new generation. In passes over the same instances each pass begins one, so that the older generation holds
- * the pass before.
+ * Starts a new generation. If the policy repeats instances in passes, each pass starts one, so that the older
+ * generation is the previous pass.
  */
 export function nextGeneration({ recent }: IssuedHashes): IssuedHashes {
   return { older: recent, recent: generation() };
 }
 
-/** Yields all hashes, oldest first, in pieces of at most `size` hashes: 8 bytes each, with the generation's number. */
+/**
+ * Yields all hashes, oldest first, in pieces of at most `size` hashes with 8 bytes each. Each piece has its
+ * generation's number: 0 is the older one, 1 the recent one.
+ */
 export function* packedHashes({ older, recent }: IssuedHashes, size: number) {
   for (const [number, { log, count }] of [older, recent].entries())
     for (let from = 0; from < count; from += size)
@@ -159,7 +164,9 @@ export function addIssued(issued: IssuedHashes, hashes: readonly string[]): Issu
   return { older: isFull ? issued.recent : issued.older, recent: generation(log) };
 }
 
-/** Returns a generation's log if the whole log belongs to it, else a copy of its part. */
+/**
+ * Returns the generation's log if no later value has added to it. Else it returns a copy of the generation's hashes.
+ */
 function newestLog({ log, count }: Generation): HashLog {
   if (log.length === count) return log;
   const copy = hashLog();

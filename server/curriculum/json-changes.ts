@@ -1,12 +1,12 @@
 /**
- * Differences between plain data of the same shape. A draw changes a policy's state only for the arms that it observed,
- * so the journal stores differences.
+ * Computes differences between two JSON values and applies them. A draw changes a policy's state only for the arms that
+ * it observed, so the journal stores differences.
  */
 import { FormatError, isList, type Json, readList, readNumber, readObject } from "./json.ts";
 
 /**
- * Difference of two values. Null: no change. `{as}`: the new value. `{at, to}`: differences of these items of a list.
- * `{of}`: differences of these fields.
+ * Difference between two values. Null: none. `{as}` holds the whole new value. `{at, to}` holds indices of list items
+ * and their differences. `{of}` holds differences by field name.
  */
 type Difference = Json;
 
@@ -19,7 +19,7 @@ function sameNames(before: { readonly [name: string]: Json }, now: { readonly [n
   return names.length === Object.keys(before).length && names.every((name) => Object.hasOwn(before, name));
 }
 
-/** Minimum length of a list whose items are compared. Shorter lists are written whole if they differ. */
+/** Minimum length of a list whose items are compared one by one. A shorter list is written whole if it has changed. */
 const SHORT = 16;
 
 export function differenceOf(before: Json, now: Json): Difference {
@@ -38,7 +38,10 @@ export function differenceOf(before: Json, now: Json): Difference {
   return { as: now };
 }
 
-/** Returns the value after a difference. Throws a FormatError if the difference does not fit the value. */
+/**
+ * Applies a difference to a value and returns the result. Throws a FormatError if the difference does not fit the
+ * value.
+ */
 export function withDifference(before: Json, difference: Difference): Json {
   if (difference === null) return before;
   const { as, at, to, of } = readObject(difference);

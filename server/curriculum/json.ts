@@ -1,8 +1,8 @@
-/** Plain data, which JSON.stringify and JSON.parse leave unchanged, and readers that check what they read. */
+/** JSON data that JSON.stringify and JSON.parse leave unchanged, and functions that read it with type checks. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** Converts a value to plain data and back. `decode` throws a FormatError for data that `encode` never returns. */
+/** Converts a value to JSON data and back. `decode` throws a FormatError for data that `encode` never returns. */
 export interface Codec<T> {
   encode(value: T): Json;
   decode(json: Json): T;
@@ -43,12 +43,12 @@ export function readObject(json: Json | undefined): { readonly [name: string]: J
   return typeof json === "object" && json !== null && !isList(json) ? json : refuse("an object", json);
 }
 
-/** Returns null for null, and else the value that `read` returns. */
+/** Returns null for null, else the result of `read`. */
 export function readOrNull<T>(json: Json | undefined, read: (json: Json | undefined) => T): T | null {
   return json === null ? null : read(json);
 }
 
-/** Array.isArray does not narrow readonly lists. */
+/** Returns whether the value is a list. Unlike Array.isArray it narrows the type of readonly lists. */
 export function isList(json: Json | undefined): json is readonly Json[] {
   return Array.isArray(json);
 }

@@ -1,40 +1,35 @@
 /**
- * Counts the malformed samples of a run and their reasons, so that the run shows if a model never keeps the answer
+ * Counts a run's malformed answers and their format errors, so that a run shows when its model never keeps the answer
  * format.
  */
 import { clipUtf8 } from "../../envs/lib/text.ts";
 import type { GroupResults } from "./batches.ts";
 
-/** Number of samples with a reward in a window. Windows follow each other from the run's first sample on. */
+/** Number of scored samples in a window. Windows follow each other from the run's first sample on. */
 const WINDOW = 200;
-/** Minimum share of malformed samples for a warning. */
+/** Minimum share of malformed answers in a window that leads to a warning. */
 const WARNING_SHARE = 0.95;
-/**
- * Maximum number of violations that a run distinguishes. Further ones count as malformed but are never the most
- * frequent.
- */
+/** Maximum number of different format errors that a run counts separately. Further ones count as malformed only. */
 const KINDS_MAX = 32;
 const KIND_BYTES_MAX = 320;
 
 export interface MalformedShare {
-  /** Number of samples with a reward. */
+  /** Number of scored samples. */
   readonly samples: number;
   readonly malformed: number;
-  /** Most frequent violation of the malformed samples. Empty: no sample is malformed. */
+  /** Most frequent format error. Empty: no answer is malformed. */
   readonly violation: string;
 }
 
 export interface MalformedRecord {
-  /** Violations in the order of their first occurrence. At most KINDS_MAX. */
+  /** Different format errors in the order of their first occurrence. At most KINDS_MAX. */
   readonly kinds: readonly string[];
-  /**
-   * Number of samples with a reward in the current, incomplete window. `malformed` and `counts` are of this window too.
-   */
+  /** Number of scored samples in the current, incomplete window. `malformed` and `counts` count the same window. */
   readonly samples: number;
   readonly malformed: number;
-  /** Malformed samples by kind of violation. */
+  /** Number of malformed answers by index in `kinds`. */
   readonly counts: readonly number[];
-  /** Result of the newest complete window. Null: there is none yet. */
+  /** Result of the last complete window. Null: none is complete yet. */
   readonly whole: MalformedShare | null;
 }
 
@@ -42,14 +37,17 @@ export const nothingMalformed: MalformedRecord = Object.freeze({
   ...({ kinds: [], samples: 0, malformed: 0, counts: [], whole: null } as const),
 });
 
-/** Returns a violation without the numbers and words of its answer, so that similar violations count together. */
+/**
+ * Returns a format error without the numbers and quoted words of the answer, so that similar errors are counted
+ * together.
+ */
 export function violationKind(violation: string): string {
   return clipUtf8(violation.replaceAll(/'(?!Answer:')[^']*'|\d+(\.\d+)?/g, "…"), KIND_BYTES_MAX);
 }
 
 /**
- * Returns a violation as it is recorded: the index of its kind if the run knows it, or the kind itself while the run
- * accepts new ones.
+ * Returns a format error as it is recorded. That is its index if the run knows it, else its text, or KINDS_MAX if there
+ * are too many.
  */
 export function recordedKind({ kinds }: MalformedRecord, violation: string): string | number {
   const kind = violationKind(violation);
@@ -76,7 +74,7 @@ export function withMalformed(before: MalformedRecord, groups: readonly GroupRes
   return { kinds, samples, malformed, counts: Array.from(counts, (count = 0) => count), whole };
 }
 
-/** Returns the index of a kind. A new kind is added while there is room. */
+/** Returns the index of a format error in `kinds`, and adds it if it is new and there is room. */
 function placeOf(kinds: string[], kind: string | number): number {
   if (typeof kind === "number") return kind;
   const known = kinds.indexOf(kind);
@@ -84,21 +82,24 @@ function placeOf(kinds: string[], kind: string | number): number {
   return kinds.length < KINDS_MAX ? kinds.push(kind) - 1 : KINDS_MAX;
 }
 
-/** Returns the share of malformed samples in the incomplete window. */
+/** Returns the counts of the incomplete window, with its most frequent format error. */
 function shareOf({ kinds, samples, malformed, counts }: MalformedRecord): MalformedShare {
   const ofKinds = kinds.map((_, kind) => counts[kind] ?? 0);
   return { samples, malformed, violation: kinds[ofKinds.indexOf(Math.max(...ofKinds, 1))] ?? "" };
 }
 
 /**
- * Returns the share in the newest complete window. If a run ended before its first window was complete, the share is of
- * all its samples. Null: nothing is known.
+ * Returns the counts of the last complete window. If the run ended before its first window was complete, they are of
+ * all its samples. Null: not known yet.
  */
 export function malformedShare(record: MalformedRecord, isDone: boolean): MalformedShare | null {
   return record.whole ?? (isDone && record.samples > 0 ? shareOf(record) : null);
 }
 
-/** Returns the share if nearly all samples are malformed, else undefined. Summaries of older servers have no share. */
+/**
+ * Returns the counts if nearly all answers are malformed, else undefined. Run summaries of older servers have no
+ * counts.
+ */
 export function formatWarning(share: MalformedShare | null | undefined): MalformedShare | undefined {
   if (!share || share.samples === 0) return undefined;
   return share.malformed >= WARNING_SHARE * share.samples ? share : undefined;

@@ -1,4 +1,4 @@
-/** Makes the view of a closed group that a policy receives. */
+/** Converts a closed group to the form that policies observe. */
 import type { ObservedGroup, PolicyDefinition } from "./policies/policy.ts";
 import type { GroupOutcome } from "./advantages.ts";
 import { signalNamed } from "./signals.ts";
@@ -6,13 +6,13 @@ import type { Arm } from "./types.ts";
 
 type SignalOf = (outcome: GroupOutcome, arm: Pick<Arm, "id" | "rewardRange">) => number | undefined;
 
-/** Returns the function that computes the signal that a policy reads from a group. */
+/** Returns the function that computes a group's learning signal for this policy. */
 export function signalOf(definition: PolicyDefinition, config: unknown): SignalOf {
   return (outcome, { id, rewardRange }) =>
     signalNamed(definition.signal?.(config, id) ?? "ABSOLUTE_ADVANTAGE")(outcome, rewardRange);
 }
 
-/** Arm and probability with which a group was drawn, and its weight. */
+/** Fields of an observed group that the outcome does not give, such as its arm, weight and draw probability. */
 type GroupPlace = Pick<ObservedGroup, "arm" | "hash" | "rank" | "weight" | "probability">;
 
 export function observedGroup(arm: Arm, place: GroupPlace, outcome: GroupOutcome, signal: SignalOf): ObservedGroup {

@@ -1,4 +1,4 @@
-/** Finds the groups that a draw folds into the policy's state: which groups, in which updates, with which weights. */
+/** Finds which groups update the policy at a draw, how they are divided into updates, and their weights. */
 import type { ClosedGroup, Group } from "./batches.ts";
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";
@@ -6,14 +6,17 @@ import { type ArmCounters, nothingTallied, type Range, type RunState } from "./s
 import type { Remembered } from "./task-memory.ts";
 import type { Policy, RunConfig } from "./types.ts";
 
-/** Groups that a draw folds into the policy's state. */
+/** Closed groups from which the policy learns at a draw. */
 export type Fold =
-  /** Every batch before this index. */
+  /** All batches before this index that have not updated the policy yet. */
   | { readonly kind: "through"; readonly batches: number }
-  /** Groups that were closed, as [first, last] cursors. Used under an unbounded lag. */
+  /** Closed groups in these ranges of cursors, [first, last]. Used under an unbounded lag. */
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
-/** Returns whether draws wait for due feedback and fold it in: the policy, its filter or an arm's rows need it. */
+/**
+ * Returns whether draws wait for feedback that is due. They do if the policy, its filter or an arm's choice of rows
+ * learns from it.
+ */
 export function takesFeedback({
   policy,
   config,
@@ -29,13 +32,16 @@ function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
   return groups.filter((group) => group.kind === "closed");
 }
 
-/** Returns the weight of an update batch's groups in the next draw. It is lower if their feedback is late. */
+/** Returns the weight that an update batch's groups have at the next draw. It is lower if their feedback is late. */
 export function feedbackWeight({ config, batchesDrawn }: RunState, batch: number): number {
   const { lateFeedback } = config;
   return lateFeedback === undefined || batchesDrawn - 1 - batch <= lateFeedback.batchesMax ? 1 : lateFeedback.weight;
 }
 
-/** Returns the closed groups of each update of a fold, in cursor order. Groups with weight 0 are left out. */
+/**
+ * Returns the closed groups from which the policy learns, as one list for each update, in cursor order. Groups of
+ * weight 0 are left out.
+ */
 export function updatesOf(state: RunState, fold: Fold): readonly (readonly ClosedGroup[])[] {
   const counted = state.batches.filter(({ index }) => feedbackWeight(state, index) > 0);
   if (fold.kind === "through") {
@@ -46,12 +52,12 @@ export function updatesOf(state: RunState, fold: Fold): readonly (readonly Close
   return [counted.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
 }
 
-/** Returns the outcomes of the instances in a fold, in order. */
+/** Returns the hash and outcome of each group in the updates, in order, for the filter's memory. */
 export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
   return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
 }
 
-/** Returns the arms' counters with the groups of a fold added. */
+/** Returns the arms' counters with the groups of these updates added. */
 export function withFolded(
   arms: readonly ArmCounters[],
   updates: readonly (readonly ClosedGroup[])[],

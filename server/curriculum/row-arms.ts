@@ -1,4 +1,4 @@
-/** Arms of a run that choose their rows by pass rates: the knowledge of their rows, and the rows to draw next. */
+/** Handles arms that choose their rows by pass rate: keeps what is known of each row, and chooses the rows to draw. */
 import { LIMITS } from "../../proto/limits.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { ClosedGroup } from "./batches.ts";
@@ -10,24 +10,24 @@ import { type RowGroup, rowTable, type RowTable, withGroups, withRates } from ".
 import type { RunState } from "./state.ts";
 import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
-/** Pass rates are stored as whole multiples of 1/250. */
+/** Number of steps between pass rates 0 and 1 when they are stored. */
 export const RATE_PARTS = 250;
 
-/** Given pass rates of an arm's rows. */
+/** Pass rates of an arm's rows that a client gave. */
 export interface RowsRated {
   readonly kind: "rowsRated";
   /** Index of the arm. */
   readonly arm: number;
-  /** Indices of the rows. Empty: as many rows as there are rates, from `first` on. */
+  /** Indices of the rows. Empty: the rows from `first` on, one for each rate. */
   readonly rows: readonly number[];
   readonly first: number;
   /** Rate of each row, in 250ths. */
   readonly rates: Uint8Array;
-  /** Number of samples that each rate is worth. */
+  /** Number of samples that each given rate counts as. */
   readonly samples: number;
 }
 
-/** Given pass rates before they are rounded to 250ths. */
+/** Pass rates that a client gave, before they are rounded to 250ths. */
 export interface Ratings extends Omit<RowsRated, "kind" | "rates"> {
   /** Rates in [0, 1]. */
   readonly rates: readonly number[] | Float64Array;
@@ -49,11 +49,14 @@ export function withRated(tables: RunState["rows"], { arm, rows, first, rates, s
 }
 
 /**
- * Cache of the last fold. A draw is usually planned and applied on one state, so the fold is computed once for both.
+ * Result of the last call of afterFold for each state. Planning and applying a draw both need it, usually for the same
+ * state.
  */
 const folds = new WeakMap<RunState["batches"], { readonly key: string; readonly after: RunState["rows"] }>();
 
-/** Returns the knowledge of rows after a fold. Groups without a known number of solved samples change nothing. */
+/**
+ * Returns the tables of rows after these updates. A group changes nothing if its number of solved samples is not known.
+ */
 export function afterFold(
   state: Pick<RunState, "rows" | "config" | "batches" | "version">,
   updates: readonly (readonly ClosedGroup[])[],
@@ -84,8 +87,8 @@ function folded(
 }
 
 /**
- * Returns the rows of an arm that are being sampled, whose results are not known yet. Under a counted lag these are the
- * rows of all batches that the draw does not fold in, even if groups have closed. So no draw depends on timing.
+ * Returns the arm's rows that are in use and should not be drawn again yet. Under a counted lag these are all rows of
+ * batches that this draw does not learn from, even if their groups have closed, so that no draw depends on timing.
  */
 function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: number): ReadonlySet<number> {
   const tasks = batches.flatMap(({ index, groups, reserve }) => {
@@ -95,7 +98,7 @@ function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: n
   return new Set(tasks.flatMap((task) => (task.arm === arm ? (task.row ?? []) : [])));
 }
 
-/** Returns the row of each slot of a draw. Undefined: the slot's arm goes through its tasks in turn. */
+/** Returns the row for each slot of a draw. Undefined: the slot's arm goes through its tasks in turn. */
 export function chosenRows(
   state: RunState,
   tables: RunState["rows"],
@@ -105,7 +108,7 @@ export function chosenRows(
   const share = config.length === 0 ? 0 : Math.min(1, prompts / config.length);
   const chosen = tables.map((table, arm) => {
     const rule = config.arms[arm]?.rows;
-    // In runs of many arms most have no rows, so slots are searched only for arms that do.
+    // Slots are searched only for arms that choose their rows, because most arms of a large run do not.
     if (table === null || rule === undefined) return [][Symbol.iterator]();
     const count = slots.filter((slot) => slot === arm).length;
     if (count === 0) return [][Symbol.iterator]();
@@ -131,7 +134,7 @@ function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["ro
   );
 }
 
-/** Returns whether a policy draws the same instances in several passes. */
+/** Returns whether the policy draws the same instances again in later passes. */
 function goesOverAgain(policy: Policy, armCount: number, length: number): boolean {
   const definition = definitionOf(policy);
   const begun = definition.initial(policy.config, armCount, 0);
@@ -140,7 +143,7 @@ function goesOverAgain(policy: Policy, armCount: number, length: number): boolea
   );
 }
 
-/** Checks that the configuration has no setting that conflicts with rows chosen by their pass rates. */
+/** Checks arms that choose their rows by pass rate, and that no other setting conflicts with them. */
 export function checkRowArms({ arms, policy, feedbackSource, length }: RunConfig): Invalid | undefined {
   for (const [i, { id, rows }] of arms.entries()) {
     if (rows === undefined) continue;

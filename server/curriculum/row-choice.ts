@@ -1,4 +1,7 @@
-/** Draws rows of an arm by how much their pass rates promise to teach, with a minimum probability for all rows. */
+/**
+ * Draws rows of an arm by how much can be learned from them according to their pass rates. Every row keeps a minimum
+ * probability.
+ */
 import type { Rng } from "../../envs/lib/rng.ts";
 import {
   classOf,
@@ -13,10 +16,10 @@ import {
 } from "./row-table.ts";
 import type { RowRule } from "./types.ts";
 
-/** Maximum number of attempts to draw a row that is not taken. After that the next free row is used. */
+/** Maximum number of random attempts to find a row that is not in use. After that, the next free row is used. */
 const TRIES_MAX = 64;
 
-/** Returns the interest in a row of a pass rate, at most 1. `share` is the part of the run that is over. */
+/** Returns the interest in rows of a pass rate, at most 1. `share` is the part of the run that is over, in [0, 1]. */
 function interestIn({ by }: RowRule, rate: number, share: number): number {
   if (by.kind === "learnability") {
     const variance = 4 * rate * (1 - rate);
@@ -30,8 +33,8 @@ function interestIn({ by }: RowRule, rate: number, share: number): number {
 }
 
 /**
- * Returns the probability of each step of pass rates in a draw. If all rows of a table are retired, all can be drawn
- * again.
+ * Returns the relative probability of drawing a row from each step of pass rates. If all rows are retired, retired ones
+ * are drawn.
  */
 export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): readonly number[] {
   const interests = Array.from({ length: RATE_STEPS }, (_, step) => interestIn(rule, rateOf(step), share));
@@ -47,8 +50,8 @@ export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): 
 }
 
 /**
- * Returns a function that finds the n-th row of a class, in the order of rows. The counts of pages are summed once for
- * each class that is needed.
+ * Returns a function that finds the n-th row of a class, in row order. It sums the pages' counts once for each class
+ * that is asked for.
  */
 function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) => number {
   const sums = new Map<number, Uint32Array>();
@@ -72,8 +75,8 @@ function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) =>
 }
 
 /**
- * Returns the first row, from `from` on, that is present, not taken, and not retired. If all rows are retired, retired
- * ones count. If there is no such row, it returns `from`.
+ * Returns the first row, from `from` on, that is neither gone, in use nor retired. If all rows are retired, retired
+ * ones are allowed. If there is no such row, it returns `from`.
  */
 function nextFree(table: RowTable, from: number, isTaken: (row: number) => boolean): number {
   const isOver = table.counts[RETIRED]! + table.counts[GONE]! === table.size;
@@ -85,7 +88,7 @@ function nextFree(table: RowTable, from: number, isTaken: (row: number) => boole
   return from;
 }
 
-/** Draws `count` rows, each once if there are enough. Rows that are taken come only if no other is left. */
+/** Draws `count` rows, all different if there are enough. Rows in `taken` are drawn only if no others are left. */
 export function chooseRows(
   rule: RowRule,
   table: RowTable,

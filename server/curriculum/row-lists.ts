@@ -1,16 +1,17 @@
 /**
- * Rows of pools as a run knows them. A row keeps the place that it got when the run first saw it, even if its number in
- * the file changes. New rows get places at the end, and rows that the pool no longer has are marked as gone.
+ * Keeps the rows of pools as a run knows them. A row keeps the place that it got when the run first saw it, even if its
+ * position in the file changes. New rows get places at the end, and rows that the pool no longer has are marked as
+ * gone.
  */
 import { deriveSeed, permuted } from "../../envs/lib/rng.ts";
 
-/** Bytes of a row's hash. */
+/** Number of bytes of a row's hash. */
 const HASH_BYTES = 8;
 
-/** First and last of places without a gap. */
+/** First and last of a range of successive places. */
 type Range = readonly [number, number];
 
-/** The part of a run's state that these functions read. */
+/** Fields of a run's state that this file reads. */
 interface Listed {
   readonly lists: readonly RowList[];
   readonly config: {
@@ -23,47 +24,47 @@ interface Listed {
   readonly masks: readonly (string | null)[];
 }
 
-/** Passes of an arm through a fixed number of places. */
+/** Successive passes of an arm through the same number of places. */
 export interface RowPasses {
   /** Ordinal at which the first of these passes begins. */
   readonly from: number;
-  /** Number of earlier passes. */
+  /** Number of passes that the arm had made before. */
   readonly epoch: number;
-  /** Number of places in each pass. */
+  /** Number of places in each of these passes. */
   readonly rows: number;
 }
 
 export interface RowWalk {
-  /** Ordinal after the last one that earlier passes over the same instances reached. 0: there were none. */
+  /** Highest ordinal that earlier passes over the same instances reached, plus 1. 0: there were none. */
   readonly reached: number;
-  /** Passes in order. The list gets a new entry when the pool has grown. */
+  /** Passes in order. There is a new entry each time the pool has grown. */
   readonly passes: readonly RowPasses[];
 }
 
-/** Key of a list within a run. */
+/** Fields that identify a list of rows within a run. */
 export interface RowListName {
   readonly pool: string;
-  /** Id of the environment to which the pool's instances belong. */
+  /** Id of the environment whose instances the pool holds. */
   readonly environment: string;
   readonly level: string;
   readonly split: string;
 }
 
 export interface RowList extends RowListName {
-  /** Digest of the pool when the run saw it last. `firstDigest` is that of the first time. */
+  /** Digest of the pool when the run last saw it. `firstDigest` is that of the first time. */
   readonly digest: string;
   readonly firstDigest: string;
-  /** Time at which the server that reported the pool had read it. */
+  /** Time at which the server that last reported the pool had read its file. */
   readonly loadedAtMs: number;
-  /** Walks by the id of each arm that draws from the list. */
+  /** Position in the list of each arm that draws from it, by arm id. */
   readonly walks: ReadonlyMap<string, RowWalk>;
-  /** Hashes of the rows by place, 8 bytes each. */
+  /** Hashes of the rows in order of place, 8 bytes each. */
   readonly hashes: Uint8Array;
   /** Places of rows that the pool no longer has. */
   readonly gone: ReadonlySet<number>;
 }
 
-/** Change of a list. */
+/** Changes of a list of rows: added hashes, and ranges of places that are gone or back. */
 export interface RowsChanged extends Omit<RowListName, "pool"> {
   /** Ids of arms that draw from the list for the first time. */
   readonly arms: readonly string[];
@@ -72,14 +73,18 @@ export interface RowsChanged extends Omit<RowListName, "pool"> {
   readonly back: readonly Range[];
 }
 
-/** A row by its hash, with the number of earlier passes of its arm through all rows. Undefined: the row is gone. */
+/**
+ * Hash of a row, and the number of passes that its arm had made through all rows before. Undefined: the row is gone.
+ */
 export type ListedRow = { readonly hash: string; readonly epoch: number } | undefined;
 
 export function isList(one: RowListName, { environment, level, split }: Omit<RowListName, "pool">, pool: string) {
   return one.pool === pool && one.environment === environment && one.level === level && one.split === split;
 }
 
-/** Returns the list that an arm draws from. Undefined: its tasks are not rows, or no server has loaded the rows yet. */
+/**
+ * Returns the list of rows that an arm draws from. Undefined: its tasks are not rows, or no server has loaded them yet.
+ */
 export function listOf(lists: readonly RowList[], armId: string): RowList | undefined {
   return lists.find(({ walks }) => walks.has(armId));
 }
@@ -88,15 +93,15 @@ export function placesIn({ hashes }: Pick<RowList, "hashes">): number {
   return hashes.length / HASH_BYTES;
 }
 
-/** Returns the hash of a place as 16 hex digits. */
+/** Returns the hash of the row at a place, as 16 hex digits. */
 export function hashAt({ hashes }: Pick<RowList, "hashes">, place: number): string {
   const at = HASH_BYTES * place;
   return Buffer.from(hashes.buffer, hashes.byteOffset + at, HASH_BYTES).toString("hex");
 }
 
 /**
- * Returns the reason for which each arm is masked. An arm whose rows are all gone from its pool counts as masked. Null:
- * the arm is drawn.
+ * Returns the reason why each arm is masked. Null: it is not. An arm whose rows are all gone from its pool counts as
+ * masked.
  */
 export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks" | "lists">): Listed["masks"] {
   if (lists.length === 0) return masks;
@@ -107,7 +112,7 @@ export function masksOf({ config, masks, lists }: Pick<Listed, "config" | "masks
   });
 }
 
-/** Returns the row of an arm's task at an ordinal, or the row at a place if the arm chooses its rows. */
+/** Returns the row for an arm's task. `row` is its place if the arm chooses its rows; else the ordinal decides. */
 export function listedRow(
   list: RowList,
   armId: string,
@@ -117,7 +122,7 @@ export function listedRow(
   return list.gone.has(place) ? undefined : { hash: hashAt(list, place), epoch };
 }
 
-/** Returns the place and the epoch of an arm's task. Each pass is a different permutation. */
+/** Returns the place and the epoch of an arm's task at an ordinal. The rows have another random order in each pass. */
 function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) {
   const { environment, pool, level, split, walks } = list;
   const passes = walks.get(armId)?.passes.findLast(({ from }) => from <= ordinal);
@@ -128,11 +133,14 @@ function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) 
   return { place: permuted(rows, (ordinal - from) % rows, ...key), epoch };
 }
 
-/** Returns the walk through a list that has grown. The pass under way ends with the rows that it began with. */
+/**
+ * Returns the walk through a list that has grown to `rows` places. The current pass ends with the rows that it began
+ * with.
+ */
 function extended({ reached, passes }: RowWalk, nextOrdinal: number, rows: number): RowWalk {
   const next = Math.max(nextOrdinal, reached);
   const last = passes.at(-1) as RowPasses;
-  // An empty list had no pass.
+  // If the list was empty before, no pass has begun.
   const begun = last.rows === 0 ? 0 : Math.max(0, Math.ceil((next - last.from) / last.rows));
   const before = begun === 0 ? passes.slice(0, -1) : passes;
   return { reached, passes: [...before, { from: last.from + begun * last.rows, epoch: last.epoch + begun, rows }] };
@@ -142,7 +150,7 @@ export function* placesOfRanges(ranges: readonly Range[]): Generator<number> {
   for (const [first, last] of ranges) for (let place = first; place <= last; place++) yield place;
 }
 
-/** Returns a list after a change. `nextOrdinal` returns the next ordinal of an arm. */
+/** Returns a list after a change. `nextOrdinal` gives an arm's next ordinal. */
 function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: string) => number): RowList {
   const gone = new Set(list.gone);
   for (const place of placesOfRanges(change.gone)) gone.add(place);
@@ -155,13 +163,13 @@ function changedList(list: RowList, change: RowsChanged, nextOrdinal: (armId: st
   return { ...list, gone, hashes, walks };
 }
 
-/** Returns the lists after changes of one pool's lists. */
+/** Returns all lists after changes of the lists of one pool. */
 export function withRowsSeen(
   { lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">,
   { pool, digest, loadedAtMs }: Pick<RowList, "pool" | "digest" | "loadedAtMs">,
   changes: readonly RowsChanged[],
 ): readonly RowList[] {
-  // An evaluation arm uses all tasks of its set from the start.
+  // An evaluation arm uses all ordinals of its set from the start.
   const nextOrdinal = (armId: string): number =>
     arms[config.arms.findIndex(({ id }) => id === armId)]?.nextOrdinal ??
     config.evaluationArms.find(({ id }) => id === armId)?.tasks ??
@@ -186,7 +194,10 @@ export function withRowsSeen(
   );
 }
 
-/** Returns the lists at the start of a new pass over the same instances. They record how far the arms had come. */
+/**
+ * Returns the lists when a new pass over the same instances begins. Each arm's walk records the highest ordinal that it
+ * reached.
+ */
 export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "config" | "arms">): readonly RowList[] {
   return lists.map((list) => {
     const walks = new Map(list.walks);
@@ -198,7 +209,7 @@ export function withReached({ lists, config, arms }: Pick<Listed, "lists" | "con
   });
 }
 
-/** Returns the tasks of an evaluation arm's set whose rows are gone. */
+/** Returns the ordinals of an evaluation arm's tasks whose rows are gone. */
 export function leftOutOf({ lists, config }: Pick<Listed, "lists" | "config">, arm: number): ReadonlySet<number> {
   const { id = "", tasks = 0 } = config.evaluationArms[arm] ?? {};
   const list = listOf(lists, id);

@@ -1,23 +1,24 @@
-/** Reports the knowledge of an arm's rows for people. */
+/** Makes the report of an arm's rows that clients read. */
 import { classOf, expectedRate, GONE, RATE_STEPS, recordAt, RETIRED, type RowTable, SAMPLE } from "./row-table.ts";
 
 export type RowReport = ReturnType<typeof rowReport>;
 
-/** Returns at most `limit` rows, from `from` on, with totals of all rows. */
+/** Returns the records of at most `limit` rows, from row `from` on, and totals of all rows. */
 export function rowReport(table: RowTable, from: number, limit: number) {
   const count = Math.max(0, Math.min(limit, table.size - from));
   const rows = Array.from({ length: count }, (_, i) => {
     const record = recordAt(table, from + i);
     const { seen, streak } = record;
     const of = classOf(record, table.retireAfter);
-    // The rate is the expected one. `samples` is the number of samples that the knowledge is worth.
+    // `rate` is the expected pass rate. `samples` is the number of samples on which it rests, where old samples count
+    // less.
     return { rate: expectedRate(record), samples: seen / SAMPLE, streak, retired: of === RETIRED, gone: of === GONE };
   });
   const { counts, size: total } = table;
   return {
     rows,
     total,
-    /** Number of rows by step of their pass rates, without retired ones. */
+    /** Number of rows by step of their pass rates, without retired and gone rows. */
     histogram: counts.slice(0, RATE_STEPS),
     retired: counts[RETIRED] ?? 0,
     /** Number of rows that the pool no longer has. */

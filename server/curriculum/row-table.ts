@@ -1,28 +1,35 @@
 /**
- * Knowledge of an arm's rows. Each row has the numbers of seen and solved samples, where earlier samples lose weight
- * with each group. It also has the number of groups in succession in which all samples were solved. A row takes six bytes. Pages are never
- * changed, so a new state shares all pages without rows of its groups.
+ * Table of what is known of an arm's rows. For each row it has the numbers of samples seen and solved, which shrink
+ * with each new group, so that old samples count less. It also counts successive groups in which all samples were
+ * solved. A row takes six bytes. Pages are never changed in place: a new table shares all pages whose rows had no new
+ * groups.
  */
 import { LIMITS } from "../../proto/limits.ts";
 import type { RowRule } from "./types.ts";
 
-/** Rows in a page: small enough to copy for one row, and large enough that each draw searches few pages. */
+/**
+ * Number of rows in a page. A page is small enough to be copied for one row, and large enough that a draw searches few
+ * pages.
+ */
 export const PAGE_ROWS = 1024;
 
-/** Parts of one sample. Numbers of samples are kept in these parts, so that decayed ones are whole. */
+/**
+ * Number of units that one sample counts. Sample numbers are kept in these units, so that they stay whole when they
+ * shrink.
+ */
 export const SAMPLE = 64;
 
-/** Prior of a row, beside its known samples: one sample, half solved. */
+/** Prior of a row, added to its samples: one sample, half solved. */
 const PRIOR_SEEN = SAMPLE;
 const PRIOR_SOLVED = SAMPLE / 2;
 
 const COUNT_MAX = 2 ** 16 - 1;
 const STREAK_MAX = LIMITS.RowCurriculum.retire_after.max;
 
-/** Number of steps into which pass rates are divided. The classes of rows are these steps, then RETIRED, then GONE. */
+/** Number of steps into which pass rates are divided. A row's class is its step, RETIRED or GONE. */
 export const RATE_STEPS = 33;
 export const RETIRED = RATE_STEPS;
-/** Class of rows that the pool no longer has. They are never drawn, but their knowledge is kept. */
+/** Class of rows that the pool no longer has. They are never drawn, but what is known of them is kept. */
 export const GONE = RATE_STEPS + 1;
 const CLASSES = RATE_STEPS + 2;
 
@@ -32,12 +39,12 @@ export function rateOf(step: number): number {
 }
 
 export interface RowRecord {
-  /** Samples seen and solved. A sample counts as SAMPLE units, and older samples as fewer. */
+  /** Samples seen and solved, in units of 1/64 sample. Old samples count less. */
   readonly seen: number;
   readonly solved: number;
-  /** Number of groups in succession in which every sample was solved. */
+  /** Number of successive groups in which every sample was solved. */
   readonly streak: number;
-  /** Whether the pool no longer has the row: 1 or 0. */
+  /** 1 if the pool no longer has the row, else 0. */
   readonly gone: number;
 }
 
@@ -59,8 +66,8 @@ export interface RowTable {
 }
 
 /**
- * Returns the class of a row: the step of its pass rate, RETIRED or GONE. It reads the page's arrays directly, because
- * a draw looks at thousands of rows.
+ * Returns the class of the row at index `at` of a page. It reads the page's arrays directly, because a draw looks at
+ * thousands of rows.
  */
 function classAt({ seen, solved, streak, gone }: Omit<RowPage, "counts">, at: number, retireAfter: number): number {
   return gone[at] === 1 ? GONE : presentClass(seen[at]!, solved[at]!, streak[at]!, retireAfter);
@@ -75,14 +82,14 @@ export function classOf({ seen, solved, streak, gone }: RowRecord, retireAfter: 
   return gone === 1 ? GONE : presentClass(seen, solved, streak, retireAfter);
 }
 
-/** Returns the n-th row of a class in a page, counted from 0. Throws if the page has fewer. */
+/** Returns the index of the n-th row of a class in a page, from 0. Throws if the page has fewer. */
 export function nthOfClass(page: RowPage, of: number, n: number, retireAfter: number): number {
   let left = n;
   for (let at = 0; at < page.seen.length; at++) if (classAt(page, at, retireAfter) === of && left-- === 0) return at;
   throw new Error(`a page does not have ${n + 1} rows of class ${of}`);
 }
 
-/** Returns the expected pass rate of a row. */
+/** Returns the pass rate that is expected of a row. */
 export function expectedRate({ seen, solved }: Pick<RowRecord, "seen" | "solved">): number {
   return (solved + PRIOR_SOLVED) / (seen + PRIOR_SEEN);
 }
@@ -90,8 +97,8 @@ export function expectedRate({ seen, solved }: Pick<RowRecord, "seen" | "solved"
 const UNKNOWN: RowRecord = Object.freeze({ seen: 0, solved: 0, streak: 0, gone: 0 });
 
 /**
- * Returns a page whose arrays share one buffer. A draw copies hundreds of pages, and separate buffers caused four times
- * the garbage.
+ * Returns a page whose arrays all lie in `memory`. A draw copies hundreds of pages, and separate buffers caused four
+ * times the garbage.
  */
 function pageIn(memory: ArrayBuffer, rows: number): RowPage {
   const [seenAt, solvedAt, streakAt] = [4 * CLASSES, 4 * CLASSES + 2 * rows, 4 * CLASSES + 4 * rows];
@@ -114,12 +121,12 @@ function copyOf({ counts, seen }: RowPage): RowPage {
   return pageIn(counts.buffer.slice(0), seen.length);
 }
 
-/** Returns how many of an arm's rows a page has. 0: there is no such page. */
+/** Returns the number of rows in the page with this index, for an arm with `size` rows. 0: there is no such page. */
 export function rowsOfPage(page: number, size: number): number {
   return Math.max(0, Math.min(PAGE_ROWS, size - page * PAGE_ROWS));
 }
 
-/** Returns the table of rows of which nothing is known. All full pages are one shared object. */
+/** Returns a table in which nothing is known of the rows. All full pages are one shared object. */
 export function rowTable({ rows: size, retireAfter }: Pick<RowRule, "rows" | "retireAfter">): RowTable {
   const whole = blankPage(Math.min(PAGE_ROWS, size));
   const rest = size % PAGE_ROWS;
@@ -141,12 +148,12 @@ export function recordAt({ pages }: RowTable, row: number): RowRecord {
   return { seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]!, gone: page.gone[at]! };
 }
 
-/** Returns whether nothing is known of a page's rows. */
+/** Returns whether nothing is known of any row in the page. */
 export function isBlank({ seen, streak }: RowPage): boolean {
   return seen.every((each) => each === 0) && streak.every((each) => each === 0);
 }
 
-/** Returns the table with new records of some rows. Each changed page is copied once. */
+/** Returns the table with new records of some rows. Each changed page is copied only once. */
 export function withRecords(table: RowTable, changes: Iterable<readonly [row: number, record: RowRecord]>): RowTable {
   const pages = [...table.pages];
   const counts = [...table.counts];
@@ -170,14 +177,16 @@ export function withRecords(table: RowTable, changes: Iterable<readonly [row: nu
   return { ...table, pages, counts };
 }
 
-/** Result of a group of a row's task. */
+/** Samples seen and solved in one group of a row. */
 export interface RowGroup {
   readonly row: number;
   readonly samples: number;
   readonly solved: number;
 }
 
-/** Returns the table after groups, in order. For each group, `kept`/256 of the earlier knowledge of its row stays. */
+/**
+ * Returns the table after groups, in order. Before a group is added, its row's numbers are multiplied by `kept`/256.
+ */
 export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: number): RowTable {
   const records = new Map<number, RowRecord>();
   for (const { row, samples, solved } of groups) {
@@ -194,18 +203,18 @@ export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: n
   return withRecords(table, records);
 }
 
-/** Given pass rates of rows, each worth `samples` samples. */
+/** Pass rates of rows that a client gave. Each counts as `samples` samples. */
 export interface Rates {
-  /** Indices of the rows. Empty: as many rows as there are rates, from `first` on. */
+  /** Indices of the rows. Empty: the rows from `first` on, one for each rate. */
   readonly rows: readonly number[];
   readonly first: number;
-  /** Returns the rate of the i-th row, in [0, 1]. */
+  /** Returns the rate of the i-th given row, in [0, 1]. */
   readonly rateAt: (i: number) => number;
   readonly count: number;
   readonly samples: number;
 }
 
-/** Returns the table with given rates in place of the earlier knowledge of some rows. There may be a million rows. */
+/** Returns the table with given rates in place of what was known of these rows. There may be a million rows. */
 export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
   const seenParts = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
   const copies = new Map<number, RowPage>();
@@ -225,7 +234,7 @@ export function withRates(table: RowTable, { rows, first, rateAt, count, samples
   return tableOf(table.size, table.retireAfter, pages);
 }
 
-/** Returns the table with pages that were stored. The other pages stay blank. */
+/** Returns the table with stored pages, by page index. The other pages stay blank. */
 export function withPages(
   table: RowTable,
   pages: ReadonlyMap<number, Pick<RowPage, "seen" | "solved" | "streak">>,
@@ -241,7 +250,10 @@ export function withPages(
   return tableOf(table.size, table.retireAfter, all);
 }
 
-/** Returns the table enlarged to `size` rows, the new ones unknown, with exactly the rows in `gone` marked as gone. */
+/**
+ * Returns the table enlarged to `size` rows. Nothing is known of new rows, and exactly the rows in `gone` are marked as
+ * gone.
+ */
 export function withListed(table: RowTable, size: number, gone: ReadonlySet<number>): RowTable {
   const { retireAfter, pages } = rowTable({ rows: Math.max(size, table.size), retireAfter: table.retireAfter });
   const all = pages.map((blank, i) => {
@@ -260,7 +272,7 @@ export function withListed(table: RowTable, size: number, gone: ReadonlySet<numb
   return tableOf(Math.max(size, table.size), retireAfter, all);
 }
 
-/** Counts the rows of each class of a page again. */
+/** Counts the page's rows of each class anew. */
 function recount(page: RowPage, retireAfter: number): void {
   page.counts.fill(0);
   for (let at = 0; at < page.seen.length; at++) page.counts[classAt(page, at, retireAfter)]!++;

@@ -1,4 +1,4 @@
-/** Views of a run for its readers: the contents of the contract's RunState, with rounds of evaluation. */
+/** Makes the views of a run that clients read: the content of the contract's RunState, with evaluation rounds. */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
@@ -20,7 +20,7 @@ import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export type ArmView = ReturnType<typeof armView>;
 
-/** A round of evaluation. */
+/** Evaluation round, as clients read it. */
 export interface EvaluationView {
   readonly armId: string;
   readonly round: number;
@@ -32,7 +32,7 @@ export interface EvaluationView {
   readonly samples: number;
   /** Number of samples that arrived without a reward. */
   readonly withoutReward: number;
-  /** Means over the samples with a reward, here and in the next field. Undefined: there are none. */
+  /** Mean reward, and below it the share of solved samples, over samples with a reward. Undefined: there are none. */
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
   readonly closed: boolean;
@@ -52,10 +52,10 @@ export interface StateView {
   readonly batchesClosed: number;
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
-  /** Share of malformed samples in the newest complete window. Null: too few samples have arrived. */
+  /** Counts of malformed answers in the last complete window. Null: too few samples have arrived. */
   readonly malformed: MalformedShare | null;
   readonly paused: boolean;
-  /** Name of the token that paused the run, and the time, as in RunState. Unset in summaries of older servers. */
+  /** Name of the token that paused the run, and below it the time. Unset in summaries of older servers. */
   readonly pausedBy?: string;
   readonly pausedAtMs?: number;
   readonly done: boolean;
@@ -64,13 +64,13 @@ export interface StateView {
   readonly arms: readonly ArmView[];
   /** The newest round of each evaluation arm. */
   readonly evaluations: readonly EvaluationView[];
-  /** Shape of the next batch. */
+  /** Sizes of the next update batch and of the run. */
   readonly shape: RunShape;
-  /** Pools by name. Unset in summaries of older servers. */
+  /** State of each pool, sorted by name. Unset in summaries of older servers. */
   readonly pools?: readonly PoolView[];
 }
 
-/** A pool as the run knows it. */
+/** Pool of real tasks, as the run knows it. */
 export interface PoolView extends Pick<RowList, "digest"> {
   readonly name: string;
   /** Number of rows of the levels and splits that the run's arms draw from. */
@@ -79,7 +79,7 @@ export interface PoolView extends Pick<RowList, "digest"> {
   readonly gone: number;
 }
 
-/** Numbers that say how large a run and its batches are. */
+/** Sizes of a run: completions per prompt, prompts per update batch, and total prompts. */
 export type RunShape = Pick<RunConfig, "numGenerations" | "promptsPerUpdate" | "length">;
 
 export function shapeOf({ numGenerations, promptsPerUpdate, length }: RunShape): RunShape {
@@ -90,22 +90,22 @@ export interface RunView<Spec = unknown> {
   readonly runId: string;
   /** Configuration at creation. */
   readonly config: RunConfig<Spec>;
-  /** Current configuration, with arms that were added later. */
+  /** Current configuration, with changes since creation, e.g. added arms. */
   readonly configNow: RunConfig<Spec>;
   readonly state: StateView;
   readonly createdAtMs: number;
 }
 
 /**
- * Returns the mean reward and the share of solved samples. Undefined: there is no reward, or nothing is known of solved
- * samples.
+ * Returns the mean reward and the share of solved samples of these groups together. Undefined: there is no reward, or
+ * it is not known which samples are solved.
  */
 export function means(groups: readonly RewardSums[]): {
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 } {
   let [count, sum, knownCount, solved] = [0, 0, 0, 0];
-  // A plain loop, because each change that closes an update batch goes over hundreds of groups of each arm.
+  // A plain loop is fastest, and each change that closes an update batch goes over hundreds of groups of each arm.
   for (let i = 0; i < groups.length; i++) {
     const group = groups[i] as RewardSums;
     count += group.count;
@@ -120,7 +120,7 @@ export function means(groups: readonly RewardSums[]): {
   };
 }
 
-/** Returns the view of a run that a policy gets when the next update batch is drawn. */
+/** Returns the view of a run from which the policy draws the next update batch. */
 export function viewOf(state: RunState): View {
   const { config, weights, arms, batchesDrawn } = state;
   return {
@@ -134,7 +134,7 @@ export function viewOf(state: RunState): View {
   };
 }
 
-/** Cache of the means of an arm's recent groups. Every change of the run reads them, but few changes close a group. */
+/** Means by list of recent groups. Every change of the run reads them, but few changes close a group. */
 const recentMeans = new WeakMap<readonly RewardSums[], ReturnType<typeof means>>();
 
 function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> {
@@ -156,13 +156,13 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentRewardMean: rewardMean,
     recentSolvedShare: solvedShare,
     repeats,
-    /** Reason for masking the arm. Undefined: the arm is drawn. */
+    /** Reason for masking the arm. Undefined: it is not masked. */
     maskedReason: state.masks[i] ?? undefined,
     removed: state.config.arms[i]?.removed ?? false,
   };
 }
 
-/** Returns the probabilities of the next update batch by arm. All are 0 if no arm can be drawn. */
+/** Returns each arm's probability in the next update batch. All are 0 if no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
   const { policy, config, weights } = state;
   const definition = definitionOf(policy);
@@ -173,9 +173,9 @@ function nextProbabilities(state: RunState): readonly number[] {
   return drawable?.probabilities ?? p.map(() => 0);
 }
 
-// Rounds of evaluation. The state has the newest round of each arm, and the history has all rounds.
+// Evaluation rounds. The state shows the newest round of each arm, and the history shows all.
 
-/** Sums over the samples of a page. */
+/** Sums over the samples on one page of a round. */
 interface Sums {
   readonly samples: number;
   readonly rewards: number;
@@ -183,10 +183,12 @@ interface Sums {
   readonly solved: number;
 }
 
-/** Cache of the sums of pages. Every change of the run reads them, but most changes touch no page. */
+/** Sums by page. Every change of the run reads them, but most changes touch no page. */
 const pageSums = new WeakMap<EvaluationPage, Sums>();
 
-/** Sums by ordinal and sample, so that a mean is equal to the bit in whatever order the samples arrived. */
+/**
+ * Adds in order of ordinal and sample index, so that a mean has the same bits in whatever order the samples arrived.
+ */
 function sumsOf(page: EvaluationPage): Sums {
   const found = pageSums.get(page);
   if (found !== undefined) return found;
@@ -225,7 +227,7 @@ export function evaluationView(round: EvaluationRound, { evaluationArms }: RunCo
   };
 }
 
-/** The newest round of each evaluation arm. */
+/** Returns the newest round of each evaluation arm. */
 function newestEvaluations({ config, evaluations }: RunState): readonly EvaluationView[] {
   return config.evaluationArms.flatMap((_, arm) => {
     const newest = evaluations.findLast((round) => round.arm === arm);

@@ -1,39 +1,46 @@
-/** Signals of a closed group, from which policies learn, and measures of its success. */
+/** Computes the learning signals of a closed group, which policies read, and measures of the group's success. */
 import { type GroupOutcome, outcomeOf, type RewardRange } from "./advantages.ts";
 
 /**
- * Computes a signal of a group. Undefined: the group gives none. Names are those of the contract's enum BanditSignal.
+ * Computes a signal from a group's outcome. Undefined: the group gives none. Signals have the names of the contract's
+ * enum BanditSignal.
  */
 type Signal = (outcome: GroupOutcome, range: RewardRange) => number | undefined;
 
 /**
- * (1/K) Σ|A_k| divided by the range of the rewards (ADSC equation 3). For a scheme with a single reward the signal is
- * 0.
+ * Mean absolute advantage (1/K) Σ|A_k| divided by the reward range (ADSC equation 3). 0 if the scheme has only one
+ * possible reward.
  */
 const absoluteAdvantage: Signal = ({ advantage }, { min, max }) => {
   if (advantage === null) return undefined;
   return max > min ? advantage / (max - min) : 0;
 };
 
-/** Returns p (1 − p), which is greatest at one half. Here p is the share of solved samples. One sample gives no signal. */
+/**
+ * Returns p (1 − p), which is greatest at p = 1/2, where p is the share of solved samples. Undefined for fewer than two
+ * samples.
+ */
 const solvedVariance: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
   return (solved / count) * (1 - solved / count);
 };
 
 /**
- * Returns the share of solved samples. The bandit computes learning progress from it, for an arm and not for a group
+ * Returns the share of solved samples. For LEARNING_PROGRESS the bandit turns it into a signal of the whole arm
  * (policies/bandit/progress.ts).
  */
 const solvedShare: Signal = ({ count, solved }) => (solved === null || count === 0 ? undefined : solved / count);
 
-/** Whether some samples are solved and some are not. GRPO learns nothing from a group in which all are alike. */
+/**
+ * Returns 1 if some samples are solved and others are not, else 0. GRPO learns nothing from a group in which all are
+ * alike.
+ */
 const mixedOutcomes: Signal = ({ count, solved }) => {
   if (solved === null || count < 2) return undefined;
   return Number(solved > 0 && solved < count);
 };
 
-/** Registry of signals. */
+/** Signals by name. */
 export const signals = {
   ABSOLUTE_ADVANTAGE: absoluteAdvantage,
   SOLVED_VARIANCE: solvedVariance,
@@ -41,11 +48,14 @@ export const signals = {
   MIXED_OUTCOMES: mixedOutcomes,
 } as const satisfies Readonly<Record<string, Signal>>;
 
-/** (mean − min) / (max − min). */
+/** Returns (mean reward − min) / (max − min). */
 const rewardShare: Signal = ({ count, sum }, { min, max }) =>
   count === 0 ? undefined : max > min ? Math.min(1, Math.max(0, (sum / count - min) / (max - min))) : 0;
 
-/** Mean quality of the answers. If only rewards are known (reported advantages), the mean reward. */
+/**
+ * Returns the mean quality of the answers. If only rewards are known (reported advantages), it returns the mean reward,
+ * scaled to [0, 1].
+ */
 const quality: Signal = (outcome, range) => {
   const total = outcome.quality ?? outcome.solved;
   const { count } = outcome;
@@ -53,13 +63,16 @@ const quality: Signal = (outcome, range) => {
   return total === null ? rewardShare(outcome, range) : total / count;
 };
 
-/** Position of the answers between the trivial answer and the optimum. If it is not known, the mean quality. */
+/**
+ * Returns how far the answers are from a trivial answer (0) to the optimum (1). If that is not known, it returns the
+ * mean quality.
+ */
 const improvement: Signal = (outcome, range) => outcome.facts?.[IMPROVEMENT] ?? quality(outcome, range);
 
-/** Name of the fact that the measure IMPROVEMENT reads (envs/score.ts). */
+/** Name of the extra score value that the measure IMPROVEMENT reads (envs/score.ts). */
 export const IMPROVEMENT = "improvement";
 
-/** Measures of a group's success, in [0, 1]. Names are those of the contract's enum SuccessMeasure. */
+/** Measures of a group's success by name, in [0, 1]. Their names are those of the contract's enum SuccessMeasure. */
 export const measures = {
   QUALITY: quality,
   SOLVED: solvedShare,
@@ -76,7 +89,7 @@ export function signalNamed(name: SignalName | MeasureName): Signal {
   return byName[name];
 }
 
-/** Returns whether a signal compares the rewards of a group, so that a single reward gives none. */
+/** Returns whether a signal compares samples of a group, so that a group of one sample gives none. */
 export function needsTwo(name: SignalName | MeasureName): boolean {
   const one = outcomeOf([1], 1);
   return signalNamed(name)(one, { min: 0, max: 1 }) === undefined;

@@ -1,6 +1,6 @@
 /**
- * Codec of a run's state in snapshots and exports: a SavedRun of proto/gradus/internal/v1/run.proto, one part at a
- * time. So other work can run in between while a large state is read or written.
+ * Writes and reads a run's state in snapshots and exports, as a SavedRun of proto/gradus/internal/v1/run.proto. It
+ * handles one part at a time, so that other work can run between the parts of a large state.
  */
 import { isDeepStrictEqual } from "node:util";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
@@ -49,7 +49,9 @@ type Part = Draft<wire.StatePart["part"]>;
 /** Maximum number of samples, or of entries of other lists, in one part: about 100 KB. */
 const SAMPLES_PER_PART = 4096;
 
-/** Yields slices of a list, each of whose entries has `samples` samples. */
+/**
+ * Yields slices of a list, each with at most SAMPLES_PER_PART samples. Each entry of the list has `samples` samples.
+ */
 function* slices<T>(list: readonly T[], samples = 1): Generator<readonly T[]> {
   const size = Math.max(1, Math.floor(SAMPLES_PER_PART / samples));
   for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
@@ -89,7 +91,7 @@ function headFrom(message: wire.StateHead, { specs }: Codecs) {
     masks: head.masks.map(({ reason = null }) => reason),
     rolledBack: head.rolledBack.map(rangeFrom),
     controlRolledBack: (head.controlRolledBack?.ranges ?? head.rolledBack).map(rangeFrom),
-    // States of older servers have none.
+    // States of older servers lack this field.
     malformed: malformedFrom(head.malformed),
     probabilities: head.probabilities.length === 0 ? null : head.probabilities,
   };
@@ -120,7 +122,7 @@ function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
   };
 }
 
-/** Throws a FormatError if a sample's index is beyond those of its task. */
+/** Throws a FormatError if a sample's index is not below `numGenerations`. */
 function checkSamples(samples: readonly wire.Sample[], numGenerations: number): void {
   if (samples.some(({ index }) => index >= numGenerations))
     throw new FormatError(`a sample's index is not below ${numGenerations}, the number of its task's samples`);
@@ -139,7 +141,7 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   return { kind: "closed", ...base, results: shared(known.results), outcome: cameTo, folded };
 }
 
-/** Returns the fields of a batch. `previous` is the batch before it in the state. */
+/** Returns the message fields of a batch. `previous` is the batch before it in the state. */
 function batchDraft(batch: Batch, previous: Batch | undefined): Draft<wire.Batch> {
   const { probabilities, values, toldBefore: told } = batch;
   const isPrevious = previous?.probabilities === told?.probabilities && previous?.values === told?.values;
@@ -188,7 +190,7 @@ function bytesIn({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array): 
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Yields the pages that hold any knowledge. */
+/** Yields the pages of rows of which anything is known. */
 function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
   for (const [page, of] of pages.entries()) {
     if (isBlank(of)) continue;
@@ -222,18 +224,21 @@ function* stateParts(state: RunState, codecs: Codecs, journal: string): Generato
   yield { case: "end", value: true };
 }
 
-/** Yields a SavedRun in pieces, to be joined. `journal`: hash of the event that led to the state. */
+/**
+ * Yields a SavedRun in pieces, which the caller joins. `journal` is the hash of the event after which the state was
+ * taken.
+ */
 export function* encodeState(state: RunState, codecs: Codecs, journal = ""): Generator<Uint8Array> {
   for (const part of stateParts(state, codecs, journal))
     yield bytesOf(wire.SavedRunSchema, { parts: [{ part }], records: [] });
 }
 
-/** Yields records of the history, which follow the pieces of a state. */
+/** Yields history records, which follow the state's pieces in a SavedRun. */
 export function* encodeRecords(records: readonly Draft<wire.SavedRecord>[]): Generator<Uint8Array> {
   for (const record of records) yield bytesOf(wire.SavedRunSchema, { parts: [], records: [record] });
 }
 
-/** A piece of a SavedRun, and the position where it ends. */
+/** Piece of a SavedRun, with its length and the byte position where it ends. */
 export interface Piece {
   readonly kind: "part" | "record";
   readonly bytes: Uint8Array;
@@ -241,7 +246,7 @@ export interface Piece {
   readonly end: number;
 }
 
-/** Yields the pieces that encodeState and encodeRecords wrote. */
+/** Yields the pieces of a SavedRun that encodeState and encodeRecords wrote. */
 export function* piecesOf(run: Uint8Array): Generator<Piece> {
   const reader = new BinaryReader(run);
   const next = (): Piece => {
@@ -252,7 +257,7 @@ export function* piecesOf(run: Uint8Array): Generator<Piece> {
         return { kind: field === 1 ? "part" : "record", bytes, length: bytes.length, end: reader.pos };
       }
     } catch {
-      // The data is cut off, or is not in our format.
+      // The data is cut off or has an unknown format; the error follows below.
     }
     throw otherFormat("the state");
   };
@@ -263,9 +268,9 @@ export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonl
   return bare(messageOf(wire.SavedRecordSchema, bytes, "a record of the history"));
 }
 
-/** Returns bytes as 16-bit numbers. The bytes may be at any alignment. */
+/** Returns bytes as 16-bit numbers. The bytes may begin at any address. */
 function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
-  // The slice of a Buffer would share its memory, so the bytes are copied.
+  // A Buffer's slice would share its memory and might be unaligned, so the bytes are copied.
   return new Uint16Array(new Uint8Array(bytes).buffer);
 }
 
@@ -276,7 +281,7 @@ function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunCon
   return { seen: numbersIn(seen), solved: numbersIn(solved), streak: new Uint8Array(streak) };
 }
 
-/** A state that is being read. Its lists grow in place until the state is complete. */
+/** Returns a partly read state. Its lists grow in place until all parts are read. */
 function startReading(head: ReturnType<typeof headFrom>) {
   return {
     head,

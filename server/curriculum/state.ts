@@ -1,4 +1,4 @@
-/** State of a run, and lookups in it. A state is never changed in place. */
+/** State of a run, and functions that look things up in it. A state is never changed in place. */
 import {
   type Batch,
   batchEnd,
@@ -18,35 +18,40 @@ import type { RewardSums } from "./advantages.ts";
 import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 
-/** A round of an evaluation arm: each task of its set once. An ordinal names the same task in every round. */
+/**
+ * Round of an evaluation arm, in which each task of its set is sampled once. An ordinal is the same task in every
+ * round.
+ */
 export interface EvaluationRound {
-  /** The arm's index among the run's evaluation arms. */
+  /** Index of the arm among the run's evaluation arms. */
   readonly arm: number;
   /** Number that the client gave the round. It increases within an arm. */
   readonly round: number;
   /** Position of the round in the run's history. */
   readonly seq: number;
-  /** Epoch of the run when the round was opened. The next two fields are of that time too. */
+  /**
+   * Epoch of the run when the round was opened. The next two fields are the time, and the run's cursor, at that moment.
+   */
   readonly epoch: number;
   readonly openedAtMs: number;
   readonly cursor: number;
   /** Number of tasks in the set. */
   readonly size: number;
   /**
-   * Samples by ordinal, in pages of a fixed size (evaluation-rounds.ts). Pages keep copies small, because a set may
-   * have 65,536 tasks.
+   * Samples by ordinal, in pages of a fixed size (evaluation-rounds.ts). A change copies only one page, because a set
+   * may have 65,536 tasks.
    */
   readonly pages: readonly EvaluationPage[];
   /** Ordinals of tasks whose rows are gone. The round does not wait for them. */
   readonly leftOut: ReadonlySet<number>;
-  /** Number of samples of the other tasks that have not arrived. */
+  /** Number of samples that the round still waits for. */
   readonly missing: number;
 }
 
-/** One page of a round's tasks. Null: no sample of the task has arrived. */
+/** One page of a round's tasks. Null: the task has no samples yet. */
 export type EvaluationPage = readonly (TaskSamples | null)[];
 
-/** Results of tasks in a round of evaluation. A task's cursor is its ordinal. */
+/** New results of tasks in an evaluation round. The `cursor` of each is the task's ordinal. */
 export interface EvaluationResults {
   readonly kind: "evaluated";
   readonly arm: number;
@@ -54,7 +59,7 @@ export interface EvaluationResults {
   readonly tasks: readonly GroupResults[];
 }
 
-/** Sums of the rewards of some groups. */
+/** Sums of the rewards of several groups. */
 export interface Tally extends RewardSums {
   /** Number of groups with a reward. */
   readonly groups: number;
@@ -66,20 +71,20 @@ export interface ArmCounters {
   readonly issued: number;
   readonly repeats: number;
   readonly nextOrdinal: number;
-  /** Number of groups closed with a reward. */
+  /** Number of closed groups with a reward. */
   readonly groups: number;
-  /** Rewards of the last of these groups, oldest first. */
+  /** Rewards of the latest of these groups, oldest first. */
   readonly recent: readonly RewardSums[];
-  /** Sums of the groups that were folded in. */
+  /** Sums over the groups from which the policy has learned. */
   readonly folded: Tally;
 }
 
-/** First and last of numbers without a gap. */
+/** First and last of a range of successive numbers. */
 export type Range = readonly [number, number];
 
 export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly runId: string;
-  /** Number of events in the journal. */
+  /** Number of events in the run's journal. */
   readonly version: number;
   readonly config: RunConfig<Spec>;
   /** Configuration that the run was created with, before any change of shape. */
@@ -97,29 +102,28 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Time of the pause. 0: the run is not paused, or the time is not known. */
   readonly pausedAtMs: number;
   /**
-   * Random names, one for the creation and one for each import. Only feedback for tasks handed out under the last one
-   * counts. The earlier ones show whether an export comes from this run, whose history it then shares. No draw depends
-   * on them.
+   * Random names of the run: one from its creation and one from each import. Only feedback for tasks handed out under
+   * the last name counts. Earlier names show whether an export comes from this run. No draw depends on the names.
    */
   readonly incarnations: readonly string[];
   /** Number of imports so far. */
   readonly epoch: number;
-  /** Ranges of history that an import has undone, except for control changes. */
+  /** Ranges of history positions whose entries an import has undone, except control changes. */
   readonly rolledBack: readonly Range[];
-  /** Ranges of history whose control changes an import has undone. */
+  /** Ranges of history positions whose control changes an import has undone. */
   readonly controlRolledBack: readonly Range[];
-  /** Place to which Advance moved the policy (PolicyDefinition.place). 0: it was not moved. */
+  /** Place to which Advance moved the policy (PolicyDefinition.place). 0: Advance was not called. */
   readonly advancedTo: number;
-  /** Number of tasks drawn, reserves included. */
+  /** Number of tasks drawn so far, reserve tasks included. */
   readonly cursor: number;
-  /** Number of drawn tasks to train on. A run's length counts these. */
+  /** Number of prompts drawn so far, reserve tasks not included. A run's length counts prompts. */
   readonly prompts: number;
-  /** Cursor after the last task that was handed out. */
+  /** Cursor after the last task that was handed out to a client. */
   readonly handedOut: number;
   readonly batchesDrawn: number;
-  /** Number of batches that are closed without a gap from the first. */
+  /** Number of closed batches before the first open one. */
   readonly batchesClosed: number;
-  /** Batches before this index are folded in, or skipped if the policy takes no feedback. */
+  /** Number of batches that have updated the policy. They are merely skipped if the policy takes no feedback. */
   readonly batchesFolded: number;
   readonly groupsOpen: number;
   readonly samplesRecorded: number;
@@ -127,46 +131,50 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Probabilities of the last draw, by arm. Null: nothing was drawn yet. */
   readonly probabilities: readonly number[] | null;
   readonly arms: readonly ArmCounters[];
-  /** Batches that are open or may still be asked for, by increasing index. */
+  /** Batches that are open, or whose tasks a client may still ask for, by increasing index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
-  /** Outcomes of instances in groups that were folded in. Null: the policy has no filter that reads them. */
+  /** Outcomes of instances, for the policy's filter. Null: the filter does not need them. */
   readonly memory: TaskMemory | null;
-  /** Rows of the pools that the arms draw from. Empty: no server with these pools has loaded the run yet. */
+  /**
+   * Rows of the pools that the arms draw from. Empty: no arm draws from a pool, or no server with the pool has loaded
+   * the run yet.
+   */
   readonly lists: readonly RowList[];
-  /** Knowledge of each arm's rows. Null: the arm goes through its tasks in turn. */
+  /** Table of each arm's rows. Null: the arm goes through its tasks in turn. */
   readonly rows: readonly (RowTable | null)[];
-  /** Last rounds of each evaluation arm, in the order in which they were opened. */
+  /** Latest rounds of each evaluation arm, in the order in which they were opened. */
   readonly evaluations: readonly EvaluationRound[];
   /** Position of the next entry in the history. */
   readonly nextSeq: number;
 }
 
-// Limits of the data of a run in memory, in an export and in a snapshot. The contract states them (RunConfig).
+// Limits of a run's data in memory, exports and snapshots. The contract states them at RunConfig.
 
-/**
- * Maximum number of samples that may be awaited at a time. Creation of a run checks it, so a run's memory is bounded.
- */
+/** Maximum number of samples that a run may wait for at once. It is checked at creation and bounds a run's memory. */
 export const OPEN_SAMPLES_MAX = 2 ** 20;
 
 /** Maximum number of samples in the sets of all evaluation arms together. */
 export const EVALUATION_SAMPLES_MAX = 2 ** 18;
 
-/** Maximum number of open groups if draws do not wait for them. */
+/** Maximum number of open groups in a run whose draws do not wait for feedback. */
 const OPEN_GROUPS_MAX = 32_768;
 
-/** Number of tasks of closed groups that are kept, for tasks asked for again and for late retries. */
+/** Minimum number of tasks of closed groups that a run keeps. Clients may ask for them again or send late results. */
 const TASKS_KEPT = 1024;
 
-/** Maximum number of samples that are kept for the same purpose. */
+/** Number of samples that those tasks may have together, which limits the number of tasks. */
 const SAMPLES_KEPT = 2 ** 18;
 
-/** Returns the number of open groups beyond which a draw that does not wait for them closes the oldest. */
+/**
+ * Returns the maximum number of open groups if draws do not wait for feedback. A draw beyond it closes the oldest
+ * groups.
+ */
 export function openGroupsMax({ numGenerations }: RunConfig): number {
   return Math.min(OPEN_GROUPS_MAX, Math.floor(OPEN_SAMPLES_MAX / numGenerations));
 }
 
-/** Returns the minimum number of closed and folded tasks that are kept. */
+/** Returns the number of tasks of closed groups that a run keeps. */
 export function tasksKept({ numGenerations }: RunConfig): number {
   return Math.min(TASKS_KEPT, Math.ceil(SAMPLES_KEPT / numGenerations));
 }
@@ -176,7 +184,7 @@ export function incarnationOf({ incarnations }: RunState): string {
 }
 
 /**
- * Returns the index in state.batches of the batch that holds a cursor. −1: that batch is not kept, or not drawn yet.
+ * Returns the index in state.batches of the batch that contains a cursor. −1: the batch is dropped or not drawn yet.
  */
 export function positionAt(state: RunState, cursor: number): number {
   let low = 0;
@@ -205,14 +213,14 @@ export function groupAt<Spec, Key extends InstanceKey>(
   return batch?.groups[cursor - batch.cursor];
 }
 
-/** Returns how far the run is, at the next update batch. */
+/** Returns the run's progress at the draw of the next update batch. */
 export function progressOf({ batchesDrawn: batch, prompts, config }: RunState): Progress {
   const { length, promptsPerUpdate, dynamicSampling } = config;
   const left = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length - prompts);
   return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling), promptsPerUpdate };
 }
 
-/** Returns whether the run's whole length is drawn. */
+/** Returns whether all prompts of the run's length are drawn. */
 export function isDrawn({ config, prompts }: RunState): boolean {
   return config.length > 0 && prompts >= config.length;
 }
@@ -221,7 +229,7 @@ export function isDone(state: RunState): boolean {
   return isDrawn(state) && state.groupsOpen === 0;
 }
 
-/** Returns a task of a batch as it is handed out. */
+/** Returns a batch's task in the form that clients receive. */
 export function issuedTask<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   { index, probabilities, numGenerations }: Pick<Batch<Key>, "index" | "probabilities" | "numGenerations">,
@@ -241,7 +249,7 @@ export function openGroups<Spec, Key extends InstanceKey>({
   );
 }
 
-/** Groups increasing numbers into [first, last] ranges without gaps. */
+/** Converts increasing numbers to [first, last] ranges of successive numbers. */
 export function toRanges(numbers: readonly number[]): readonly Range[] {
   const ranges: [number, number][] = [];
   for (const number of numbers) {

@@ -1,11 +1,9 @@
 /**
- * Outcomes of a run's instances, for filters that pass over solved or failed ones: by hash, from groups that draws have
- * folded in. There are two generations of at most 2^17 outcomes, as in issued-hashes.ts. When the recent one is full,
- * it becomes the older one, and the former older one is dropped. So at least the last 131,072 outcomes are remembered,
- * in at most about 60 MB.
- *
- * Values never change. Generations share one growing log, and each value knows how much of the log it includes. Adding
- * to a value that is not the newest of its log copies it first.
+ * Remembers outcomes of instances by hash, for filters that pass over solved or failed ones. There are two generations
+ * of at most 2^17 outcomes. When the recent one is full, it becomes the older one, and the former older one is dropped.
+ * So at least the last 131,072 outcomes are known, in at most about 60 MB. Values are immutable but share one growing
+ * log, as in issued-hashes.ts: each knows how much of the log it includes. Only adding to a value that is not the
+ * newest of its log copies it first.
  */
 import type { RewardSums } from "./advantages.ts";
 import type { TaskFilter } from "./types.ts";
@@ -13,23 +11,23 @@ import type { TaskFilter } from "./types.ts";
 const GENERATION_MAX = 2 ** 17;
 
 /**
- * Record of an instance whose samples were all solved the last time. Other records count the groups in succession
+ * Record of an instance whose last group had all samples solved. Other records are the number of successive groups
  * without a solved sample.
  */
 const SOLVED = -1;
 
 interface Entry {
   readonly hash: string;
-  /** SOLVED, or the number of failed groups in succession. */
+  /** SOLVED, or the number of successive groups without a solved sample. */
   readonly record: number;
-  /** Index of the previous entry of the same hash. −1: there is none. */
+  /** Index of the previous entry with the same hash. −1: none. */
   readonly previous: number;
 }
 
 interface Generation {
   readonly log: Entry[];
   readonly latest: Map<string, number>;
-  /** Number of the log's entries that belong to this generation. */
+  /** Number of entries, from the log's start, that belong to this generation. */
   readonly count: number;
 }
 
@@ -69,7 +67,10 @@ function recordOf({ older, recent }: TaskMemory, hash: string): number {
   return recordIn(recent, hash) ?? recordIn(older, hash) ?? 0;
 }
 
-/** Returns the record after one more group. A group without a known number of solved samples leaves it unchanged. */
+/**
+ * Returns an instance's record after one more group. A group whose number of solved samples is not known leaves it
+ * unchanged.
+ */
 function recordAfter(before: number, { count, solved }: RewardSums): number {
   if (count === 0 || solved === null) return before;
   if (solved === count) return SOLVED;
@@ -91,13 +92,15 @@ export function remember(memory: TaskMemory, groups: readonly Remembered[]): Tas
   return { older, recent };
 }
 
-/** Returns a function that says whether a filter passes over an instance, given the memory and the groups after it. */
+/**
+ * Returns a function that says whether the filter passes over an instance. It uses the memory and these newer groups.
+ */
 export function passesOver(
   { skipSolved, skipFailedAfter }: TaskFilter,
   memory: TaskMemory,
   groups: readonly Remembered[],
 ): (hash: string) => boolean {
-  // The memory stays as it is, because a draw that is only planned changes nothing.
+  // The newer groups are kept apart, because planning a draw must not change the memory.
   const fresh = new Map<string, number>();
   for (const { hash, outcome } of groups)
     fresh.set(hash, recordAfter(fresh.get(hash) ?? recordOf(memory, hash), outcome));
@@ -107,7 +110,7 @@ export function passesOver(
   };
 }
 
-// Stored form: the record of each hash, oldest first, by generation.
+// Stored form of a generation: one record after another, oldest first.
 
 export type TaskRecord = Pick<Entry, "hash" | "record">;
 

@@ -1,88 +1,86 @@
-/** Types of a run: its arms, its policy, its configuration, and the results of operations on runs. */
+/** Types of a run: arms, policy, configuration, and results of operations on runs. */
 
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { type ListedRow, listedRow, listOf, type RowList } from "./row-lists.ts";
 
 export type Source = "synthetic" | "real" | "teacher";
 
-/** The part of an instance's key that the curriculum reads. Only the TaskSource reads the other fields. */
+/** Fields of an instance's key that the curriculum reads. Only the TaskSource reads the others. */
 export interface InstanceKey {
-  /** Hash of the canonical instance: equal for equal instances of any arm. It has no spaces. */
+  /** Hash of the instance in canonical form, without spaces. Equal instances have equal hashes, whatever their arm. */
   readonly hash: string;
-  /** Share of its pool that is easier, in [0, 1]. Unset: not known. */
+  /** Share of its pool's rows that are easier, in [0, 1]. Unset: not known. */
   readonly rank?: number;
-  /** For a pool's row: how many times its arm had gone through all rows before. Unset: 0. */
+  /** For a row of a pool: how often its arm had gone through all rows before. Unset: 0. */
   readonly epoch?: number;
 }
 
-/** Rule by which an arm with a fixed set of rows chooses rows by their pass rates, and not in turn. */
+/** Rule by which an arm with a fixed set of rows chooses rows by pass rate instead of in turn. */
 export interface RowRule {
-  /** Number of rows. */
+  /** Number of the arm's rows. */
   readonly rows: number;
   readonly by:
-    /** Interest in a row of pass rate p: (4p(1 − p)) to the power `sharpness`, a whole number. */
+    /** Interest in a row of pass rate p is (4p(1 − p)) to the power `sharpness`, a whole number. */
     | { readonly kind: "learnability"; readonly sharpness: number }
     /**
-     * Interest is a bell curve around a pass rate that moves from `from` to `to` over the run. In a run without an end
-     * it stays at `from`.
+     * Interest is a bell curve around a target pass rate, which moves from `from` to `to` during the run. In a run
+     * without an end it stays at `from`.
      */
     | { readonly kind: "target"; readonly from: number; readonly to: number; readonly width: number };
-  /** Share of draws that is spread evenly over all rows, in [0, 1]. */
+  /** Share of the arm's draws that is spread evenly over all rows, in [0, 1]. */
   readonly floor: number;
-  /** Share of the earlier knowledge of a row that stays when a new group of it is observed, in 256ths. */
+  /** Factor, in 256ths, by which a row's earlier samples count less with each new group. */
   readonly kept: number;
   /**
-   * Number of groups in succession with all samples solved after which a row is drawn no more. 0: rows are never
+   * Number of successive groups with all samples solved after which a row is no longer drawn. 0: rows are never
    * retired.
    */
   readonly retireAfter: number;
 }
 
-/** A set of tasks that a policy chooses among others. */
+/** Set of tasks, e.g. one level of an environment. A policy chooses among the arms of a run. */
 export interface Arm<Spec = unknown> {
-  /** Unique within the run. */
+  /** Id of the arm, unique within the run. */
   readonly id: string;
-  /** Specification of its tasks. Only the TaskSource reads it. */
+  /** Specification of the arm's tasks. Only the TaskSource reads it. */
   readonly spec: Spec;
   readonly source: Source;
   /** Weight at creation, at least 0. */
   readonly weight: number;
-  /** Whether hardShareMin counts this arm. */
+  /** Whether the arm's tasks count for hardShareMin. */
   readonly hard: boolean;
-  /** Smallest and largest reward of the arm's scheme. Signals are divided by the difference. */
+  /** Smallest and largest reward of the arm's scheme. Signals are divided by their difference. */
   readonly rewardRange: { readonly min: number; readonly max: number };
-  /** Resource outside of the server that scoring needs, e.g. a judge. Undefined: none. */
+  /** External resource that scoring needs, e.g. a judge. Undefined: none. */
   readonly resource: string | undefined;
   /** Whether the arm was removed from the run for good. Its weight is then 0. */
   readonly removed: boolean;
   /** KL coefficient that the trainer receives with each task. Unset: the trainer uses its own. */
   readonly klCoefficient?: number;
-  /** Rule by which the arm chooses its rows. Unset: it goes through its tasks in turn. */
+  /** Rule by which the arm chooses its rows by pass rate. Unset: it goes through its tasks in turn. */
   readonly rows?: RowRule;
-  /**
-   * Rows of all arms with the same group are ranked together. Unset: together with those of all arms without a group.
-   */
+  /** Rows of all arms with the same group are ranked together. Unset: arms without a group are ranked together. */
   readonly rankGroup?: string;
 }
 
-/** Names one instance of an arm. */
+/** Identifies one instance of an arm. */
 export interface TaskPlace<Spec> {
   readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source" | "rankGroup">;
-  /** Position of the task in its arm, counted from 0. */
+  /** Number of the task within its arm, counted from 0. */
   readonly ordinal: number;
-  /** Seed that makes the instance: a function of run seed, arm and ordinal, whatever the policy does. */
+  /** Seed that makes the instance. It depends only on run seed, arm and ordinal, and not on the policy. */
   readonly seed: bigint;
-  /** Seed of the run. It fixes the order in which an arm goes through its rows. */
+  /** Seed of the run. It decides the order in which an arm goes through its rows. */
   readonly runSeed: bigint;
-  /** Row, if the arm chooses its rows. Unset: the ordinal decides. */
+  /** Row that the arm chose by pass rate. Unset: the ordinal decides. */
   readonly row?: number | undefined;
-  /** Row that the run has at this place. Unset: the run knows no rows of the arm. */
+  /** Row that the run's list of rows has at this place. Unset: the run has no list for the arm. */
   readonly listed?: { readonly row: ListedRow } | undefined;
-  /** Arms of the run whose rows are ranked together with this arm's. Unset: its rows have no ranks. */
+  /** Arms whose rows are ranked together with this arm's rows. Unset: the rows are not ranked. */
   readonly among?: readonly Arm<Spec>[] | undefined;
 }
 
-/** Returns the place of a task. `number` is the row if the arm chooses its rows, else the ordinal. */
+/** Returns the place of a task. `number` is a row if the arm chooses its rows, else an ordinal. */
 export function placeOf<Spec>(
   arm: TaskPlace<Spec>["arm"] & Pick<Arm<Spec>, "rows">,
   number: number,
@@ -96,24 +94,21 @@ export function placeOf<Spec>(
   return { arm, ordinal: number, row, listed, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, number) };
 }
 
-/**
- * A set of tasks on which a run is evaluated beside training. No policy sees these tasks, and nothing is learnt from
- * them.
- */
+/** Set of tasks that measures a run beside training. No policy sees these tasks or learns from them. */
 export interface EvaluationArm<Spec = unknown> extends Pick<Arm<Spec>, "id" | "spec" | "source"> {
   /** Number of tasks in the set. */
   readonly tasks: number;
-  /** Completions of each prompt. */
+  /** Number of completions of each prompt. */
   readonly numGenerations: number;
 }
 
-/** Hard limits on each update batch (ADSC 3.3). Shares are in [0, 1]; quotas round up. */
+/** Limits that each update batch must keep (ADSC 3.3). Shares are in [0, 1]; numbers of tasks are rounded up. */
 export interface Constraints {
   readonly realShareMin: number;
-  /** Synthetic and teacher arms together. */
+  /** Maximum share of tasks from synthetic and teacher arms together. */
   readonly syntheticShareMax: number;
   readonly hardShareMin: number;
-  /** Update batches before hardShareMin applies. */
+  /** Number of update batches before hardShareMin applies. */
   readonly hardWarmupBatches: number;
 }
 
@@ -124,117 +119,124 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
-/** A slice of ranked rows: ranks of at least `min` and below `max`. A `max` of 1 includes rank 1. */
+/** Range of ranks, from `min` (included) to `max` (excluded). If `max` is 1, rank 1 is included. */
 export interface RankRange {
   readonly min: number;
   readonly max: number;
-  /** Name of the value by which rows are ranked. Unset: not stated. */
+  /** Name of the value by which rows are ranked, e.g. a pass rate. Unset: not stated. */
   readonly by?: string;
-  /** Number of rows in the slice, by the id of each arm that draws from it. Unset: not counted. */
+  /** Number of rows in the range, by id of each arm that draws from it. Unset: not counted. */
   readonly rows?: Readonly<Record<string, number>>;
 }
 
-/** Filter of instances that are passed over, under any policy. */
+/** Filter that passes over some instances under any policy. */
 export interface TaskFilter {
-  /** Passes over instances of which every sample was solved the last time. */
+  /** Passes over instances whose last group had every sample solved. */
   readonly skipSolved: boolean;
-  /** Passes over instances of which no sample was solved this many times in succession. 0: never. */
+  /** Passes over instances that had no sample solved in this many successive groups. 0: never. */
   readonly skipFailedAfter: number;
-  /** Passes over rows of real pools outside of this range. Undefined: none. */
+  /** Passes over rows of real pools outside of this rank range. Undefined: none. */
   readonly ranks: RankRange | undefined;
 }
 
-/** Rule that chooses the next arm. Only the policy registered under `kind` reads `config`. */
+/** Policy of a run, which chooses the next arms. Only the definition registered under `kind` reads `config`. */
 export interface Policy {
   readonly kind: string;
   readonly config: unknown;
   readonly constraints: Constraints;
-  /** Filter of instances. Undefined: no instance is passed over. */
+  /** Filter that passes over some instances. Undefined: none is passed over. */
   readonly filter?: TaskFilter | undefined;
 }
 
 /**
- * Number of update batches that draws may run ahead of feedback. Batch k needs all batches up to k − 1 − count to be
- * closed.
+ * Number of update batches by which draws may be ahead of feedback. Batch k is drawn once all batches up to k − 1 −
+ * count are closed.
  */
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
-/** Settings for update batches with a reserve. A reserve task is released for each useless group (DAPO 3.2). */
+/**
+ * Settings of dynamic sampling (DAPO 3.2): update batches have reserve tasks, and each useless group releases one of
+ * them.
+ */
 export interface DynamicSampling {
-  /** Tasks drawn for each task to train on, in [1, 16]. */
+  /** Number of tasks drawn for each prompt, in [1, 16]. */
   readonly oversampleMax: number;
-  /** Criterion of a useless group: all rewards are equal, or all or none of the samples are solved. */
+  /** Criterion for a useless group: "rewards": all rewards are equal; "solved": all samples are solved, or none is. */
   readonly alike: "rewards" | "solved";
 }
 
-/** Returns how many tasks are drawn for an update batch with this many prompts. */
+/** Returns the number of tasks drawn for an update batch with this many prompts, reserve tasks included. */
 export function slotsFor(prompts: number, dynamicSampling: DynamicSampling | undefined): number {
   return Math.ceil(prompts * (dynamicSampling?.oversampleMax ?? 1));
 }
 
 /** Weight of feedback that arrives late. */
 export interface LateFeedback {
-  /** Groups that are more update batches late than this get the lower weight. */
+  /** Maximum lateness, in update batches, at which a group still has full weight. */
   readonly batchesMax: number;
   /** Weight of a late group, in [0, 1]. 0: it is ignored. */
   readonly weight: number;
 }
 
-/** Placeholder of the task's prompt in a template. */
+/** Placeholder in a prompt template that is replaced by the task's prompt. */
 export const PROMPT_MARK = "{prompt}";
 
-/** Text around the prompts of a run's tasks. */
+/** Text that is put around the prompt of each task of a run. */
 export interface PromptTemplate {
-  /** System message that replaces those of the tasks. Undefined: the tasks keep theirs. */
+  /** System message that replaces the task's own. Undefined: tasks keep theirs. */
   readonly system: string | undefined;
-  /** User message, with {prompt} where the task's prompt goes. "": the prompt alone. */
+  /** User message with {prompt} where the task's prompt goes. Empty: the prompt alone. */
   readonly user: string;
 }
 
 /**
- * Configuration of a run. After creation only the shape changes: arms, generations, prompts and length. The policy and
- * the weights given here are those at creation; the state holds the current ones.
+ * Configuration of a run. After creation only arms, numGenerations, promptsPerUpdate and length change. The policy and
+ * the weights here are those at creation; RunState has the current ones.
  */
 export interface RunConfig<Spec = unknown> {
   readonly arms: readonly Arm<Spec>[];
   readonly policy: Policy;
   readonly seed: bigint;
-  /** Completions of each prompt. */
+  /** Number of completions of each prompt. */
   readonly numGenerations: number;
-  /** Tasks to train on in the whole run. 0: the run has no end. */
+  /** Number of prompts in the whole run. 0: the run has no end. */
   readonly length: number;
-  /** Tasks to train on in an update batch. */
+  /** Number of prompts in an update batch. */
   readonly promptsPerUpdate: number;
-  /** Settings of dynamic sampling. Undefined: every drawn task is trained on. */
+  /** Settings of dynamic sampling. Undefined: no reserve tasks are drawn. */
   readonly dynamicSampling: DynamicSampling | undefined;
   /**
-   * Whether rewards that differ only by rounding count as equal. Undefined: an older server, which told them apart,
-   * created the run.
+   * Whether rewards that differ only by rounding count as equal. Undefined: they count as different, as in runs that
+   * older servers created.
    */
   readonly ignoresRounding?: boolean | undefined;
   readonly lag: Lag;
   readonly feedbackSource: "step" | "reported";
-  /** Weight of late feedback. Undefined: it counts like any other. */
+  /** Weight of late feedback. Undefined: late feedback counts in full. */
   readonly lateFeedback: LateFeedback | undefined;
-  /** Text around prompts. Undefined: prompts are as the environments give them. */
+  /** Text around prompts. Undefined: prompts are used as the environments give them. */
   readonly promptTemplate: PromptTemplate | undefined;
   readonly evaluationArms: readonly EvaluationArm<Spec>[];
-  /** Time after which an open group is closed, from the handing out of its task. Undefined: groups never time out. */
+  /**
+   * Time, in milliseconds after its task was handed out, after which an open group is closed. Undefined: groups never
+   * time out.
+   */
   readonly groupTimeoutMs: number | undefined;
-  /** Time without any request for the run after which the run is deleted. */
+  /** Time in milliseconds without any request for the run after which it is deleted. */
   readonly timeToLiveMs: number;
-  /** Configuration in the creator's own words. It is only shown, and two runs that differ in it alone are equal. */
+  /** Configuration as the client wrote it, for display only. Runs that differ only in it count as equal. */
   readonly given: string;
 }
 
-// Results of operations on runs. Expected outcomes are values; a rejected promise is a bug or a broken store.
+// Results of operations on runs. Expected failures are returned as values; a rejected promise means a bug or a broken
+// store.
 
-/** An invalid field, named as in the contract, with its path from the configuration on. */
+/** Invalid field of a configuration, with its path in the contract's names. */
 export interface Invalid {
   readonly kind: "invalid";
   readonly field: string;
   readonly message: string;
-  /** Other invalid fields of the same configuration. Unset: none is known. */
+  /** Other invalid fields of the same configuration. Unset: none are known. */
   readonly others?: readonly Invalid[];
 }
 
@@ -246,7 +248,7 @@ export function isInvalid(value: unknown): value is Invalid {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "invalid";
 }
 
-/** Reason for which the caller must ask again later, with details by name. */
+/** Reason why the caller must ask again later, with details by name. */
 export interface Wait {
   readonly reason: "PAUSED" | "FEEDBACK_DUE" | "ARMS_MASKED" | "OVERLOADED";
   readonly metadata?: Readonly<Record<string, string>>;
@@ -257,17 +259,17 @@ export type Refusal =
   | { readonly kind: "not_found"; readonly message: string }
   | { readonly kind: "already_exists"; readonly field: string; readonly message: string }
   | { readonly kind: "failed_precondition"; readonly message: string }
-  /** Stored data of the run is missing or was changed after it was written. */
+  /** Stored data of the run is missing or was changed after the server wrote it. */
   | { readonly kind: "damaged"; readonly message: string }
   | { readonly kind: "out_of_range"; readonly message: string }
   | {
       readonly kind: "unavailable";
       readonly message: string;
       readonly retryDelayMs: number;
-      /** Reason to wait. Unset: tasks cannot be made now. */
+      /** Reason to wait. Unset: the server cannot make tasks now. */
       readonly wait?: Wait;
     }
-  /** Other processes kept changing the run. The caller may try again. */
+  /** Other servers kept changing the run at the same time. The caller may try again. */
   | { readonly kind: "aborted"; readonly message: string }
   /** The caller cancelled the call. */
   | { readonly kind: "cancelled"; readonly message: string };

@@ -1,11 +1,11 @@
-/** Weights of some of a run's arms, by arm id. Stages, tiers and domains are made of them. */
+/** Weights of some of a run's arms, by arm id. A stage, tier or domain of a policy is given by such weights. */
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
 
 /** Weights by arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
-/** Checks weights of some of a run's arms: each arm exists, each weight is in range, and they are not all 0. */
+/** Checks weights by arm id: each arm exists, each weight is in range, and not all are 0. */
 export function checkArmWeights(
   field: string,
   weights: ArmWeights,
@@ -24,19 +24,20 @@ export function checkArmWeights(
 }
 
 /**
- * Returns the weight of an arm, 0 if it has none. An id may be the name of an object's property, such as "constructor".
+ * Returns an arm's weight, or 0 if it has none. It asks for own properties only, because an arm's id may be
+ * "constructor".
  */
 export function weightIn(weights: ArmWeights, id: string): number {
   return Object.hasOwn(weights, id) ? (weights[id] ?? 0) : 0;
 }
 
-/** Returns numbers in proportion, with the sum 1. If all are 0, they stay 0. */
+/** Returns the numbers divided by their sum. If all are 0, they stay 0. */
 export function normalized(shares: readonly number[]): readonly number[] {
   const total = shares.reduce((sum, share) => sum + share, 0);
   return shares.map((share) => (total > 0 ? share / total : 0));
 }
 
-/** Returns each arm's share, in proportion to `weight` times the arm's own weight. */
+/** Returns each arm's share in proportion to `weight(id)` times the arm's weight in the run. */
 export function sharesOf(weight: (id: string) => number, arms: readonly ArmRecord[]): readonly number[] {
   return normalized(arms.map((arm) => weight(arm.id) * arm.weight));
 }

@@ -1,7 +1,7 @@
 /**
- * Tiers from easy to hard. The next tier opens when the newest one is mastered. Curriculum RLOO section 4 calls this
- * "adaptive", and "hybrid" if a share of the full mixture is added. The paper defines neither, so the definition is
- * ours.
+ * Policy of tiers from easy to hard. The next tier opens when the newest open one is mastered. Curriculum RLOO section
+ * 4 calls this "adaptive", and "hybrid" if a share of all tiers is added; the paper defines neither, so this definition
+ * is our own.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { readList, readNumber, readNumbers } from "../json.ts";
@@ -19,32 +19,34 @@ import {
 } from "./policy.ts";
 
 const LIMIT = LIMITS.CompetencePolicy;
-/** Default, our choice: the paper gives no number, nor one for the window. */
+/** Default threshold. The paper gives no number for it, nor for the window. */
 const DEFAULT_THRESHOLD = 0.7;
-/** Tolerance for rounding, so that a mean of shares of 0.7 passes the threshold 0.7. */
+/** Tolerance for rounding, so that a mean of several shares of 0.7 reaches the threshold 0.7. */
 const ROUNDING = 1e-9;
 
-/** Steps, named as in the contract. */
+/**
+ * What happens to earlier tiers when a tier opens: WIDEN keeps them, and MOVE_ON leaves them. Named as in the contract.
+ */
 const steps = { WIDEN: true, MOVE_ON: true } as const;
 
 export interface CompetenceConfig {
-  /** Weights of each tier's arms. */
+  /** Weights of the arms in each tier, from easy to hard. */
   readonly tiers: readonly ArmWeights[];
   readonly step: keyof typeof steps;
-  /** Share of solved samples that passes a tier, in (0, 1]. */
+  /** Mean share of solved samples that masters a tier, in (0, 1]. */
   readonly threshold: number;
-  /** Number of groups over which the share is taken. */
+  /** Number of the latest groups over which that mean is taken. */
   readonly window: number;
-  /** Share that is drawn from all tiers, in [0, 1). */
+  /** Share of draws that is spread evenly over all tiers, also those not yet open, in [0, 1). */
   readonly floor: number;
-  /** Share of the newest tier in the rest. Undefined: as much as each of the other tiers. */
+  /** Share of the remaining draws that the newest tier gets. Undefined: each open tier gets the same. */
   readonly newestShare: number | undefined;
 }
 
 export interface CompetenceState {
   /** Newest tier that is open, counted from 0. */
   readonly tier: number;
-  /** Solved shares of the tier's last closed groups since it opened, oldest first. At most `window`. */
+  /** Share of solved samples in each of the newest tier's latest groups, oldest first. At most `window`. */
   readonly recent: readonly number[];
 }
 
@@ -53,7 +55,10 @@ function isPassed({ threshold, window }: CompetenceConfig, recent: readonly numb
   return recent.length >= window && sum / recent.length >= threshold - ROUNDING;
 }
 
-/** Returns the state after groups. Late groups count in full, because their samples were solved all the same. */
+/**
+ * Returns the state after closed groups. Late groups count in full, because their samples show what the model can solve
+ * as well.
+ */
 function observe(config: CompetenceConfig, state: CompetenceState, groups: readonly ObservedGroup[]): CompetenceState {
   let { tier, recent } = state;
   for (const { armId, solvedShare } of groups) {
@@ -82,7 +87,7 @@ function probabilities(config: CompetenceConfig, { tier }: CompetenceState, { ar
   for (const [t, weights] of config.tiers.entries())
     for (const [i, share] of sharesOf((id) => weightIn(weights, id), arms).entries())
       sums[i] = (sums[i] ?? 0) + share * (shares[t] ?? 0);
-  // If all arms of a tier are left out, its share goes to the other tiers.
+  // If no arm of a tier can be drawn, its share goes to the other tiers.
   return normalized(sums);
 }
 
@@ -128,8 +133,8 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
   needsSolved: () => "threshold",
   initial: () => ({ tier: 0, recent: [] }),
   /**
-   * Returns the state after a change of configuration. The same number of tiers stays open, at most all. The solved
-   * shares are kept if the newest tier has the same arms.
+   * Returns the state after a change of configuration. As many tiers as before stay open, if there are so many. The
+   * solved shares are kept if the newest tier has the same arms as before.
    */
   inherit(config, { tier: newest, recent }, before) {
     const tier = Math.min(newest, config.tiers.length - 1);

@@ -1,13 +1,13 @@
 /**
- * Reads a policy's parameters, which are unchecked JSON, field by field and by type. Errors name the field and the
- * value. Names are the contract's, as newest_share or newestShare; null means unset.
+ * Reads a policy's parameters from unchecked JSON, field by field. Errors name the field and its value. A field may be
+ * written as newest_share or newestShare; null means unset.
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import { isList, type Json } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
 
-/** A field that cannot be read. `readPolicy` returns it as a value. */
+/** Error for a field that cannot be read. `readPolicy` catches it and returns it as a value. */
 export class UnreadField extends Error {
   readonly invalid: Invalid;
 
@@ -17,21 +17,21 @@ export class UnreadField extends Error {
   }
 }
 
-/** Fields of one object. A field that is not given is undefined. */
+/** Fields of one JSON object. Reading an unset field gives undefined, or an empty or false value. */
 export interface Fields<Name extends string = string> {
-  /** Returns the path of a field from the parameters on, e.g. "stages[0].share". */
+  /** Returns the field's path within the parameters, e.g. "stages[0].share". */
   pathOf(name: Name): string;
   has(name: Name): boolean;
   number(name: Name): number | undefined;
-  /** Returns a whole number. */
+  /** Returns the field as a whole number. */
   count(name: Name): number | undefined;
   flag(name: Name): boolean;
   text(name: Name): string;
-  /** Returns numbers by name. */
+  /** Returns the field as an object of numbers. */
   numbers(name: Name): Readonly<Record<string, number>>;
   /**
-   * Returns an entry of a table. The text may have the prefix of the contract's enum, such as "WIDEN" without it, in
-   * any case.
+   * Returns the field as a key of `table`. The text may be in any case, and with or without the contract's enum prefix,
+   * e.g. "COMPETENCE_STEP_WIDEN" or "widen".
    */
   choice<Entry extends string>(
     name: Name,
@@ -39,14 +39,14 @@ export interface Fields<Name extends string = string> {
     prefix: string,
     byDefault: NoInfer<Entry>,
   ): Entry;
-  /** Returns entries of a table by name. */
+  /** Returns the field as an object of keys of `table`. */
   choices<Entry extends string>(
     name: Name,
     table: Readonly<Record<Entry, unknown>>,
     prefix: string,
     byDefault: NoInfer<Entry>,
   ): Readonly<Record<string, Entry>>;
-  /** Returns the fields of an object, or of each object in a list. `names` are the fields that it may have. */
+  /** Returns the fields of an inner object, or of each object in a list. `names` lists the fields that it may have. */
   object<Inner extends string>(name: Name, names: readonly Inner[]): Fields<Inner> | undefined;
   objects<Inner extends string>(name: Name, names: readonly Inner[]): readonly Fields<Inner>[];
 }
@@ -59,7 +59,7 @@ function wants(field: string, what: string, json: Json): never {
   return refuse(field, `wants ${what}; got ${JSON.stringify(json).slice(0, 100)}`);
 }
 
-/** Numbers that JSON lacks, as ProtoJSON writes them. */
+/** Texts with which ProtoJSON writes numbers that JSON cannot express. */
 const unnumbered: ReadonlyMap<Json, number> = new Map([
   ["NaN", NaN],
   ["Infinity", Infinity],
@@ -74,12 +74,12 @@ function entriesOf(field: string, json: Json, what: string): readonly (readonly 
   return typeof json === "object" && json !== null && !isList(json) ? Object.entries(json) : wants(field, what, json);
 }
 
-/** Reads the value of each name in an object, with its own path. */
+/** Reads each value of an object with `as`, which gets the value and its path. */
 function namedOf<T>(field: string, json: Json, what: string, as: (json: Json, field: string) => T): Record<string, T> {
   return Object.fromEntries(entriesOf(field, json, what).map(([key, value]) => [key, as(value, `${field}["${key}"]`)]));
 }
 
-/** Returns an entry of a table by its word, with or without the prefix of the contract's enum. */
+/** Returns the key of `table` that a value names, with or without the contract's enum prefix. */
 function choiceOf<Entry extends string>(
   field: string,
   value: Json,
@@ -89,7 +89,7 @@ function choiceOf<Entry extends string>(
 ): Entry {
   const word = typeof value === "string" ? value.toUpperCase().replace(prefix, "") : value;
   const entries = Object.keys(table) as Entry[];
-  // A newer client may send a number that this server's enum does not have.
+  // A client with a newer contract may send an enum number that this server does not know.
   if (typeof word === "number") return word === 0 ? byDefault : refuse(field, `${word} is not one of the contract's`);
   if (word === "UNSPECIFIED") return byDefault;
   return (
@@ -102,7 +102,7 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the fields of an object. `path` is that of the object, "" for the parameters themselves. */
+/** Returns a reader of the object's fields. `path` is the object's own path, "" for the parameters themselves. */
 export function fieldsOf<Name extends string>(json: Json, names: readonly Name[], path = ""): Fields<Name> {
   const holder = path === "" ? "parameters" : path;
   const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
@@ -129,7 +129,7 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
     number: (name) => read(name, (value, field) => numberOf(field, value)),
     count: (name) =>
       read(name, (value, field) => {
-        // ProtoJSON writes numbers of 64 bits as text.
+        // ProtoJSON writes 64-bit numbers as text.
         const number = typeof value === "string" && /^\d{1,20}$/.test(value) ? Number(value) : numberOf(field, value);
         return Number.isInteger(number) ? number : wants(field, "a whole number", value);
       }),

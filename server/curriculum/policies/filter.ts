@@ -1,4 +1,4 @@
-/** Filter of instances that are passed over under any policy: the contract's TaskFilter. */
+/** Reads, writes and checks the contract's TaskFilter, which passes over some instances under any policy. */
 import { LIMITS } from "../../../proto/limits.ts";
 import type { Json } from "../json.ts";
 import type { Invalid, TaskFilter } from "../types.ts";
@@ -6,7 +6,7 @@ import { fieldsOf } from "./fields.ts";
 import { inRange } from "./policy.ts";
 import { checkRankRange, readRanks, writeRanks } from "./ranks.ts";
 
-/** Reads a filter. Undefined if it is unset or nothing in it is set. */
+/** Reads a filter. Undefined: it is unset, or none of its fields is set. */
 export function readFilter(json: Json): TaskFilter | undefined {
   const fields = fieldsOf(json, ["skip_solved", "skip_failed_after", "ranks"]);
   const skipSolved = fields.flag("skip_solved");
@@ -28,7 +28,7 @@ export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined
   );
 }
 
-/** Returns whether the filter needs the outcomes of earlier groups. */
+/** Returns whether the filter needs to know outcomes of earlier groups. */
 export function looksBack(filter: TaskFilter | undefined): boolean {
   return filter !== undefined && (filter.skipSolved || filter.skipFailedAfter > 0);
 }

@@ -1,4 +1,6 @@
-/** Policy of domains that follow each other, the least forgotten first (Omni-Thinker 4.3). */
+/**
+ * Policy that trains on domains one after another, beginning with the one that is forgotten least (Omni-Thinker 4.3).
+ */
 import { LIMITS } from "../../../proto/limits.ts";
 import { invalid, type Invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
@@ -10,20 +12,20 @@ import { checkShare, nextPart, stagePhases, stageShares, type Standing, standing
 const DOMAINS_MAX = LIMITS.ForgettingPolicy.domains.max;
 const NAME_BYTES_MAX = 64;
 
-/** Maximum of a score's change, far above any score in use. */
+/** Maximum change of a domain's score. Real scores are far smaller. */
 const CHANGE_MAX = 1e12;
 
 interface Domain {
   readonly name: string;
   readonly weights: ArmWeights;
-  /** Share of the run's length. Undefined: an equal part of the remaining length. */
+  /** Share of the run's length. Undefined: an equal part of what the other domains leave. */
   readonly share: number | undefined;
 }
 
-/** Row of the transfer matrix: the change of each domain's score by training on one domain. */
+/** Row of the transfer matrix: how training on one domain changes the scores of the domains. */
 interface Transfer {
   readonly trained: string;
-  /** Changes by domain. A negative change is forgetting. */
+  /** Score changes by domain. A negative change means that the domain is forgotten. */
   readonly changes: Readonly<Record<string, number>>;
 }
 
@@ -34,9 +36,9 @@ export interface ForgettingConfig {
 }
 
 /**
- * Returns the domains in the order of their backward transfer, BWT_j = P_after,j − P_base,j, averaged over training on
- * the other domains. Domains that other training makes forget least come first, because much training follows them. A
- * domain without rows has the transfer 0, and equal ones keep their order.
+ * Returns the domains in training order, those that are forgotten least first, because most training follows them.
+ * Forgetting is the backward transfer BWT_j = P_after,j − P_base,j, averaged over training on the other domains. A
+ * domain without such rows has 0, and equal ones keep their order.
  */
 export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
   const transfer = (name: string): number => {
@@ -48,12 +50,12 @@ export function domainOrder({ domains, transfers, reversed }: ForgettingConfig):
   return [...domains].sort((a, b) => sign * ((means.get(a.name) ?? 0) - (means.get(b.name) ?? 0)));
 }
 
-/** Returns the number of tasks of each domain, in domainOrder. */
+/** Returns the number of tasks of each domain, in the order of domainOrder. */
 function lastsOf(config: ForgettingConfig, length: number): readonly number[] {
   const shared = config.domains.reduce((sum, { share = 0 }) => sum + share, 0);
   const unsaid = config.domains.filter(({ share }) => share === undefined).length;
   const even = Math.max(0, 1 - shared) / Math.max(1, unsaid);
-  // Each boundary is the rounded sum of shares, so that rounding errors do not add up.
+  // Each domain ends at the rounded sum of the shares so far, so that rounding errors do not add up.
   let end = 0;
   let before = 0;
   return domainOrder(config).map(({ share = even }) => {
@@ -108,7 +110,7 @@ function checkTransfers({ domains, transfers }: ForgettingConfig): Invalid | und
   return undefined;
 }
 
-/** Returns whether two orders have the same domains up to and including a stage. */
+/** Returns whether two orders have the same domains up to and including the one at index `stage`. */
 function agree(a: readonly Domain[], b: readonly Domain[], stage: number): boolean {
   return a.slice(0, stage + 1).every(({ name }, i) => b[i]?.name === name);
 }
@@ -146,8 +148,8 @@ export const forgetting: PolicyDefinition<ForgettingConfig, Standing> = {
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
   /**
-   * Returns the state after a change of configuration. The current domain continues if the order up to it is unchanged;
-   * else the policy restarts.
+   * Returns the state after a change of configuration. The current domain continues if the order up to it is unchanged,
+   * else the policy starts again.
    */
   inherit(config, state, before, progress) {
     const now = standing(before, state, progress);

@@ -1,7 +1,7 @@
 /**
- * Default policy. It prefers arms from which there is something to learn, and needs no order of levels (SPEC section 7,
- * ours). An arm is of most interest at a success share of 2/7. Practice without progress lowers the interest. If no arm
- * is of interest, all arms are drawn alike.
+ * Default policy, which needs no order of levels (SPEC section 7, our own design). It prefers arms from which most can
+ * be learned: interest is greatest at a success share of 2/7, and it falls with practice without progress. If no arm is
+ * of interest, all arms are drawn equally often.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { IMPROVEMENT, type MeasureName, measures } from "../signals.ts";
@@ -11,51 +11,52 @@ import { fieldsOf } from "./fields.ts";
 import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
 
 const DEFAULT_EXPLORATION = 0.1;
-/** Minimum of the practice scale, in groups. It suits students that learn within tens of groups. */
+/** Minimum of the default practice scale, in groups. It suits models that learn within tens of groups. */
 const PRACTICE_SCALE_MIN = 8;
-/** Factor of the earlier averages after each group. */
+/** Factors by which a fast and a slow average are multiplied before each group is added. */
 const FAST = 0.9;
 const SLOW = 0.98;
-/** Prior of a fresh arm: 0.15 successes in 0.3 groups. */
+/** Prior for an arm without groups: 0.15 successes in 0.3 groups. */
 const PRIOR = 0.15;
-/** Number of groups in the slow average before progress is measured, and the change that counts as progress. */
+/** Progress is measured once the slow average has SETTLED groups. A change of it by MOVED counts as progress. */
 const SETTLED = 8;
 const MOVED = 0.15;
 /**
- * Total interest of up to 20 arms below which part of a batch is spread evenly. With more arms it grows in proportion.
+ * Sum of the interest of up to 20 arms below which part of a batch is spread evenly. With more arms the limit grows in
+ * proportion.
  */
 const INTEREST = 0.1;
 const INTEREST_ARMS = 20;
-/** Maximum of m² (1 − m)⁵, at m = 2/7. */
+/** Maximum of m² (1 − m)⁵, reached at m = 2/7. Interest is divided by it. */
 const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
 
 export interface FrontierConfig {
-  /** Measure of success. */
+  /** Measure of a group's success, e.g. QUALITY. */
   readonly measure: MeasureName;
-  /** Measures of arms that have their own, by arm id. */
+  /** Success measures of arms that do not use `measure`, by arm id. */
   readonly armMeasures: Readonly<Record<string, MeasureName>>;
-  /** Minimum share of each update batch that is spread evenly over all arms, in (0, 1]. */
+  /** Share of each update batch that is always spread evenly over all arms, in (0, 1]. */
   readonly exploration: number;
-  /** Practice without progress, in groups, that halves an arm's interest. Undefined: see `scaleOf`. */
+  /** Amount of practice without progress, in groups, that halves an arm's interest. Undefined: see `scaleOf`. */
   readonly practiceScale: number | undefined;
 }
 
-/** Knowledge of an arm. An average is a weighted sum beside the sum of its weights. */
+/** Knowledge about an arm. Each average is kept as a weighted sum and the sum of its weights. */
 interface Practised {
-  /** Successes and groups, over about the last ten groups. */
+  /** Sum of successes, and number of groups, over about the last ten groups. */
   readonly fast: number;
   readonly fastCount: number;
-  /** Successes and groups, over about the last fifty groups. */
+  /** Sum of successes, and number of groups, over about the last fifty groups. */
   readonly slow: number;
   readonly slowCount: number;
-  /** Σ q (1 − q) since the success last changed. */
+  /** Sum of q (1 − q) over the groups since the slow average last changed by MOVED, where q is a group's success. */
   readonly practice: number;
-  /** Slow average at that time. Null: too few groups were seen. */
+  /** Slow average at the last such change. Null: the arm has had too few groups. */
   readonly reference: number | null;
 }
 
 export interface FrontierState {
-  /** Knowledge by arm index. */
+  /** Knowledge about each arm, by arm index. */
   readonly arms: readonly Practised[];
 }
 
@@ -68,14 +69,14 @@ const fresh: Practised = Object.freeze({
   reference: null,
 });
 
-/** Multiplies repeatedly, so that every machine computes the same bits. */
+/** Computes a power by multiplication, because Math.pow may differ in the last bits between machines. */
 function power(base: number, exponent: number): number {
   let product = 1;
   for (let i = 0; i < exponent; i++) product *= base;
   return product;
 }
 
-/** Returns the knowledge of an arm after a group of success `q` and weight `weight`. */
+/** Returns the knowledge about an arm after one more group with success `q`. */
 function practised(arm: Practised, q: number, weight: number): Practised {
   const { fast, fastCount, slow, slowCount, practice, reference } = arm;
   const keptFast = 1 - (1 - FAST) * weight;
@@ -100,12 +101,15 @@ function observe(_: FrontierConfig, state: FrontierState, groups: readonly Obser
   return { arms };
 }
 
-/** Returns the expected success share of an arm. */
+/** Returns the share of success that is expected of an arm's next group. */
 function expected({ fast, fastCount }: Practised): number {
   return (fast + PRIOR) / (fastCount + 2 * PRIOR);
 }
 
-/** Returns the rise of an arm's success: 0 if it does not rise, 1 if it rises fast or nothing is known. */
+/**
+ * Returns how fast an arm's success rises, in [0, 1]. 0: it does not rise. 1: it rises fast, or the arm has had no
+ * groups.
+ */
 function riseOf({ fast, fastCount, slow, slowCount }: Practised): number {
   if (fastCount === 0) return 1;
   return Math.min(1, Math.max(0, (fast / fastCount - slow / slowCount) / MOVED));
@@ -118,8 +122,8 @@ function interestOf(arm: Practised, scale: number): number {
 }
 
 /**
- * Returns the practice scale. A model changes less with each group of a large batch, so the default grows with the
- * batch.
+ * Returns the amount of practice that halves an arm's interest. A model changes less with each group of a large batch,
+ * so the default grows with the batch.
  */
 function scaleOf({ practiceScale }: FrontierConfig, promptsPerUpdate: number): number {
   return practiceScale ?? Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate);
@@ -208,7 +212,9 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
     return measure === "SOLVED" ? "measure" : arm && `arm_measures["${arm}"]`;
   },
   initial: (_, armCount) => ({ arms: new Array<Practised>(armCount).fill(fresh) }),
-  /** Returns the state after a change of configuration. Only a change of measure discards it. */
+  /**
+   * Returns the state after a change of configuration. The knowledge is discarded only if a success measure changes.
+   */
   inherit: (config, state, before) => (isSameMeasure(config, before) ? state : { arms: state.arms.map(() => fresh) }),
   resize: (_, { arms }, armCount) => ({ arms: Array.from({ length: armCount }, (__, i) => arms[i] ?? fresh) }),
   state: {
@@ -218,6 +224,6 @@ export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
   probabilities,
   sharing: () => [],
   observe,
-  /** Returns the expected success of each arm, 0 for arms without groups. */
+  /** Returns the share of success expected of each arm. 0: the arm has had no groups. */
   values: (_, { arms }) => arms.map((arm) => (arm.fastCount > 0 ? expected(arm) : 0)),
 };

@@ -1,4 +1,4 @@
-/** Policy of fixed weights over arms: joint training (FORGE, Omni-Thinker). */
+/** Policy that draws arms by fixed weights: joint training (FORGE, Omni-Thinker). */
 import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition } from "./policy.ts";
 

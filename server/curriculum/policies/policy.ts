@@ -1,27 +1,30 @@
-/** Interface of a policy: one definition with its parameters, checks, state and choice of arms. Policies are pure. */
+/**
+ * Interface of a policy: how its parameters are read and checked, what state it keeps, and how it chooses arms.
+ * Policies are pure functions.
+ */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Codec, Json } from "../json.ts";
 import type { MeasureName, SignalName } from "../signals.ts";
 import { invalid, type Invalid, type RankRange, type Source } from "../types.ts";
 
-/** Progress of a run when an update batch is drawn. */
+/** Progress of a run at the draw of an update batch. */
 export interface Progress {
   /** Index of the update batch, counted from 0. */
   readonly batch: number;
-  /**
-   * Number of tasks to train on before the batch. Without dynamic sampling this is the cursor of the batch's first
-   * task.
-   */
+  /** Number of prompts before the batch. Without dynamic sampling this equals the cursor of the batch's first task. */
   readonly cursor: number;
-  /** Tasks to train on in the whole run. 0: the run has no end. */
+  /** Number of prompts in the whole run. 0: the run has no end. */
   readonly length: number;
-  /** Tasks in the update batch, with its reserve. The last batch of a run may be smaller. */
+  /** Number of tasks in the update batch, with reserve tasks. The last batch of a run may be smaller. */
   readonly size: number;
-  /** Tasks to train on in an update batch of the run. */
+  /** Number of prompts in each full update batch. */
   readonly promptsPerUpdate: number;
 }
 
-/** Knowledge of an arm. Feedback counts only once it is folded in, so that no draw depends on timing. */
+/**
+ * Data about an arm that a policy may use. Feedback counts only from the draw that includes it, so that no draw depends
+ * on timing.
+ */
 export interface ArmRecord {
   readonly id: string;
   readonly source: Source;
@@ -30,9 +33,12 @@ export interface ArmRecord {
   readonly weight: number;
   /** Number of tasks drawn. */
   readonly issued: number;
-  /** Number of closed groups with a reward that were folded in. */
+  /** Number of closed groups with a reward that earlier draws have used. */
   readonly groups: number;
-  /** Means over the samples of those groups. Undefined: there are none, or they are not known. */
+  /**
+   * Mean reward, and below it the share of solved samples, in those groups. Undefined: there are no such groups, or it
+   * is not known.
+   */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 }
@@ -41,31 +47,33 @@ export interface View {
   readonly progress: Progress;
   /** Arms in the configuration's order. */
   readonly arms: readonly ArmRecord[];
-  /** Returns the random numbers of this update batch: the same stream on each call, from the run's seed. */
+  /**
+   * Returns a random generator for this update batch, seeded from the run's seed. Each call returns the same stream.
+   */
   readonly rng: () => Rng;
 }
 
-/** A closed group, as a policy sees it. */
+/** Closed group in the form that a policy observes. */
 export interface ObservedGroup {
-  /** Index of the arm in the configuration. */
+  /** Index of the group's arm in the configuration. */
   readonly arm: number;
   readonly armId: string;
-  /** Probability of the arm, before constraints, in the draw of the group. */
+  /** Probability with which the draw chose the arm, before constraints. */
   readonly probability: number;
-  /** Weight of the group, in (0, 1]. It is below 1 for late feedback, if the run is configured so. */
+  /** Weight of the group, in (0, 1]. It is below 1 for late feedback if the run's LateFeedback says so. */
   readonly weight: number;
   /** Hash of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
-  /** Figures of the group's rewards. Undefined: there is no reward, or the figure is not known. */
+  /** Statistics of the group's rewards. Undefined: no sample has a reward, or the statistic is not known. */
   readonly rewardMean: number | undefined;
   readonly rewardDeviation: number | undefined;
   readonly solvedShare: number | undefined;
-  /** Signal that the policy reads. Undefined: the group gives none. */
+  /** Learning signal of the group, as `signal` chooses it. Undefined: the group gives none. */
   readonly signal: number | undefined;
   /**
-   * Means of the facts that the policy reads, by name, each over the samples that have the fact. Unset: no sample has
-   * any.
+   * Means by name of the extra score values that `reads` names. Each is taken over the samples that have the value.
+   * Unset: no sample has any.
    */
   readonly facts?: Readonly<Record<string, number>> | undefined;
 }
@@ -73,21 +81,21 @@ export interface ObservedGroup {
 /** An instance that could be the next task of an arm. */
 export type KnownTask = Pick<ObservedGroup, "arm" | "hash" | "rank">;
 
-/** The parts of a run against which a policy's configuration is checked. */
+/** Parts of a run's configuration that a policy's own configuration must fit. */
 export interface RunShape {
   readonly armIds: readonly string[];
-  /** Tasks to train on in the whole run. 0: the run has no end. */
+  /** Number of prompts in the whole run. 0: the run has no end. */
   readonly length: number;
 }
 
-/** A range of ranks from which a policy draws, and the arms to which it applies. */
+/** Rank range from which a policy draws, the path of its field, and a function that says to which arms it applies. */
 export interface RankUse {
   readonly field: string;
   readonly range: RankRange;
   readonly draws: (armId: string) => boolean;
 }
 
-/** A part of a run, such as a stage: its field in the configuration, and its number of tasks. */
+/** Part of a run, such as a stage: the path of its field in the configuration, and its number of tasks. */
 export interface Part {
   readonly field: string;
   readonly tasks: number;
@@ -96,58 +104,62 @@ export interface Part {
 export type Advance<State> =
   { readonly kind: "advanced"; readonly state: State } | { readonly kind: "refused"; readonly message: string };
 
-/** One pass of a policy that repeats the same instances. */
+/** Pass of a policy that repeats the same instances, e.g. one cycle of a replay. */
 export interface Pass<State> {
-  /** State with which the policy draws. */
+  /** State from which the policy draws in this pass. */
   readonly state: State;
   /**
-   * Whether a pass begins. Each arm then starts at its first instance, and earlier instances no longer count as issued.
+   * Whether a new pass begins. Each arm then starts again at its first instance, and instances of earlier passes may be
+   * issued again.
    */
   readonly restarts: boolean;
-  /** Number of update batches since the pass began. Batches of the same number have the same slots in each pass. */
+  /** Number of update batches since the pass began. The arms of a batch are drawn alike in each pass. */
   readonly batch: number;
 }
 
 /**
- * Definition of a policy. Configurations are plain data, and states are never changed in place. Errors name fields with
- * their path from the parameters on.
+ * Definition of a policy. Configurations are JSON-like data, and states are never changed in place. Errors give a
+ * field's path within the parameters.
  */
 export interface PolicyDefinition<Config = unknown, State = unknown> {
-  /** Name of the policy. Policies of the contract have the name of their message. */
+  /** Name of the policy. A policy of the contract has the name of its field there, e.g. "bandit". */
   readonly kind: string;
   /**
    * Reads the configuration from parameters and fills in defaults. Throws UnreadField if a field has the wrong form.
    */
   read(parameters: Json): Config;
-  /** Returns the parameters of a configuration, with the names of the contract's JSON. */
+  /** Returns a configuration as parameters, in the field names of the contract's JSON. */
   write(config: Config): { readonly [name: string]: Json };
-  /** Checks the values of a configuration. */
+  /** Checks that the values of a configuration are in range and fit the run. */
   check(config: Config, run: RunShape): Invalid | undefined;
   /**
-   * Returns the number of tasks of each part, in a run of this length (0: no end). Infinity: the part has no end.
+   * Returns the parts of a run with this length (0: no end) and their numbers of tasks. Infinity: the part has no end.
    * Unset: the policy has no parts.
    */
   lasts?(config: Config, length: number): readonly Part[];
-  /** Whether a draw must wait for due feedback and pass it to `observe`. */
+  /** Whether a draw must wait for feedback that is due and pass it to `observe`. */
   readonly takesFeedback: boolean;
-  /** Returns the signal that `observe` receives of an arm's groups. Unset: the absolute advantage. */
+  /** Returns the name of the signal that an arm's groups have in `observe`. Unset: ABSOLUTE_ADVANTAGE. */
   signal?(config: Config, armId: string): SignalName | MeasureName;
   /**
-   * Returns the names of the facts that the policy reads (ObservedGroup.facts): "component:" and the name of a part of
-   * the reward, "metadata:" and the name of a number of the instance, or "improvement". The journal stores them while
-   * the policy is in force. Under reported advantages there are none. Unset: the policy reads none.
+   * Returns names of extra score values that the policy needs in ObservedGroup.facts: "component:" and a part of the
+   * reward, "metadata:" and a number of the instance, or "improvement". The journal stores them while the policy is in
+   * force. Under reported advantages there are none. Unset: none.
    */
   reads?(config: Config): readonly string[];
   /**
-   * Returns the field that needs to know which samples are solved, which reported advantages do not show. Undefined or unset:
-   * there is none.
+   * Returns the path of a field that needs to know which samples are solved. Reported advantages do not show that.
+   * Undefined or unset: no field needs it.
    */
   needsSolved?(config: Config): string | undefined;
-  /** Returns the state before anything was observed. `cursor` is that of the first task that the policy will draw. */
+  /**
+   * Returns the state before any feedback. `cursor` is the number of prompts before the first one that the policy
+   * draws.
+   */
   initial(config: Config, armCount: number, cursor: number): State;
   /**
-   * Returns the state after a change of configuration. `before` is the earlier configuration, and `progress` the time
-   * of the change. Unset: the policy restarts, as it does after a policy of another kind.
+   * Returns the state after a change of configuration. `before` is the earlier configuration, and `progress` is that at
+   * the change. Unset: the policy starts anew, as after a policy of another kind.
    */
   inherit?(config: Config, state: State, before: Config, progress: Progress): State;
   /**
@@ -157,45 +169,47 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   resize?(config: Config, state: State, armCount: number, cursor: number): State;
   readonly state: Codec<State>;
   /**
-   * Returns the probability of each arm. Their sum is 1. Masked arms and arms of weight 0 are removed afterwards for
-   * all policies, so the policy may ignore them.
+   * Returns the probability of each arm; their sum is 1. The caller removes masked arms and arms of weight 0
+   * afterwards, so the policy may ignore masks and weights.
    */
   probabilities(config: Config, state: State, view: View): readonly number[];
   /**
-   * Returns the sets of arms, by index, from which the policy draws in the course of a run. Arms outside of the current
-   * set have probability 0, and no constraint draws them. Unset: all arms, always.
+   * Returns the sets of arms, by index, from which the policy draws one after another, e.g. one per stage. An arm
+   * outside of the current set has probability 0, and not even a constraint draws it. Unset: all arms, always.
    */
   phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
   /**
-   * Returns the sets of arms, by index, that share a draw in proportion to their weights. A change of weights that
-   * changes no share within a set changes no draw. Empty: weights decide only which arms are drawn. Unset: all arms
-   * share every draw.
+   * Returns the sets of arms, by index, within which draws are in proportion to weights. New weights that leave each
+   * arm's share of its sets unchanged change no draw. Empty: weights decide only which arms are drawn. Unset: one set
+   * of all arms.
    */
   sharing?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
-  /** Returns the state after one more update batch. Its closed groups are in cursor order. */
+  /** Returns the state after one more update batch. `groups` are its closed groups in cursor order. */
   observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
-  /** Returns the pass to which a draw belongs. Undefined or unset: instances are not repeated. */
+  /** Returns the pass to which the next draw belongs. Undefined or unset: the policy does not repeat instances. */
   pass?(config: Config, state: State, progress: Progress): Pass<State> | undefined;
-  /** Returns the value of each arm, which is shown to people. Unset: 0. */
+  /** Returns a value for each arm that people are shown. Unset: 0. */
   values?(config: Config, state: State): readonly number[];
-  /** Returns whether an instance may be drawn now. Refused instances are skipped. Unset: all may. */
+  /** Returns whether an instance may be drawn now. The draw skips refused instances. Unset: all may be drawn. */
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
-  /** Returns the ranges of ranks from which the policy draws, and the arms they apply to. Unset: none. */
+  /** Returns the rank ranges from which the policy draws, with the arms to which each applies. Unset: none. */
   ranked?(config: Config): readonly RankUse[];
-  /** Returns the configuration with these ranges in place of its own, in the same order. Their rows were counted. */
+  /**
+   * Returns the configuration with its rank ranges replaced by these, in the same order. These ranges have row counts.
+   */
   counted?(config: Config, ranges: readonly RankRange[]): Config;
-  /** Advances to the next part, from the update batch at `progress` on. Unset: the policy has no parts. */
+  /** Moves the policy to its next part at once, or refuses. Unset: the policy has no parts. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
   /**
-   * Returns the place that the policy has reached. `advance` increases it, and an import keeps the place that Advance
-   * reached. Required with `advance`.
+   * Returns how far the policy is, as a number that `advance` increases. An import keeps the place that an operator's
+   * Advance reached. Required with `advance`.
    */
   place?(config: Config, state: State, progress: Progress): number;
 }
 
-// Checks that policies share.
+// Range checks that policies share.
 
-/** Maximum weight: far above any in use, and small enough that a sum of weights is finite. */
+/** Maximum weight. It is far above any weight in use, and sums of weights stay finite. */
 export const WEIGHT_MAX = 1e12;
 
 /** Returns the first problem that a check finds. */
@@ -212,8 +226,8 @@ export function inRange(field: string, value: number, min: number, max: number):
 }
 
 /**
- * Minimum of a number that is not 0. Smaller ones act like 0 and are given by mistake: a rate that never moves, a
- * temperature that draws only the greatest, a weight that draws nothing.
+ * Minimum of a number above 0. Smaller ones act like 0 and are mistakes, e.g. a rate that never changes a value, or a
+ * weight that never draws an arm.
  */
 export const LEAST = 1e-6;
 

@@ -1,12 +1,14 @@
-/** Slices of the rows of a run, which are ranked from easy to hard (Curriculum RLOO). */
+/**
+ * Reads, checks and applies rank ranges: slices of a run's rows, which are ranked from easy to hard (Curriculum RLOO).
+ */
 import { invalid, type Invalid, type RankRange } from "../types.ts";
 import type { Json } from "../json.ts";
 import { weightIn } from "./arm-weights.ts";
 import type { Fields } from "./fields.ts";
 
 /**
- * Reads a range of ranks. Undefined if it is unset, or covers all ranks without a name in `by`. With a name, arms share
- * by their numbers of rows.
+ * Reads a rank range. Undefined: it is unset, or covers all ranks and names no value in `by`. With `by`, arms share
+ * draws by their numbers of rows even over all ranks.
  */
 export function readRanks(of: Fields<"ranks">): RankRange | undefined {
   const fields = of.object("ranks", ["min", "max", "by", "rows"]);
@@ -18,12 +20,12 @@ export function readRanks(of: Fields<"ranks">): RankRange | undefined {
   return { min, max, ...(by !== "" && { by }), ...(Object.keys(rows).length > 0 && { rows }) };
 }
 
-/** Writes a range with the names of the contract's JSON. */
+/** Writes a rank range in the field names of the contract's JSON. */
 export function writeRanks({ rows, ...range }: RankRange): Json {
   return { ...range, ...(rows && { rows: { ...rows } }) };
 }
 
-/** Returns the number of rows of an arm in a slice. If rows were not counted, it returns 1 for each arm. */
+/** Returns the number of an arm's rows in a rank range. If rows were not counted, it returns 1. */
 export function rowsWithin(ranks: RankRange | undefined, id: string): number {
   return ranks?.rows === undefined ? 1 : weightIn(ranks.rows, id);
 }
@@ -36,7 +38,9 @@ export function checkRankRange(field: string, ranks: RankRange | undefined): Inv
   return undefined;
 }
 
-/** Returns whether a task may be drawn. Tasks without a known rank always may. The hardest row has the rank 1. */
+/**
+ * Returns whether a task of this rank may be drawn. A task without a known rank always may. The hardest row has rank 1.
+ */
 export function isWithin(ranks: RankRange | undefined, rank: number | undefined): boolean {
   if (ranks === undefined || rank === undefined) return true;
   return rank >= ranks.min && (rank < ranks.max || ranks.max === 1);

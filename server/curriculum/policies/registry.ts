@@ -1,6 +1,4 @@
-/**
- * Registry of policies: those of Gradus, and those of an operator, which a process registers before it reads any run.
- */
+/** Registry of policies: those of Gradus, and an operator's own, which must be registered before any run is read. */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { type Codec, FormatError, type Json, readObject, readText } from "../json.ts";
 import { type Constraints, invalid, type Invalid, isInvalid, type Policy, type RankRange } from "../types.ts";
@@ -19,7 +17,7 @@ const policies: readonly PolicyDefinition[] = [frontier, mixture, staged, replay
 
 const byKind = new Map(policies.map((policy) => [policy.kind, policy]));
 
-/** Names of the policies of Gradus. */
+/** Names of the policies that come with Gradus. */
 export const ownKinds: readonly string[] = [...byKind.keys()];
 
 /** Returns the names of all policies. */
@@ -35,7 +33,7 @@ export function registerPolicy(definition: PolicyDefinition): void {
 
 const ROUNDING = 1e-6;
 
-/** Returns a policy whose probabilities are checked: invalid ones would draw arbitrary arms. */
+/** Wraps a policy so that invalid probabilities throw an error instead of drawing arbitrary arms. */
 function guarded(definition: PolicyDefinition): PolicyDefinition {
   return {
     ...definition,
@@ -57,19 +55,21 @@ export function definitionOf({ kind }: Policy): PolicyDefinition {
   return found;
 }
 
-/** A policy as the caller gives it: its name, with unchecked parameters. */
+/** Policy as a client gives it: its name and unchecked parameters. */
 export interface GivenPolicy {
   readonly name: string;
   readonly parameters: Json;
-  /** Values of the contract's BatchConstraints and TaskFilter. */
+  /** JSON of the contract's BatchConstraints, and below it of TaskFilter. */
   readonly constraints: Json;
   readonly filter: Json;
 }
 
-/** Default warmup, our choice: the paper (ADSC 3.3) gives no number. */
+/** Default number of update batches before hard_share_min applies. The paper (ADSC 3.3) gives no number. */
 const DEFAULT_WARMUP_BATCHES = 5;
 
-/** Reads constraints. Unset ones equal empty ones, so that a run created again with either is the same run. */
+/**
+ * Reads constraints. Unset fields get their defaults, so that a run created again with or without them is the same run.
+ */
 function readConstraints(json: Json): Constraints {
   const shares = ["real_share_min", "synthetic_share_max", "hard_share_min"] as const;
   const fields = fieldsOf(json, [...shares, "hard_warmup_batches"]);
@@ -90,7 +90,7 @@ function writeConstraints({ hardWarmupBatches, ...shares }: Constraints): Json {
   };
 }
 
-/** Returns the value that was read, or the invalid field with its path from "policy" on. */
+/** Returns what `read` returns, or the invalid field with its path from "policy" on. */
 function under<T>(name: string, read: () => T): T | Invalid {
   try {
     return read();
@@ -100,7 +100,7 @@ function under<T>(name: string, read: () => T): T | Invalid {
   }
 }
 
-/** Reads a policy and fills in its defaults. */
+/** Reads a policy and fills in its defaults. An invalid field is returned as a value. */
 export function readPolicy(given: GivenPolicy): Policy | Invalid {
   const { name } = given;
   const definition = byKind.get(name);
@@ -132,7 +132,7 @@ function underPolicy(kind: string, found: Invalid): Invalid {
 }
 
 /**
- * Returns every range of ranks from which a policy draws, with its path from "policy" on. The filter's range comes
+ * Returns every rank range from which a policy draws, with its field's path from "policy" on. The filter's range comes
  * last.
  */
 export function rankUsesOf(policy: Policy): readonly RankUse[] {
@@ -142,31 +142,31 @@ export function rankUsesOf(policy: Policy): readonly RankUse[] {
   return range === undefined ? uses : [...uses, { field: FILTER_RANKS, range, draws: () => true }];
 }
 
-/**
- * Field of the filter's range of ranks. The filter passes over rows under any policy and leaves the arms' shares
- * unchanged.
- */
+/** Path of the filter's rank range. The filter works under any policy and does not change the arms' shares. */
 export const FILTER_RANKS = "policy.filter.ranks";
 
-/** Returns the policy with counted ranges of ranks in place of its own, in the order of rankUsesOf. */
+/**
+ * Returns the policy with its rank ranges replaced by these, which have row counts. They are in the order of
+ * rankUsesOf.
+ */
 export function withRankRanges(policy: Policy, ranges: readonly RankRange[]): Policy {
   const { filter } = policy;
   const config = definitionOf(policy).counted?.(policy.config, ranges) ?? policy.config;
   return { ...policy, config, ...(filter?.ranks && { filter: { ...filter, ranks: ranges.at(-1) } }) };
 }
 
-/** Returns the names of the facts that the policy reads beside each sample's reward. */
+/** Returns the names of the extra score values that the policy needs from each sample. */
 export function readsOf(policy: Policy): readonly string[] {
   return definitionOf(policy).reads?.(policy.config) ?? [];
 }
 
-/** Checks whether the policy's own configuration goes with a run. */
+/** Checks that the policy's own configuration is valid for the run. */
 export function checkPolicyConfig(policy: Policy, run: RunShape): Invalid | undefined {
   const found = definitionOf(policy).check(policy.config, run);
   return found && underPolicy(policy.kind, found);
 }
 
-/** Codec of a stored policy. */
+/** Codec that stores a policy. */
 export const policyCodec: Codec<Policy> = {
   encode: (policy) => ({ ...writePolicy(policy) }),
   decode(json) {

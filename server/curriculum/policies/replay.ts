@@ -1,4 +1,7 @@
-/** Policy of a cycle of stages that is repeated (FORGE 3.3), with fresh instances or the same ones (NP-ENGINE 3.3). */
+/**
+ * Policy that repeats a cycle of stages (FORGE 3.3). Each cycle has fresh instances, or the same ones as before
+ * (NP-ENGINE 3.3).
+ */
 import { LIMITS } from "../../../proto/limits.ts";
 import { readNumbers } from "../json.ts";
 import { invalid, type Invalid } from "../types.ts";
@@ -21,18 +24,18 @@ import {
 
 export interface ReplayConfig {
   readonly stages: readonly Stage[];
-  /** Length of a cycle: a number of cycles in the run's length, or a number of tasks. */
+  /** Length of a cycle, as the number of cycles in the run or as the number of tasks in a cycle. */
   readonly cycle:
     { readonly kind: "cycles"; readonly cycles: number } | { readonly kind: "tasks"; readonly tasks: number };
   readonly instances: keyof typeof instances;
 }
 
-/** Choices of instances, named as in the contract. */
+/** Choices of the instances of later cycles, named as in the contract. */
 const instances = { FRESH: true, SAME: true } as const;
 
 /**
- * Place of the run when it last moved to another cycle or stage, and the pass of the last draw. Later places follow
- * from the cursor.
+ * Cycle and stage that were last recorded, and the last draw's cycle. The present cycle and stage are computed from
+ * these and the run's cursor.
  */
 export interface ReplayState {
   /** Index of the cycle, counted from 0. */
@@ -42,17 +45,20 @@ export interface ReplayState {
   readonly stage: number;
   /** Cursor at which that stage began. */
   readonly stageFrom: number;
-  /** Cycle of the last draw, −1 before any, and the first update batch of that cycle. */
+  /** Cycle of the last draw (−1: none yet), and below it the index of that cycle's first update batch. */
   readonly drawnCycle: number;
   readonly firstBatch: number;
 }
 
-/** Returns the length of a cycle in tasks. It is not a whole number if the cycles do not divide the run's length. */
+/**
+ * Returns the number of tasks in a cycle. It may be a fraction, if the run's length is not a multiple of the number of
+ * cycles.
+ */
 function cycleTasks({ cycle }: Pick<ReplayConfig, "cycle">, length: number): number {
   return cycle.kind === "cycles" ? length / cycle.cycles : cycle.tasks;
 }
 
-/** Returns the length of each stage of a cycle in tasks. Stages without a length divide the rest evenly. */
+/** Returns the number of tasks in each stage of a cycle. Stages without a given length share the rest evenly. */
 function stageTasks({ stages }: ReplayConfig, tasks: number): readonly number[] {
   const said = stages.map(({ extent }) => {
     if (extent.kind === "open") return undefined;
@@ -63,10 +69,12 @@ function stageTasks({ stages }: ReplayConfig, tasks: number): readonly number[] 
   return said.map((each) => each ?? Math.max(0, left) / open);
 }
 
-/** Returns the cycle and the stage of a cursor. Cycles and stages end at the rounded sums of their lengths. */
+/**
+ * Returns the cycle and stage at a cursor. They end at the rounded sums of the lengths before, which may be fractions.
+ */
 function standing(config: ReplayConfig, state: ReplayState, { cursor, length }: Progress): ReplayState {
   const tasks = cycleTasks(config, length);
-  // Maximum number of cycles whose rounded end the cursor has reached.
+  // Number of cycles that have ended at the cursor, after rounding.
   const passed = Math.max(0, Math.ceil((cursor - state.from + 0.5) / tasks) - 1);
   const from = state.from + Math.round(passed * tasks);
   let { stage, stageFrom } = passed === 0 ? state : { stage: 0, stageFrom: from };
@@ -137,8 +145,8 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
     firstBatch: 0,
   }),
   /**
-   * Returns the state after a change of configuration. The cycle continues, in the stage of the same number or else in
-   * its last.
+   * Returns the state after a change of configuration. The cycle continues in the stage with the same index, or in the
+   * last stage if there are fewer.
    */
   inherit(config, state, before, progress) {
     const now = standing(before, state, progress);
@@ -167,12 +175,12 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   counted: withCounted,
   phases: stagePhases,
   sharing: stagePhases,
-  /** Returns a place that orders by cycle, then by stage, whatever the number of stages. */
+  /** Returns a number that grows with the cycle, and within a cycle with the stage, for any number of stages. */
   place(config, state, progress) {
     const { cycle, stage } = standing(config, state, progress);
     return cycle * STAGES_MAX + stage;
   },
-  /** Advances to the next stage, or from a cycle's last stage to the next cycle. */
+  /** Moves to the next stage, or from a cycle's last stage to the next cycle. */
   advance(config, state, { cursor, ...progress }) {
     const now = standing(config, state, { cursor, ...progress });
     const isLast = now.stage === config.stages.length - 1;

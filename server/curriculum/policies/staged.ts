@@ -1,5 +1,6 @@
 /**
- * Policy of stages that follow each other, each with weights over arms (FORGE's linear curriculum, Curriculum RLOO).
+ * Policy of stages that follow each other, each with its own weights of arms (FORGE's linear curriculum, Curriculum
+ * RLOO).
  */
 import { type Codec, readList, readNumber } from "../json.ts";
 import { fieldsOf } from "./fields.ts";
@@ -24,7 +25,10 @@ export interface StagedConfig {
   readonly stages: readonly Stage[];
 }
 
-/** Codec of the state: the last stage that was recorded, and its first cursor. The present stage follows from progress. */
+/**
+ * Codec of the last recorded stage and the cursor at which it began. The present stage is computed from it and the
+ * run's cursor.
+ */
 export const standingCodec: Codec<Standing> = {
   encode: ({ stage, from }) => [stage, from],
   decode(json) {
@@ -61,8 +65,8 @@ export const staged: PolicyDefinition<StagedConfig, Standing> = {
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
   /**
-   * Returns the state after a change of configuration. The stage of the same number, or else the last one, continues
-   * from where the earlier stage began.
+   * Returns the state after a change of configuration. The stage with the same index, or the last one if there are
+   * fewer, continues and keeps its beginning.
    */
   inherit(config, state, before, progress) {
     const { stage, from } = standing(before, state, progress);

@@ -1,5 +1,6 @@
 /**
- * Parts of a run that follow each other, each with its own arms. The policies staged, replay and forgetting share them.
+ * Stages of a run that follow each other, each with its own arms. The policies staged, replay and forgetting use these
+ * functions.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import type { Json } from "../json.ts";
@@ -11,7 +12,7 @@ import { checkRankRange, readRanks, rowsWithin, writeRanks } from "./ranks.ts";
 
 export const STAGES_MAX = LIMITS.StagedPolicy.stages.max;
 
-/** Tolerance for rounding, so that three shares of a third are 1 together. */
+/** Tolerance for rounding, so that three shares of 1/3 count as 1. */
 export const ROUNDING = 1e-9;
 
 /** Length of a stage. "open": it lasts until Advance ends it. */
@@ -22,9 +23,9 @@ export type Extent =
 
 export interface Stage {
   readonly extent: Extent;
-  /** Weights of the stage's arms. Empty: all arms. */
+  /** Weights of the stage's arms by id. Empty: all arms, each with factor 1. */
   readonly weights: ArmWeights;
-  /** Range of ranks of the run's rows. Undefined: all rows. */
+  /** Rank range of the rows that the stage draws. Undefined: all rows. */
   readonly ranks: RankRange | undefined;
 }
 
@@ -60,8 +61,8 @@ export function writeStages(stages: readonly Stage[]): Json {
 }
 
 /**
- * Checks stages, except for the sum of their tasks. `whole`: tasks of which shares are parts. 0: there is no such
- * length.
+ * Checks stages, except whether their tasks fit together. `whole` is the number of tasks that shares divide. 0: the run
+ * has no length.
  */
 export function checkStages(stages: readonly Stage[], armIds: readonly string[], whole: number): Invalid | undefined {
   if (stages.length < 1 || stages.length > STAGES_MAX)
@@ -80,7 +81,7 @@ export function checkStages(stages: readonly Stage[], armIds: readonly string[],
   return undefined;
 }
 
-/** Checks a share of a run's length. `before` is the sum of the earlier shares. */
+/** Checks a stage's share of `whole` tasks. `before` is the sum of the earlier stages' shares. */
 export function checkShare(field: string, share: number, before: number, whole: number): Invalid | undefined {
   if (whole === 0) return invalid(field, "is a share of the run's length, which is 0: set the length, or give tasks");
   const wrong = positive(field, share, 1);
@@ -89,21 +90,21 @@ export function checkShare(field: string, share: number, before: number, whole: 
   return shares > 1 + ROUNDING ? invalid(field, `makes ${shares} with those before, which is above 1`) : undefined;
 }
 
-/** Returns the stage's factor for an arm's own weight. */
+/** Returns the factor by which the stage multiplies an arm's weight in the run. */
 export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): number {
   for (const _ in weights) return weightIn(weights, id);
   return 1;
 }
 
-/** The part of a stage that decides which arms it draws. */
+/** Fields of a stage that decide which arms it draws. */
 type Sharing = Pick<Stage, "weights"> & Partial<Pick<Stage, "ranks">>;
 
-/** Returns the stage's factor times the number of the arm's rows in the stage's range of ranks. */
+/** Returns the stage's factor times the number of the arm's rows in the stage's rank range. */
 function drawnWeight(stage: Sharing, id: string): number {
   return stageWeight(stage, id) * rowsWithin(stage.ranks, id);
 }
 
-/** Returns the stages with a range of ranks. */
+/** Returns the rank ranges of the stages that have one. */
 export function rankedStages({ stages }: { readonly stages: readonly Stage[] }): readonly RankUse[] {
   return stages.flatMap((stage, i) =>
     stage.ranks === undefined
@@ -112,7 +113,10 @@ export function rankedStages({ stages }: { readonly stages: readonly Stage[] }):
   );
 }
 
-/** Returns the configuration with counted ranges in place of those of its stages, in the same order. */
+/**
+ * Returns the configuration with its stages' rank ranges replaced by these, in the same order. These ranges have row
+ * counts.
+ */
 export function withCounted<Config extends { readonly stages: readonly Stage[] }>(
   config: Config,
   ranges: readonly RankRange[],
@@ -124,7 +128,7 @@ export function withCounted<Config extends { readonly stages: readonly Stage[] }
   return { ...config, stages };
 }
 
-/** Returns each arm's share in a stage. 0 if there is no stage. */
+/** Returns each arm's share of draws in a stage. Without a stage all are 0. */
 export function stageShares(stage: Sharing | undefined, arms: readonly ArmRecord[]): readonly number[] {
   return sharesOf((id) => (stage === undefined ? 0 : drawnWeight(stage, id)), arms);
 }
@@ -137,13 +141,13 @@ export function stagePhases(
   return stages.map((stage) => armIds.map((id) => drawnWeight(stage, id) > 0));
 }
 
-/** A stage, counted from 0, and the cursor at which it began. */
+/** Stage, counted from 0, and the cursor at which it began. */
 export interface Standing {
   readonly stage: number;
   readonly from: number;
 }
 
-/** Returns the stage of a cursor. `lasts` has the number of tasks of each stage. The last stage has no end. */
+/** Returns the stage at a cursor. `lasts` has the number of tasks of each stage; the last stage never ends. */
 export function standingAt(lasts: readonly number[], standing: Standing, cursor: number): Standing {
   let { stage, from } = standing;
   for (; stage < lasts.length - 1; stage++) {
@@ -154,14 +158,14 @@ export function standingAt(lasts: readonly number[], standing: Standing, cursor:
   return { stage, from };
 }
 
-/** Returns the parts with the last one extended to the run's end, whatever its own length is. */
+/** Returns the parts with the last one extended to the run's end. */
 export function toTheEnd(parts: readonly Part[], length: number): readonly Part[] {
   const before = parts.slice(0, -1).reduce((sum, { tasks }) => sum + tasks, 0);
   const left = length === 0 || before === Infinity ? Infinity : Math.max(0, length - before);
   return parts.map((part, i) => (i === parts.length - 1 ? { ...part, tasks: left } : part));
 }
 
-/** Advances to the next of `count` parts, from a cursor on. In the last part it refuses. */
+/** Moves from stage `stage` to the next of `count` stages, beginning at `cursor`. It refuses in the last stage. */
 export function nextPart(stage: number, count: number, what: string, cursor: number): Advance<Standing> {
   return stage < count - 1
     ? { kind: "advanced", state: { stage: stage + 1, from: cursor } }

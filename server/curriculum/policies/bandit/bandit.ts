@@ -1,6 +1,6 @@
 /**
- * Multi-armed bandit over a run's arms: a rule turns signals into values, and values into probabilities (ADSC 3.3 and
- * others).
+ * Bandit policy over a run's arms (ADSC 3.3 and others). Its rule, e.g. EXP3.S, turns learning signals into arm values,
+ * and values into probabilities.
  */
 import {
   type Codec,
@@ -21,11 +21,11 @@ import type { Columns, Lesson, Rule } from "./rule.ts";
 
 /** State of a bandit. */
 interface BanditState {
-  /** Numbers of the bandit's rule. */
+  /** Numbers that the bandit's rule keeps for each arm. */
   readonly columns: Columns;
-  /** Moving averages for learning progress. Undefined: the signal is another one. */
+  /** Moving averages from which learning progress is computed. Undefined: the bandit uses another signal. */
   readonly tracks: Tracks | undefined;
-  /** Codes of the last signals, oldest first. Undefined: signals are not rescaled. */
+  /** Last signals as 12-bit codes, oldest first. Undefined: signals are not rescaled. */
   readonly window: readonly number[] | undefined;
 }
 
@@ -45,7 +45,7 @@ function lessonsOf(groups: readonly ObservedGroup[]): readonly Lesson[] {
 
 function observe(config: BanditConfig, state: BanditState, groups: readonly ObservedGroup[]): BanditState {
   let lessons = lessonsOf(groups);
-  // Under an unbounded lag a draw may come before any group has closed. It is then no update.
+  // Under an unbounded lag a draw may come before any group has closed, and then there is nothing to learn.
   if (lessons.length === 0) return state;
   let { tracks, window } = state;
   if (tracks !== undefined) ({ tracks, lessons } = track(config, tracks, lessons));
@@ -54,8 +54,8 @@ function observe(config: BanditConfig, state: BanditState, groups: readonly Obse
 }
 
 /**
- * Returns the columns after a change of rule. Rules with equal `keeps` share them. Other rules start from the mean of
- * each arm if both support it, else from `begin`.
+ * Returns the rule's columns after a change of rule. Rules with equal `keeps` use the same columns. Other rules convert
+ * each arm's mean if both can, else start from `begin`.
  */
 function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): Columns {
   if (from.keeps === to.keeps) return columns;
@@ -65,8 +65,8 @@ function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): C
 }
 
 /**
- * Returns the state after a change of configuration. Values learned from one signal, or on one scale, do not apply to
- * another.
+ * Returns the state after a change of configuration. Values learned from another signal, or on another scale, are
+ * discarded.
  */
 function inherit(config: BanditConfig, state: BanditState, before: BanditConfig): BanditState {
   const armCount = state.columns[0]?.length ?? 0;
@@ -79,8 +79,8 @@ function inherit(config: BanditConfig, state: BanditState, before: BanditConfig)
 }
 
 /**
- * Returns the state with new arms. If the rule keeps means, a new arm starts at the mean of the others, so that it is
- * neither starved nor favoured.
+ * Returns the state after arms were added. If the rule keeps means, a new arm starts at the mean of the others, so that
+ * it is drawn neither too rarely nor too often.
  */
 function resize({ rule }: BanditConfig, { columns, tracks, window }: BanditState, armCount: number): BanditState {
   const { keeps, initial: begin } = rules[rule];
@@ -97,8 +97,8 @@ function readAverages(json: Json | undefined): readonly (number | null)[] {
 }
 
 /**
- * Codec of the state. The journal stores it with each draw, so it is short. A single column without other state is a
- * list of numbers: the values of EMA-softmax.
+ * Codec of the state. It writes little, because the journal stores the state with each draw. A single column without
+ * other state, as in EMA-softmax, is written as a list of numbers.
  */
 const stateCodec: Codec<BanditState> = {
   encode({ columns, tracks, window }) {
@@ -135,8 +135,8 @@ export const bandit: PolicyDefinition<BanditConfig, BanditState> = {
   resize,
   state: stateCodec,
   /**
-   * Returns (1 − ε) times the rule's probabilities plus ε/n. Arms of weight 0 are left out first, because a rule would
-   * reserve shares for them.
+   * Returns (1 − ε) times the rule's probabilities plus ε/n. Arms of weight 0 are left out first, because the rule
+   * would give them a share.
    */
   probabilities(config, { columns }, view) {
     const { epsilon } = config;

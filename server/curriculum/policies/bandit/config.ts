@@ -1,4 +1,4 @@
-/** Configuration of a bandit: the fields that each rule and signal reads, with defaults and limits. */
+/** Configuration of the bandit policy, with the defaults and limits of each rule's and each signal's fields. */
 import { LIMITS } from "../../../../proto/limits.ts";
 import type { Json } from "../../json.ts";
 import { type SignalName, signals } from "../../signals.ts";
@@ -12,7 +12,7 @@ import type { TrackRates } from "./progress.ts";
 import { checkRescale, readRescale, type Rescale, writeRescale } from "./rescale.ts";
 import type { Rule, RuleNumbers } from "./rule.ts";
 
-/** Registry of rules. Names are those of the contract's messages. */
+/** Rules by name. Their names are those of the contract's messages. */
 export const rules = {
   EMA_SOFTMAX: emaSoftmax,
   EXP3_S: exp3S,
@@ -25,28 +25,26 @@ type RuleName = keyof typeof rules;
 export interface BanditConfig extends RuleNumbers, TrackRates {
   readonly rule: RuleName;
   readonly signal: SignalName;
-  /** Share that is spread evenly over the arms under every rule, in [0, 1]. */
+  /** Share of draws that is spread evenly over the arms, in [0, 1], under every rule. */
   readonly epsilon: number;
   /** Rescaling of signals by their quantiles. Undefined: signals are not rescaled. */
   readonly rescale: Rescale | undefined;
 }
 
-/** Default ε, our choice: ADSC gives no number. */
+/** Default ε. ADSC gives no number. */
 const DEFAULT_EPSILON = 0.1;
 
-/**
- * Maximum of the bonus factor and of the prior. Signals are at most 1, so far above that they have no effect on draws.
- */
+/** Maximum of `exploration`. Signals are at most 1, so draws are already even far below it. */
 const EXPLORATION_MAX = LIMITS.UcbRule.exploration.max;
 /**
- * Maximum temperature of the softmax. Above it, the shares of arms whose values differ by 1 differ by less than a
- * millionth.
+ * Maximum temperature of the softmax. Above it, the shares of two arms whose values differ by 1 would differ by less
+ * than a millionth.
  */
 const TAU_MAX = LIMITS.EmaSoftmaxRule.tau.max;
 
 type Numbers = RuleNumbers & TrackRates;
 
-/** Defaults. The values of α and τ are from ADSC section 4. The papers give no numbers for the others, which are our choice. */
+/** Default numbers. Those of α and τ are from ADSC section 4. The papers give no numbers for the others. */
 const DEFAULTS: Numbers = {
   alpha: 0.15,
   tau: 0.25,
@@ -72,7 +70,10 @@ const discounted: readonly NumberField[] = [
   { name: "exploration", field: "exploration", check: (field, value) => zeroOrMore(field, value, EXPLORATION_MAX) },
 ];
 
-/** Fields that only one rule, or only one signal, reads. The contract has a message of the same name for each. */
+/**
+ * Fields that only one rule, or only one signal, reads. The contract has one message for each of these parts, with the
+ * same name.
+ */
 const parts: Readonly<Record<RuleName | "LEARNING_PROGRESS", readonly NumberField[]>> = {
   EMA_SOFTMAX: [
     { name: "alpha", field: "alpha", check: rate },
@@ -94,12 +95,12 @@ type Part = keyof typeof parts;
 
 const fieldOf = <Name extends Part>(part: Name): Lowercase<Name> => part.toLowerCase() as Lowercase<Name>;
 
-/** Object.keys loses the type of the names. */
+/** Names of the rules. The cast restores the type that Object.keys loses. */
 const ruleNames = Object.keys(rules) as readonly RuleName[];
 
 /**
- * Reads a bandit's configuration. A message of a rule or signal that is not in use is refused, because the caller meant
- * to use it.
+ * Reads a bandit's configuration. It refuses settings of a rule or signal that is not chosen, because they would have
+ * no effect.
  */
 export function readConfig(parameters: Json): BanditConfig {
   const own = ["signal", "epsilon", "rescale"] as const;

@@ -1,14 +1,17 @@
-/** Learning progress: the speed at which an arm's solved share changes (Matiisen et al. 2017; Graves et al. 2017). */
+/**
+ * Computes learning progress: how fast an arm's share of solved samples changes (Matiisen et al. 2017; Graves et al.
+ * 2017).
+ */
 import type { Lesson } from "./rule.ts";
 
-/** A fast and a slow moving average of each arm's solved share. Null: no signal of the arm was seen. */
+/** A fast and a slow moving average of the share of solved samples, by arm. Null: the arm has had no signal. */
 export interface Tracks {
   readonly fast: readonly (number | null)[];
   readonly slow: readonly (number | null)[];
 }
 
 export interface TrackRates {
-  /** Rates of the moving averages, in (0, 1]. The slow one is below the fast one. */
+  /** Rates of the two moving averages, in (0, 1]. The slow one is smaller than the fast one. */
   readonly progressFastRate: number;
   readonly progressSlowRate: number;
 }
@@ -18,16 +21,16 @@ export function noTracks(armCount: number): Tracks {
   return { fast: none, slow: none };
 }
 
-/** Returns the averages with new arms, of which nothing was seen. */
+/** Returns the averages after arms were added. New arms have null. */
 export function resizeTracks({ fast, slow }: Tracks, armCount: number): Tracks {
   const none = new Array<null>(Math.max(0, armCount - fast.length)).fill(null);
   return { fast: [...fast, ...none], slow: [...slow, ...none] };
 }
 
 /**
- * Returns the averages after a batch whose signals are solved shares. The returned lessons have |fast − slow| of their
- * arm, after the batch, as their signal. Both averages begin with an arm's first mean. With weights w of n groups, an
- * average a becomes a + rate/n · Σ w (s − a).
+ * Updates the averages with a batch whose signals are solved shares, and returns lessons whose signal is their arm's
+ * new |fast − slow|. An average starts as the arm's first mean. With weights w of n groups, an average a becomes a +
+ * rate/n · Σ w (s − a).
  */
 export function track(
   { progressFastRate, progressSlowRate }: TrackRates,

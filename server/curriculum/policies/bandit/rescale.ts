@@ -1,4 +1,4 @@
-/** Rescales signals by running quantiles (Graves et al. 2017, section 3.1). */
+/** Rescales signals to [−1, 1] by quantiles of recent signals (Graves et al. 2017, section 3.1). */
 import { LIMITS } from "../../../../proto/limits.ts";
 import { FormatError, type Json } from "../../json.ts";
 import { invalid, type Invalid } from "../../types.ts";
@@ -6,16 +6,16 @@ import type { Fields } from "../fields.ts";
 import { inRange } from "../policy.ts";
 import type { Lesson } from "./rule.ts";
 
-/** Quantiles of the paper. */
+/** Default quantiles, from the paper. */
 const DEFAULT_LOW = 0.2;
 const DEFAULT_HIGH = 0.8;
-/** The default is our choice: the paper keeps a sample of all earlier signals. */
+/** Range and default of the window's length. The paper keeps a sample of all earlier signals instead. */
 const WINDOW = LIMITS.SignalRescale.window;
 
 export interface Rescale {
   readonly lowQuantile: number;
   readonly highQuantile: number;
-  /** Number of signals from which the quantiles are taken. */
+  /** Number of most recent signals from which the quantiles are computed. */
   readonly window: number;
 }
 
@@ -44,8 +44,8 @@ export function checkRescale(rescale: Rescale | undefined): Invalid | undefined 
 }
 
 /**
- * Signals are stored as codes of 12 bits, so that a window is short enough to be written with each draw. Code 0 is the
- * signal 0. The others are powers of 2 with six bits of fraction, rounded down, so a stored signal is at most 1.6% too
+ * A stored signal is a code of 12 bits, so that a window is short enough to be written with each draw. Code 0 is the
+ * signal 0. Other codes are powers of 2 with six bits of fraction, rounded down, so a stored signal is at most 1.6% too
  * small.
  */
 const FRACTION = 64;
@@ -55,7 +55,7 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 
 export function codeOf(signal: number): number {
   if (!(signal > 0)) return 0;
-  // The code is made from the bits of the number, because logarithms round.
+  // The code is taken from the number's bits, because computing a logarithm would round.
   const bytes = new DataView(new ArrayBuffer(8));
   bytes.setFloat64(0, signal);
   const high = bytes.getUint32(0);
@@ -71,7 +71,7 @@ export function signalOf(code: number): number {
   return 2 ** exponent * (1 + ((code - 1) % FRACTION) / FRACTION);
 }
 
-/** Writes two digits for each code. */
+/** Writes the codes as text, two base-64 digits for each code. */
 export function windowToText(codes: readonly number[]): string {
   return codes.map((code) => `${DIGITS[code >> 6]}${DIGITS[code & 63]}`).join("");
 }
@@ -82,15 +82,15 @@ export function windowFromText(text: string): readonly number[] {
   return Array.from({ length: digits.length / 2 }, (_, i) => (digits[2 * i] ?? 0) * 64 + (digits[2 * i + 1] ?? 0));
 }
 
-/** Returns the smallest number for which `share` of all are less or equal. */
+/** Returns the smallest signal such that at least `share` of all signals are less or equal. */
 function quantile(sorted: readonly number[], share: number): number {
   const place = Math.max(0, Math.ceil(share * sorted.length - 1e-9) - 1);
   return signalOf(sorted[place] ?? 0);
 }
 
 /**
- * Returns the window with a batch's signals, and those signals scaled from −1 at the low quantile to 1 at the high one.
- * If both quantiles are equal, smaller signals become −1, larger ones 1, and equal ones 0.
+ * Returns the window with a batch's signals added, and those signals rescaled: −1 at or below the low quantile, 1 at or
+ * above the high one. If both quantiles are equal, smaller signals become −1, larger ones 1, and equal ones 0.
  */
 export function rescaled(
   { lowQuantile, highQuantile, window }: Rescale,

@@ -1,10 +1,10 @@
 /**
- * Interface of a bandit's rule, which turns signals into numbers of each arm, and those into probabilities. Rules are
- * pure.
+ * Interface of a bandit's rule. A rule keeps numbers for each arm, learns from signals, and computes the arms'
+ * probabilities. Rules are pure functions.
  */
 import type { ObservedGroup, View } from "../policy.ts";
 
-/** Numbers of a bandit's configuration that rules read. */
+/** Numbers in a bandit's configuration that its rule reads. */
 export interface RuleNumbers {
   /** EMA-softmax: the moving average's rate, in (0, 1], and the softmax's temperature, above 0. */
   readonly alpha: number;
@@ -12,40 +12,40 @@ export interface RuleNumbers {
   /** EXP3.S: the learning rate, in (0, 1], and the share of the weights that is spread over all arms, in [0, 1]. */
   readonly exp3Rate: number;
   readonly exp3Share: number;
-  /** Thompson sampling and UCB: factor of earlier signals after each update batch, in (0, 1]. */
+  /** Thompson sampling and UCB: factor by which earlier signals are multiplied after each update batch, in (0, 1]. */
   readonly discount: number;
-  /** Thompson sampling: the prior's standard deviation; UCB: the bonus' factor. At least 0. */
+  /** Thompson sampling: standard deviation of the prior. UCB: factor of the confidence bonus. At least 0. */
   readonly exploration: number;
 }
 
-/** A signal of a group, from which the rule learns. */
+/** Learning signal of one group, with its arm, weight and draw probability. */
 export interface Lesson extends Pick<ObservedGroup, "arm" | "weight" | "probability"> {
   readonly signal: number;
 }
 
-/** Numbers that a rule keeps of each arm. Each column has one number for each arm. */
+/** Numbers that a rule keeps. Each column has one number for each arm. */
 export type Columns = readonly (readonly number[])[];
 
 export interface Rule {
-  /** Kind of numbers in the columns. Rules of one kind can use each other's columns. */
+  /** Meaning of the numbers in the columns. Rules with the same meaning can take over each other's columns. */
   readonly keeps: "means" | "log weights" | "discounted sums";
-  /** Numbers of an arm before any signal. */
+  /** Number in each column for an arm that has had no signal. */
   readonly initial: readonly number[];
-  /** Returns the probabilities before an even share is mixed in. Their sum is 1. */
+  /** Returns each arm's probability; their sum is 1. The bandit mixes in an even share afterwards. */
   probabilities(numbers: RuleNumbers, columns: Columns, view: View): readonly number[];
   /** Returns the columns after one more update batch. */
   observe(numbers: RuleNumbers, columns: Columns, lessons: readonly Lesson[]): Columns;
-  /** Returns the value of each arm, which is shown to people. */
+  /** Returns a value for each arm that people are shown, e.g. its mean signal. */
   values(columns: Columns): readonly number[];
-  /** Returns the numbers of an arm that stand for a mean of signals. Unset: the rule has no such numbers. */
+  /** Returns the number in each column for an arm with this mean signal. Unset: the rule cannot start from a mean. */
   fromMean?(mean: number): readonly number[];
 }
 
-/** Sums of an arm's signals in one update batch. */
+/** Sums over an arm's groups in one update batch. */
 export interface ArmSums {
   /** Number of groups with a signal. */
   readonly count: number;
-  /** Sum of the groups' weights, and sum of their weighted signals. */
+  /** Sum of the groups' weights, and below it the sum of weight × signal. */
   readonly weight: number;
   readonly signal: number;
 }
