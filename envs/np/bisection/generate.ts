@@ -1,6 +1,6 @@
 /**
- * Generates graphs with communities, traitors among them, and noise (FORGE A.5.4). README.md lists what the paper
- * leaves open.
+ * Generates graphs with communities, noise edges between them, and traitors: vertices tied to a second community too
+ * (FORGE A.5.4). README.md lists what the paper leaves open.
  */
 import { defineGenerator } from "../../define.ts";
 import { refine } from "../../lib/structure-hash.ts";
@@ -8,7 +8,7 @@ import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
 import { COMMUNITIES, makeEdges } from "./reference.ts";
 
-/** Task: a graph with vertices 0 to vertices − 1 and weighted edges. */
+/** Task: divide a graph with vertices 0 to vertices − 1 and weighted edges into two sides. */
 export interface BisectionInstance {
   readonly vertices: number;
   /** Edges in lexicographic order, each pair at most once. */
@@ -29,7 +29,7 @@ export function invariant({ vertices, edges }: BisectionInstance): string {
   return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
 }
 
-/** Returns the total weight of the edges between the two sides. `side[v]` is the side of vertex v. */
+/** Returns the total weight of the edges between the two sides of a division. `side[v]` is the side of vertex v. */
 export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
   let weight = 0;
   for (const edge of edges) if (side[edge.a] !== side[edge.b]) weight += edge.weight;
@@ -92,7 +92,7 @@ const BENCHMARK = { ...HARD, ...ranges({ vertices: [48, 52] }), noise: 0.02, tra
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.4.
+  // Levels of the FORGE paper, section A.5.4.
   levels: [
     { name: "easy", description: "about 30 vertices in two clear communities", parameters: EASY },
     { name: "medium", description: "about 42 vertices in two communities with blurred borders", parameters: MEDIUM },
@@ -139,7 +139,10 @@ export const generator = defineGenerator({
   },
 });
 
-/** Returns whether two vertices share a community, or one is a traitor whose second community is the other's. */
+/**
+ * Returns whether two vertices share a community, or one is a traitor whose second community is that of the other
+ * vertex.
+ */
 type Tied = (a: number, b: number) => boolean;
 
 function randomTies(vertices: number, communities: number, traitors: number, rng: Rng): Tied {

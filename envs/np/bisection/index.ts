@@ -9,7 +9,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
-/** The worked example of FORGE A.5.4. Its sides are optimal. */
+/** Worked example of FORGE A.5.4. Its sides are optimal. */
 const EXAMPLE: BisectionInstance = {
   vertices: 4,
   edges: [
@@ -43,7 +43,7 @@ function textOf(instance: BisectionInstance): TaskText {
   };
 }
 
-/** Returns a line for each vertex with edges to larger ones, such as "0: 1=3 2=1". */
+/** Returns a line for each vertex that has edges to vertices with larger numbers, such as "0: 1=3 2=1". */
 function edgeLines({ edges }: BisectionInstance): string {
   const lines = new Map<number, string>();
   for (const { a, b, weight } of edges) lines.set(a, `${lines.get(a) ?? `${a}:`} ${b}=${weight}`);

@@ -1,8 +1,8 @@
 /**
  * Generates graphs as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut).
- * There are three communities A, B and C, by rising vertex number. Light edges join A to the others, and heavier ones
- * join B to C. A few vertices of A are traitors: loosely joined to their own community, and strongly to both others.
- * Noise edges come last. A pair that is drawn again keeps its first edge.
+ * There are three communities A, B and C, by rising vertex number. Light edges join A to B and C, and heavier edges
+ * join B to C. A few vertices of A are traitors: loosely joined to A, and strongly to both B and C. Noise edges come
+ * last. A pair of vertices that is drawn again keeps its first edge.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
@@ -12,27 +12,29 @@ const INSIDE = { chance: 0.9, weight: [8, 10] as Range };
 const TRAITOR = { chance: 0.2, weight: [1, 3] as Range };
 const BRIDGE: Range = [1, 2];
 const DECOY: Range = [3, 5];
-/** The edges between B and C weigh more in total than this factor times those that join A to both. */
+/**
+ * Edges between B and C are drawn until they weigh more in total than this factor times the edges from A to B and C.
+ */
 const DECOY_FACTOR = 1.2;
 const TREASON: Range = [9, 10];
-/** Number of edges from a traitor to B, and also to C. */
+/** Number of edges drawn from a traitor to B, and also to C. */
 const TRAITOR_STRENGTH = 3;
 const NOISE: Range = [1, 6];
 
-/** Edge between a < b. */
+/** Weighted edge between vertices a < b. */
 interface Drawn {
   readonly a: number;
   readonly b: number;
   readonly weight: number;
 }
 
-/** Larger than any number of vertices. */
+/** Factor in the key of an edge. It is larger than any number of vertices. */
 const PLACES = 4096;
 
-/** Edges by the key a · PLACES + b. */
+/** Edges drawn so far, by the key a · PLACES + b. */
 type Weights = Map<number, Drawn>;
 
-/** Vertices to draw from. */
+/** Vertices of a community, or others from which an edge's end is drawn. */
 type Vertices = readonly number[];
 
 export function makeEdges(vertices: number, noise: number, rng: Rng): readonly Drawn[] {

@@ -1,4 +1,7 @@
-/** Parses, verifies and formats two sides of vertices. Returns facts only. */
+/**
+ * Parses, verifies and formats two sides of vertices. Returns facts such as the objective; rewards are computed
+ * elsewhere.
+ */
 import { type Facts, infeasible, type Parsed } from "../../facts.ts";
 import {
   type Cursor,
@@ -13,12 +16,12 @@ import { skipGap } from "../../lib/text.ts";
 import { type BisectionInstance, cutWeight } from "./generate.ts";
 
 /**
- * Verifies two sides. Feasible if every vertex is in exactly one list and the sizes differ by at most one. Otherwise
- * the facts name the first fault.
+ * Verifies two sides. They are feasible if every vertex is in exactly one list and the sizes differ by at most one.
+ * Otherwise the facts name the first fault.
  */
 export function verify(instance: BisectionInstance, sides: Sides): Facts {
   const { vertices } = instance;
-  /** List of each vertex: 1 or 2, or 0 for neither. */
+  /** Number of the list that holds each vertex: 1 or 2, or 0 for neither. */
   const side = new Uint8Array(vertices);
   for (const [i, list] of sides.entries()) {
     for (const v of list) {
@@ -41,10 +44,13 @@ export function verify(instance: BisectionInstance, sides: Sides): Facts {
   return { kind: "feasible", objective: cutWeight(instance, side) };
 }
 
-/** Vertices of the two sides. */
+/** Answer: the vertices of the two sides. */
 export type Sides = readonly [readonly number[], readonly number[]];
 
-/** Parses two lists within a list, such as [[0, 1], [2, 3]], or side by side, such as [0, 1], [2, 3]. */
+/**
+ * Parses two lists of vertices, either within an outer list, such as [[0, 1], [2, 3]], or without, such as [0, 1], [2,
+ * 3].
+ */
 export function parse(text: string): Parsed<Sides> {
   const cursor = { at: skipGap(text, 0) };
   const bracket = takeOuter(text, cursor);

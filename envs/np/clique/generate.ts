@@ -1,6 +1,6 @@
 /**
  * Generates random graphs with a planted clique (FORGE A.5.8). The graph may happen to contain a larger clique, so the
- * baseline does not rely on the planted one.
+ * baseline comes from a solver.
  */
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, joinAll, joinRandomly } from "../../lib/graph.ts";

@@ -16,6 +16,6 @@ export const clique = vertexSetEnvironment({
   article: "a",
   word: "clique",
   answerNames: ["clique", "vertices", "s", "c"],
-  // The worked example of FORGE A.5.8. Its clique is the largest.
+  // Worked example of FORGE A.5.8. Its clique is the largest.
   example: { graph: graphOf([[1, 2, 3, 4], [3, 4], [3], [4], []]), largest: [0, 1, 3, 4] },
 });

@@ -1,16 +1,16 @@
 /**
- * Generates graphs as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/maximum_clique_problem). The code
- * plants an independent set and takes the complement. Its probabilities .6 and .3 are therefore those of a *missing*
- * edge here.
+ * Generates graphs as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/maximum_clique_problem). That code
+ * plants an independent set and takes the complement. Its edge probabilities .6 and .3 are therefore those of a
+ * *missing* edge here.
  */
 import { emptyGraph, type Graph, join, pairs } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 
-/** Probability that two vertices outside of the planted clique are not joined. */
+/** Probability that no edge joins two vertices outside the planted clique. */
 const MISSING_OUTSIDE = 0.6;
 /**
- * Probability that a vertex outside and one of the clique are not joined. In addition, each vertex outside is never
- * joined to one fixed vertex of the clique.
+ * Probability that no edge joins a vertex outside the planted clique to a vertex in it. In addition, each vertex
+ * outside is never joined to one fixed vertex of the clique.
  */
 const MISSING_BETWEEN = 0.3;
 

@@ -41,7 +41,7 @@ function level(name: string, vertices: Range, colors: Range, density: number) {
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.10.
+  // Levels of the FORGE paper, section A.5.10.
   levels: [
     level("easy", [8, 12], [3, 4], 0.2),
     level("medium", [15, 22], [4, 6], 0.35),
@@ -61,7 +61,7 @@ export const generator = defineGenerator({
     if (reference === 1) return joinColors(graph, colors, density, rng);
     const order = sample(vertices, vertices, rng);
     const color = new Int32Array(vertices);
-    // One vertex of each class is in the clique. The other vertices get a random class.
+    // Put one vertex of each colour into the clique. The other vertices get a random colour.
     for (const [i, v] of order.entries()) color[v] = i < colors ? i : rng.int(0, colors - 1);
     const allowed = (a: number, b: number): boolean => color[a] !== color[b];
     joinAll(graph, order.slice(0, colors));

@@ -1,4 +1,4 @@
-/** Solves graph colouring exactly. */
+/** Solves graph colouring exactly, or with a bound if the nodes run out. */
 import type { Solution } from "../../environment.ts";
 import { type Graph, neighbours } from "../../lib/graph.ts";
 import { maxClique } from "../../lib/max-clique.ts";
@@ -6,13 +6,13 @@ import type { Coloring } from "./verify.ts";
 
 const UNCOLOURED = -1;
 
-/** Partial colouring, with the counts that choose the next vertex. Colours count from 0. */
+/** Partial colouring, with the counts by which the search chooses the next vertex. Colours count from 0. */
 interface PartialColoring {
   readonly vertices: number;
   readonly neighbours: readonly (readonly number[])[];
   /** Colour of each vertex, or UNCOLOURED. */
   readonly colour: Int32Array;
-  /** At vertex · vertices + colour: number of the vertex's neighbours with that colour. */
+  /** Number of a vertex's neighbours with a colour, at index vertex · vertices + colour. */
   readonly taken: Int32Array;
   /** Number of different colours among each vertex's neighbours. */
   readonly saturation: Int32Array;
@@ -51,8 +51,9 @@ function takeBack({ vertices, neighbours, colour, taken, saturation, open }: Par
 }
 
 /**
- * Returns the uncoloured vertex with the fewest colours left; of these, the one with the most uncoloured neighbours
- * (Brélaz, "New methods to color the vertices of a graph", 1979). Returns UNCOLOURED if all are coloured.
+ * Returns the uncoloured vertex with the fewest colours left. Of several, returns the one with the most uncoloured
+ * neighbours (Brélaz, "New methods to color the vertices of a graph", 1979). Returns UNCOLOURED if all vertices are
+ * coloured.
  */
 function mostSaturated({ vertices, colour, saturation, open }: PartialColoring): number {
   let chosen = UNCOLOURED;
@@ -71,7 +72,7 @@ function mostSaturated({ vertices, colour, saturation, open }: PartialColoring):
 /** Search for a colouring with few colours. */
 export interface Search {
   readonly coloring: PartialColoring;
-  /** Number of colours allowed: 0 to limit − 1. */
+  /** Number of colours allowed. Colours are 0 to limit − 1. */
   readonly limit: number;
   nodes: number;
   /** Maximum number of nodes, at which the search stops. */
@@ -81,8 +82,8 @@ export interface Search {
 type Found = "found" | "none" | "out_of_nodes";
 
 /**
- * Colours the remaining vertices, given that `used` colours are in use. If a colouring is found, it stays in
- * `coloring`.
+ * Colours the remaining vertices, given that the colours below `used` are in use. If a colouring is found, it stays in
+ * `s.coloring`.
  */
 function complete(s: Search, used: number): Found {
   const { coloring } = s;
@@ -90,7 +91,7 @@ function complete(s: Search, used: number): Found {
   if (v === UNCOLOURED) return "found";
   if (s.nodes >= s.nodesMax) return "out_of_nodes";
   s.nodes++;
-  // Unused colours are interchangeable, so one of them suffices.
+  // Try one unused colour only, because unused colours are interchangeable.
   const colours = Math.min(used + 1, s.limit);
   for (let c = 0; c < colours; c++) {
     if (coloring.taken[v * coloring.vertices + c] !== 0) continue;
@@ -103,8 +104,8 @@ function complete(s: Search, used: number): Found {
 }
 
 /**
- * Gives each vertex in turn the first colour that none of its neighbours has. Returns the number of colours then in
- * use.
+ * Colours the vertices in the order of saturation, each with the first colour that none of its neighbours has. Returns
+ * the number of colours in use.
  */
 function completeGreedily(coloring: PartialColoring, used: number): number {
   let most = used;
@@ -117,10 +118,10 @@ function completeGreedily(coloring: PartialColoring, used: number): number {
   return most;
 }
 
-// The minimum number of colours lies between the size of a maximum clique and the colours of a greedy colouring. A
-// search decides each number between.
+// Finding the minimum: it lies between the size of a maximum clique and the number of colours of a greedy colouring. A
+// search decides each number between these two.
 
-/** Default budget of nodes, about one second of CPU time. Never used up at 40 vertices. */
+/** Default maximum number of search nodes, about one second of CPU time. Graphs of 40 vertices never use it up. */
 const NODES_MAX = 500_000;
 
 interface Proof {
@@ -153,7 +154,7 @@ export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
   return { answer: inOrder(colours), value: found.value, bound, proven: bound === found.value, nodes: found.nodes };
 }
 
-/** Searches for a colouring with at most `limit` colours, and stores it. */
+/** Searches for a colouring with at most `limit` colours. Stores the colouring found in `proof`. */
 function attempt(proof: Proof, limit: number, nodesMax: number): Found {
   const coloring = precoloured(proof.graph, proof.clique);
   const search = { coloring, limit, nodes: proof.nodes, nodesMax };
@@ -175,13 +176,13 @@ function precoloured(graph: Graph, clique: readonly number[]): PartialColoring {
   return coloring;
 }
 
-/** Returns the colours, numbered from 1 in the order in which they first appear. */
+/** Returns the answer with colours renumbered from 1 in the order in which they first appear. */
 function inOrder(colours: Int32Array): Coloring {
   const names = new Map<number, number>();
   return Array.from(colours, (c) => names.get(c) ?? (names.set(c, names.size + 1), names.size));
 }
 
-/** Returns the objective of a different colour for each vertex. */
+/** Returns the number of colours if every vertex gets a colour of its own. */
 export function trivial({ vertices }: Graph): number {
   return vertices;
 }

@@ -1,14 +1,17 @@
-/** Parses and verifies a colouring. Returns facts only. */
+/** Parses and verifies a colouring. Returns facts such as the number of colours; rewards are computed elsewhere. */
 import type { Facts, Parsed } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type Cursor, parseList, takeNumber } from "../../lib/parse-lists.ts";
 
-/** Label of each vertex, in the order of the vertices. Labels are names: only their equality matters. */
+/**
+ * Answer: the colour of each vertex, in the order of the vertices. Colours are mere labels: only their equality
+ * matters.
+ */
 export type Coloring = readonly number[];
 
 /**
- * Verifies a colouring. Feasible if each vertex has a colour that differs from its neighbours'. Otherwise the facts
- * name the first fault.
+ * Verifies a colouring. It is feasible if each vertex has a colour that differs from its neighbours' colours. Otherwise
+ * the facts name the first fault.
  */
 export function verify(graph: Graph, coloring: Coloring): Facts {
   const violation = problem(graph, coloring);
@@ -30,22 +33,21 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   return undefined;
 }
 
-/** Maximum number of digits of a label that a double holds exactly. */
+/** Maximum number of digits of a label that a double always holds exactly. */
 const EXACT_DIGITS_MAX = 15;
 const EXACT_MAX = 10 ** EXACT_DIGITS_MAX - 1;
 const DIGITS = /[\d０-９]+/y;
 
 /**
- * Parses a list of labels with any number of digits. Labels too long for a double are replaced by numbers from the
- * largest safe integer down, in order of appearance. Equal labels get equal numbers, and different labels different
- * ones.
+ * Parses a list of labels with any number of digits. A label too long for a double is replaced by a number, counting
+ * down from the largest safe integer. Equal labels get equal numbers, and different labels different ones.
  */
 export function parse(text: string): Parsed<Coloring> {
   const long = new Map<string, number>();
   return parseList(text, (_, cursor) => takeLabel(text, cursor, long));
 }
 
-/** Returns whether a label is such a replacement and not the number written. */
+/** Returns whether a label is a number that replaced a label too long for a double. */
 export function isStandIn(label: number): boolean {
   return label > EXACT_MAX;
 }
@@ -55,7 +57,7 @@ function takeLabel(text: string, cursor: Cursor, long: Map<string, number>): num
   if (short !== Infinity) return short;
   DIGITS.lastIndex = cursor.at;
   const digits = DIGITS.exec(text)?.[0];
-  // A long number with a minus sign.
+  // Refuse a long number with a minus sign.
   if (digits === undefined) return Infinity;
   cursor.at += digits.length;
   const label = digits.normalize("NFKC").replace(/^0+(?=\d)/, "");

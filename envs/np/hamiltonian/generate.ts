@@ -1,4 +1,7 @@
-/** Generates random graphs. Harder ones have separators: vertices whose removal leaves too many parts. */
+/**
+ * Generates random graphs. Harder levels have separators: vertices whose removal leaves as many parts or more, so that
+ * a cycle may be unable to visit all parts.
+ */
 import { defineGenerator } from "../../define.ts";
 import { edgeCount, emptyGraph, type Graph, join, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
@@ -46,7 +49,7 @@ function level(name: string, vertices: Range, density: number, separators: Range
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.6.
+  // Levels of the FORGE paper, section A.5.6.
   levels: [
     level("easy", [15, 20], 0.2, [0, 0], [0, 0], 1),
     level("medium", [20, 30], 0.3, [0, 0], [0, 0], 1),
@@ -77,8 +80,8 @@ export const generator = defineGenerator({
 });
 
 /**
- * Returns the part of each vertex, with −1 for a separator. Part 0 gets the remaining vertices. Returns undefined if
- * there are too few vertices.
+ * Returns the number of the part of each vertex, with −1 for a separator. Part 0 gets the remaining vertices. Returns
+ * undefined if there are too few vertices.
  */
 function randomParts(
   vertices: number,
@@ -100,8 +103,8 @@ function randomParts(
 }
 
 /**
- * Joins vertices at random within parts and to the separators. The probability is chosen so that the whole graph has
- * the requested density.
+ * Joins vertices at random to vertices of their own part and to separators. The probability is chosen so that the whole
+ * graph has the requested density.
  */
 function joined(vertices: number, partOf: Int32Array, density: number, rng: Rng): Graph {
   const graph = emptyGraph(vertices);
@@ -109,13 +112,14 @@ function joined(vertices: number, partOf: Int32Array, density: number, rng: Rng)
   const all = [...pairs(vertices)];
   const probability = (density * all.length) / all.filter(([a, b]) => allowed(a, b)).length;
   joinRandomly(graph, probability, rng, allowed);
-  // A small part that fell apart would create more parts than requested.
+  // Join every vertex of a small part to every other. A small part that fell apart would create more parts than
+  // requested.
   const members = Map.groupBy(partOf.keys(), (v) => partOf[v] as number);
   for (const [part, own] of members) if (part > 0) joinAll(graph, own);
   return graph;
 }
 
-/** Returns whether the graph has more edges than a forest. */
+/** Returns whether the graph contains any cycle, which it does if it has more edges than a forest. */
 function hasCycle(graph: Graph): boolean {
   const seen = new Set<number>();
   let trees = 0;
@@ -127,7 +131,10 @@ function hasCycle(graph: Graph): boolean {
   return edgeCount(graph) > graph.vertices - trees;
 }
 
-/** Generates a cycle through all vertices among random edges (OliverLeeXZ/NP-Engine, NP_tasks/hamiltonian_cycle). */
+/**
+ * Generates a cycle through all vertices and adds random edges, as the papers' public code does (OliverLeeXZ/NP-Engine,
+ * NP_tasks/hamiltonian_cycle).
+ */
 function withCycle(vertices: number, density: number, rng: Rng): Graph {
   const graph = emptyGraph(vertices);
   const order = sample(vertices, vertices, rng);

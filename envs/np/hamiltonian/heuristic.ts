@@ -1,12 +1,12 @@
 /**
  * Finds a long cycle as the papers' public code does. From every vertex, a path continues to the neighbour with the
- * fewest ways out. The path is closed at the earliest vertex that its end is joined to. Then vertices are inserted
- * between consecutive ones.
+ * fewest unvisited neighbours. The path is closed at the earliest vertex that its end is joined to. Then missing
+ * vertices are inserted between consecutive ones.
  */
 import { adjacent, type Graph, neighbours } from "../../lib/graph.ts";
 import type { Cycle } from "./verify.ts";
 
-/** Returns undefined if no path closes to a cycle of at least 3 vertices. */
+/** Returns the longest cycle found, or undefined if no path closes to a cycle of at least 3 vertices. */
 export function heuristic(graph: Graph): Cycle | undefined {
   let best: Cycle = [];
   for (let start = 0; start < graph.vertices && best.length < graph.vertices; start++) {

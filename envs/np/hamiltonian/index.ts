@@ -12,7 +12,10 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Cycle, verify } from "./verify.ts";
 
-/** The papers have no worked example. Here vertex 4 has one neighbour, so that no cycle holds all five. */
+/**
+ * Worked example of our own, because the papers have none. Vertex 4 has one neighbour, so that no cycle holds all five
+ * vertices.
+ */
 const EXAMPLE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
 const EXAMPLE_CYCLE = [0, 1, 2, 3] as const;
 
@@ -44,7 +47,7 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   canonical: canonicalGraph,
   invariant: graphInvariant,
   render: promptsOf(textOf),
-  // Omit the number of vertices, which is often the optimum.
+  // Omit the number of vertices from the metadata, because it is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
   answerNames: ["cycle", "hamiltonian cycle", "tour", "route", "path"],
   parse,

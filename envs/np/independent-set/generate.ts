@@ -1,5 +1,6 @@
 /**
- * Generates random graphs with a planted independent set (FORGE A.5.9). The graph may happen to contain a larger one.
+ * Generates random graphs with a planted independent set (FORGE A.5.9). The graph may happen to contain a larger
+ * independent set.
  */
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, type Graph, join, joinRandomly } from "../../lib/graph.ts";
@@ -63,7 +64,10 @@ export const generator = defineGenerator({
   },
 });
 
-/** Joins each vertex outside of the set to one in it (OliverLeeXZ/NP-Engine, NP_tasks/maximum_set). */
+/**
+ * Joins each vertex outside the planted set to a random vertex in it, as the papers' public code does
+ * (OliverLeeXZ/NP-Engine, NP_tasks/maximum_set).
+ */
 function tieToSet(graph: Graph, set: readonly number[], rng: Rng): void {
   for (let v = 0; v < graph.vertices; v++) if (!set.includes(v)) join(graph, v, rng.pick(set));
 }

@@ -1,6 +1,6 @@
 /**
- * Generates random weights and values per weight. The capacity is the weight of some of the items, and a little more
- * (FORGE A.5.3).
+ * Generates items with random weights and values. The capacity is the weight of some of the items and a little more
+ * (FORGE A.5.3), so that a good choice exists.
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
@@ -11,10 +11,10 @@ import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 import { makeItems, sizesProblem } from "./reference.ts";
 
-/** Task: choose among items 0 to n − 1, each at most once, within a capacity. */
+/** Task: choose among items 0 to n − 1, each at most once, with a total weight within the capacity. */
 export interface KnapsackInstance {
   readonly capacity: number;
-  /** Weights and values, by item. */
+  /** Weight and value of each item. */
   readonly weights: Int32Array;
   readonly values: Int32Array;
 }
@@ -25,7 +25,7 @@ export function invariant({ capacity, weights, values }: KnapsackInstance): stri
   return `${capacity} ${refine({ colours, edges: [] })}`;
 }
 
-/** Encodes the capacity, the weights and the values. */
+/** Encodes an instance for its task id, as the capacity, the weights and the values. */
 export const inline: InlineCodec<KnapsackInstance> = {
   encode: ({ capacity, weights, values }) => encodeNumbers([capacity, ...weights, ...values]),
   decode: (bytes) => {
@@ -84,7 +84,7 @@ function level(name: string, sizes: Sizes) {
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.3.
+  // Levels of the FORGE paper, section A.5.3.
   levels: [
     level("easy", { items: [15, 25], planted: [6, 10], weight: [5, 25], ratio: [1.8, 2.5], factor: [1.1, 1.4] }),
     level("medium", { items: [25, 35], planted: [8, 12], weight: [20, 80], ratio: [1.5, 2], factor: [1.05, 1.25] }),
@@ -109,7 +109,7 @@ export const generator = defineGenerator({
   ],
   generate(p, rng): KnapsackInstance | undefined {
     const made = p.reference === 1 ? makeItems(p, rng) : ownItems(p, rng);
-    // If everything fits, there is nothing to choose.
+    // Refuse an instance in which all items fit, because there is nothing to choose.
     return made.capacity < sumAt(made.weights, [...made.weights.keys()]) ? made : undefined;
   },
   conflict(p) {

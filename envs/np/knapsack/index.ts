@@ -8,7 +8,7 @@ import { invariant, generator, inline, type KnapsackInstance } from "./generate.
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
-/** The worked example of FORGE A.5.3. The paper's choice, of value 25, is not the best. */
+/** Worked example of FORGE A.5.3. The paper's choice, of value 25, is not the best. */
 const EXAMPLE: KnapsackInstance = {
   capacity: 20,
   weights: Int32Array.of(3, 4, 7, 8),
@@ -36,7 +36,10 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
   return [`capacity: ${capacity}`, ...lines].join("\n");
 }
 
-/** Returns the optimum. The papers' public code finds it too, so its denominator equals our baseline. */
+/**
+ * Returns the optimum. The papers' public code also finds it, so its reference value, by which it divides, equals our
+ * baseline.
+ */
 function heuristic(instance: KnapsackInstance): Choice {
   return solve(instance).answer;
 }

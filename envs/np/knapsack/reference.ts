@@ -16,7 +16,7 @@ const TRAP: Range = [0.5, 0.9];
 const HEAVY_SHARE = 0.4;
 const CHEAP_SHARE = 0.4;
 
-/** Weights and values fit 32 bits, and the solver's bounds are exact below EXACT_MAX. */
+/** Limits of sizesProblem: values must fit 32 bits, and the solver's bounds are exact below EXACT_MAX. */
 const VALUE_MAX = 2 ** 31 - 1;
 const EXACT_MAX = 2 ** 53;
 
@@ -38,7 +38,7 @@ interface Item {
   readonly value: number;
 }
 
-/** Returns an error text if items of these sizes could exceed exact arithmetic, or undefined. */
+/** Returns an error text if items of these sizes could exceed exact arithmetic, or undefined if they cannot. */
 export function sizesProblem(p: Sizes): string | undefined {
   const planted = p.planted_max * p.weight_max;
   const trap = Math.floor(TRAP[1] * planted);
@@ -49,12 +49,12 @@ export function sizesProblem(p: Sizes): string | undefined {
   return `planted_max, weight_max or ratio_max is too large with reference = 1: a trap of weight ${trap} may be worth ${Math.floor(value)}, which exceeds exact arithmetic`;
 }
 
-/** Returns the least and the greatest number of items that do not set the capacity, in any order. */
+/** Returns two limits, in any order, of the number of items that do not set the capacity. */
 function otherEnds(p: Sizes): Range {
   return [p.items_min - p.planted_min, p.items_max - p.planted_max];
 }
 
-/** Returns the capacity, and the weights and values by item. */
+/** Returns the capacity, and the weight and value of each item. */
 export function makeItems(p: Sizes, rng: Rng) {
   const ratio: Range = [p.ratio_min, p.ratio_max];
   const planted = Array.from({ length: rng.int(p.planted_min, p.planted_max) }, () =>

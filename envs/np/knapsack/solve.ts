@@ -1,11 +1,12 @@
-/** Solves knapsack exactly: a greedy choice, and dynamic programming for a better one. */
+/** Solves knapsack exactly: a greedy choice first, then dynamic programming for a better one. */
 import type { Solution } from "../../environment.ts";
 import { solveCore } from "../../lib/knapsack-core.ts";
 import { type IndexList as Choice, sumAt } from "../../lib/parse-lists.ts";
 import type { KnapsackInstance } from "./generate.ts";
 
 /**
- * Maximum number of states. Limits 500 items to half a second of CPU time; the benchmark level needs fewer than 5,000.
+ * Maximum number of states of the dynamic programming. It limits 500 items to half a second of CPU time; the benchmark
+ * level needs fewer than 5,000 states.
  */
 const STATES_MAX = 5_000_000;
 
@@ -21,8 +22,8 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
   const greedy = firstFit(instance, order);
   const core = solveCore(problem, sumAt(values, greedy), nodesMax);
   const found = core.chosen?.map((position) => order[position] as number) ?? greedy;
-  // If the states run out, the original order may give a better choice: if all ratios are equal, sorting by ratio has
-  // no effect.
+  // If the states run out, try the items in their original order too. It may give a better choice if all ratios are
+  // equal, because sorting by ratio then has no effect.
   const given = core.value < core.bound ? firstFit(instance, [...weights.keys()]) : found;
   const choice = sumAt(values, given) > core.value ? given : found;
   const answer = [...choice].sort((a, b) => a - b);
@@ -30,12 +31,12 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
   return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
-/** Returns the objective of taking each item that still fits, in numerical order. */
+/** Returns the total value of taking each item that still fits, in numerical order. */
 export function trivial(instance: KnapsackInstance): number {
   return sumAt(instance.values, firstFit(instance, [...instance.weights.keys()]));
 }
 
-/** Returns the items by falling value per weight. With equal ratios, the lighter item comes first. */
+/** Returns the items by falling value per weight. Of items with equal ratios, the lighter comes first. */
 function byRatio({ weights, values }: KnapsackInstance): readonly number[] {
   const weight = (item: number): number => weights[item] as number;
   const value = (item: number): number => values[item] as number;
@@ -44,7 +45,7 @@ function byRatio({ weights, values }: KnapsackInstance): readonly number[] {
   );
 }
 
-/** Takes each item that still fits, in the given order. */
+/** Returns each item that still fits, taken in the given order. */
 function firstFit({ weights, capacity }: KnapsackInstance, order: readonly number[]): Choice {
   let free = capacity;
   return order.filter((item) => {

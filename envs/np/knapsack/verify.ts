@@ -1,11 +1,11 @@
-/** Verifies a choice of items. Returns facts only. */
+/** Verifies a choice of items. Returns facts such as its value; rewards are computed elsewhere. */
 import type { Facts } from "../../facts.ts";
 import { type IndexList as Choice, indexProblem, sumAt } from "../../lib/parse-lists.ts";
 import type { KnapsackInstance } from "./generate.ts";
 
 /**
- * Verifies a choice. Feasible if no item is chosen twice and all fit together. An empty choice is feasible, with value
- * 0.
+ * Verifies a choice. It is feasible if no item is chosen twice and the capacity holds them all. An empty choice is
+ * feasible, with value 0.
  */
 export function verify({ capacity, weights, values }: KnapsackInstance, choice: Choice): Facts {
   const problem = indexProblem(choice, weights.length, "item", "items");

@@ -1,6 +1,6 @@
 /**
- * Generates people with breaks in their day, meetings of some of them, and rooms of which few seat the largest
- * meetings. Rooms are therefore scarce; with the papers' counts of rooms (FORGE A.5.5) they would not be.
+ * Generates meetings of people who have breaks in their day, and rooms of which few seat the largest meetings. Rooms
+ * are therefore scarce; with the papers' counts of rooms (FORGE A.5.5) they would not be.
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
@@ -34,9 +34,9 @@ export interface Meeting {
 
 export interface MeetingsInstance {
   readonly meetings: readonly Meeting[];
-  /** By attendee: the intervals in which the attendee is available, by rising start, with gaps between them. */
+  /** Intervals in which each attendee is available, by rising start, with gaps between them. */
   readonly availability: readonly (readonly Interval[])[];
-  /** By room: its number of seats. */
+  /** Number of seats of each room. */
   readonly rooms: readonly number[];
 }
 
@@ -49,7 +49,7 @@ export function invariant({ meetings, availability, rooms }: MeetingsInstance): 
   return [people.length, meetings.length, refine({ colours, edges }), ...seats].join(" ");
 }
 
-/** One meeting that is held, with its room and start. */
+/** One meeting that is held: its number, its room and its start. */
 export interface Placement {
   readonly meeting: number;
   readonly room: number;
@@ -72,7 +72,7 @@ function overlap(one: Interval, other: Interval): readonly Interval[] {
   return start < end ? [{ start, end }] : [];
 }
 
-/** Returns the total attendance of these meetings. An attendee of several meetings counts for each. */
+/** Returns the total attendance of these meetings. A person who attends several meetings counts once for each. */
 export function attendance({ meetings }: MeetingsInstance, held: readonly number[]): number {
   let sum = 0;
   for (const meeting of held) sum += (meetings[meeting] as Meeting).attendees.length;
@@ -121,7 +121,7 @@ function level(name: string, { size, ...sizes }: Sizes) {
   };
 }
 
-/** The papers' levels (FORGE A.5.5). */
+/** Levels of the FORGE paper, section A.5.5. */
 const levels = [
   level("easy", {
     meetings: [4, 5],
@@ -169,11 +169,11 @@ const levels = [
   },
 ];
 
-/** All times are multiples of a quarter of an hour, from 09:00 to 17:00. */
+/** Length of a quarter of an hour, in minutes. All times are multiples of it, from 09:00 to 17:00. */
 const QUARTER = 15;
 const DAY: Interval = { start: 9 * 60, end: 17 * 60 };
 const BREAK_QUARTERS = [2, 6] as const;
-/** Maximum number of tries for a meeting. A meeting that could never be held is drawn again. */
+/** Maximum number of tries for a meeting, on average. A meeting that its attendees could never hold is drawn again. */
 const TRIES_MAX = 50;
 
 export const generator = defineGenerator({
@@ -225,15 +225,15 @@ function without({ start, end }: Interval, taken: Interval): readonly Interval[]
 
 /**
  * Returns a random meeting size from 2 to `max`. Middle sizes are more likely, because small meetings fit anywhere, and
- * large ones exclude all others.
+ * large ones exclude all other meetings.
  */
 function randomSize(rng: Rng, max: number): number {
   return Math.floor((rng.int(2, max) + rng.int(2, max)) / 2);
 }
 
 /**
- * Returns the seats of each room. At least one room seats the largest meetings; the others have from 2 to at most half
- * as many seats.
+ * Returns the seats of each room. At least one room seats the largest meetings; the other rooms have from 2 to at most
+ * half as many seats.
  */
 function randomRooms(rng: Rng, own: ParametersOf<typeof parameters>): readonly number[] {
   const count = rng.int(own.rooms_min, own.rooms_max);
@@ -243,10 +243,10 @@ function randomRooms(rng: Rng, own: ParametersOf<typeof parameters>): readonly n
   return rng.shuffle(seats);
 }
 
-// Encoding of instances that travel in task ids.
+// The codec below encodes instances that travel in task ids.
 
 /**
- * Encodes three lists, each after its length: meetings as (minutes, attendees), people as intervals, and rooms as
+ * Encodes three lists, each after its length: meetings as minutes and attendees, people as intervals, and rooms as
  * seats.
  */
 export const inline: InlineCodec<MeetingsInstance> = {
@@ -271,7 +271,7 @@ export const inline: InlineCodec<MeetingsInstance> = {
   },
 };
 
-// Times of day, in the prompt and in answers.
+// The functions below write and read times of day, as in the prompt and in answers.
 
 /** Formats minutes since midnight as "09:30". */
 export function clockTime(minutes: number): string {
@@ -285,8 +285,8 @@ function twoDigits(number: number): string {
 const COLON = 58;
 
 /**
- * Reads the time at a cursor and moves the cursor after it. Returns minutes since midnight. Returns NaN, and leaves the
- * cursor, if there is no time from 00:00 to 23:59.
+ * Reads a time such as "9:30" at a cursor and moves the cursor after it. Returns minutes since midnight. Returns NaN,
+ * and leaves the cursor, if there is no time from 00:00 to 23:59.
  */
 export function takeTime(text: string, cursor: Cursor): number {
   const start = cursor.at;

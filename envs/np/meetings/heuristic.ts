@@ -1,7 +1,7 @@
 /**
- * Builds a schedule without search. Takes meetings in an order, and places each as early as the earlier ones allow, in
- * the first suitable room. Returns the best of three orders: most attendees a minute first, most attendees first,
- * shortest first. The papers' public code draws random orders until a time limit.
+ * Builds a schedule without search. Takes meetings in an order, and places each as early as the meetings before it
+ * allow, in the first suitable room. Returns the best of three orders: most attendees a minute first, most attendees
+ * first, shortest first. The papers' public code draws random orders until a time limit.
  */
 import { attendance, commonIntervals, type Meeting, type MeetingsInstance, type Placement } from "./generate.ts";
 import type { Schedule } from "./verify.ts";
@@ -41,7 +41,10 @@ function scheduled(instance: MeetingsInstance, order: Order): Schedule {
   return schedule.sort((one, other) => one.start - other.start || one.meeting - other.meeting);
 }
 
-/** Returns when the room and all attendees are first free for long enough, or undefined if they never are. */
+/**
+ * Returns the earliest time from which the room and all attendees are free for the whole meeting, or undefined if there
+ * is none.
+ */
 function earliest(instance: MeetingsInstance, held: Schedule, meeting: number, room: number): number | undefined {
   const { attendees, minutes } = instance.meetings[meeting] as Meeting;
   const taken = held.flatMap((placed) => {
@@ -51,7 +54,7 @@ function earliest(instance: MeetingsInstance, held: Schedule, meeting: number, r
   });
   for (const { start: from, end } of commonIntervals(instance.availability, attendees)) {
     let start = from;
-    // After a conflicting meeting there may be another one.
+    // Repeat, because after a conflicting meeting there may be another one.
     for (let moved = true; moved;) {
       const late = taken.filter((each) => each.start < start + minutes && start < each.end).map((each) => each.end);
       moved = late.length > 0;

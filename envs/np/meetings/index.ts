@@ -9,8 +9,7 @@ import { format, parse, type Schedule, verify } from "./verify.ts";
 const HOUR = 60;
 
 /**
- * The worked example of FORGE A.5.5. The paper's schedule has attendee 3 in two meetings at 10:20; this schedule does
- * not.
+ * Worked example of FORGE A.5.5. The paper's schedule has attendee 3 in two meetings at 10:20; this schedule does not.
  */
 const EXAMPLE: MeetingsInstance = {
   meetings: [
@@ -78,7 +77,7 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   solver: { solve, format, heuristic },
   trivial,
   inline,
-  // Rebuild each meeting, because JSON keeps the order of an object's members, which differs for instances decoded
+  // Rebuild each meeting with its members in a fixed order. JSON keeps their order, which differs for instances decoded
   // from bytes.
   canonical: ({ meetings: all, availability, rooms }) =>
     JSON.stringify([all.map(({ attendees, minutes }) => ({ attendees, minutes })), availability, rooms]),

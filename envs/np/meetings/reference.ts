@@ -1,7 +1,7 @@
 /**
- * Generates days as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/meeting_schedule). In that code, the
- * probability of a divided day is 1 at every level: everybody has a lunch break and is otherwise available. Times are
- * minutes.
+ * Generates days as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/meeting_schedule). That code divides
+ * everybody's day at every level: people have a lunch break and are otherwise available. Times are minutes since
+ * midnight.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";

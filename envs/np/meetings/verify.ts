@@ -1,4 +1,4 @@
-/** Parses, verifies and formats a schedule. Returns facts only. */
+/** Parses, verifies and formats a schedule. Returns facts such as the attendance; rewards are computed elsewhere. */
 import type { Facts, Parsed } from "../../facts.ts";
 import {
   DIGITS_MAX,
@@ -74,7 +74,7 @@ function clashProblem({ meetings }: MeetingsInstance, schedule: Schedule): strin
   return undefined;
 }
 
-/** Meetings held, in any order. */
+/** Answer: the meetings held, in any order. */
 export type Schedule = readonly Placement[];
 
 /** Maximum length of a schedule. No task has a longer answer. */
@@ -82,9 +82,9 @@ const COUNT_MAX = 1000;
 
 interface Reader {
   readonly text: string;
-  /** Position of the reader, never at white space. */
+  /** Position in the text, never at white space. */
   at: number;
-  /** First error. Once it is set, nothing more is read. */
+  /** First error. Once it is set, the parser reads nothing more. */
   problem: string | undefined;
 }
 

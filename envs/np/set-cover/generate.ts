@@ -9,7 +9,8 @@ import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from
 
 export interface SetCoverInstance {
   /**
-   * One row for each subset and one column for each element of the universe. Every element is in at least one subset.
+   * Matrix with one row for each subset and one column for each element of the universe. Every element is in at least
+   * one subset.
    */
   readonly subsets: BitMatrix;
 }
@@ -50,7 +51,7 @@ function level(name: string, elements: Range, subsets: Range) {
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.1.
+  // Levels of the FORGE paper, section A.5.1.
   levels: [
     level("easy", [10, 20], [5, 10]),
     level("medium", [20, 25], [10, 15]),

@@ -1,7 +1,7 @@
 /**
  * Finds a small cover greedily: repeatedly adds the subset with the most uncovered elements, then removes unneeded
  * subsets. Then replaces two subsets by one as long as everything stays covered. The papers' public code begins in the
- * same way, and continues by annealing until a time limit.
+ * same way, but then anneals until a time limit.
  */
 import { type BitMatrix, onesOf } from "../../lib/bit-matrix.ts";
 import { pairs } from "../../lib/graph.ts";

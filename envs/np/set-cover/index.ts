@@ -10,7 +10,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
-/** The worked example of FORGE A.5.1. The paper's own answer, [0, 3, 4], has one subset too many. */
+/** Worked example of FORGE A.5.1. The paper's own answer, [0, 3, 4], has one subset too many. */
 const EXAMPLE = bitMatrixOf(6, [
   [0, 1, 2],
   [2, 3],

@@ -1,12 +1,12 @@
-/** Verifies a cover. Returns facts only. */
+/** Verifies a cover. Returns facts such as its size; rewards are computed elsewhere. */
 import type { Facts } from "../../facts.ts";
 import { hasBit } from "../../lib/bit-matrix.ts";
 import { type IndexList as Cover, indexProblem } from "../../lib/parse-lists.ts";
 import type { SetCoverInstance } from "./generate.ts";
 
 /**
- * Verifies a cover. Feasible if no subset is listed twice and every element is in one. Otherwise the facts name the
- * first fault.
+ * Verifies a cover. It is feasible if no subset is listed twice and every element is in a listed one. Otherwise the
+ * facts name the first fault.
  */
 export function verify({ subsets }: SetCoverInstance, cover: Cover): Facts {
   const wrong = indexProblem(cover, subsets.rows, "subset", "subsets");

@@ -1,6 +1,6 @@
 /**
- * Generates numbers, uniform in a range. The target is the sum of some of them (FORGE A.5.2) and leaves out at least
- * two.
+ * Generates random numbers, uniform in a range. The target is the sum of some of them (FORGE A.5.2) and leaves out at
+ * least two.
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
@@ -10,11 +10,14 @@ import { sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
 import { makeNumbers } from "./reference.ts";
 
-/** Numbers at the indices 0 to n − 1. The same number may be at several indices. */
+/**
+ * Task: choose as many as possible of the numbers so that they sum to the target. The same number may be at several
+ * indices.
+ */
 export interface SubsetSumInstance {
   readonly target: number;
   readonly numbers: Int32Array;
-  /** Indices whose numbers sum to the target, chosen when the instance was made. The prompt does not contain them. */
+  /** Indices of the numbers that the generator summed to make the target. The prompt does not contain them. */
   readonly planted: readonly number[];
 }
 
@@ -23,7 +26,7 @@ export function invariant({ target, numbers }: SubsetSumInstance): string {
   return `${target} ${numbers.toSorted().join(" ")}`;
 }
 
-/** Encodes the target, the count of numbers, the numbers, and the planted indices. */
+/** Encodes an instance for its task id, as the target, the count of numbers, the numbers, and the planted indices. */
 export const inline: InlineCodec<SubsetSumInstance> = {
   encode: ({ target, numbers, planted }) => encodeNumbers([target, numbers.length, ...numbers, ...planted]),
   decode: (bytes) => {
@@ -59,7 +62,7 @@ function level(name: string, numbers: Range, planted: Range, valueMax: number) {
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.2.
+  // Levels of the FORGE paper, section A.5.2.
   levels: [
     level("easy", [6, 10], [4, 8], 5),
     level("medium", [8, 12], [4, 8], 10),
@@ -84,7 +87,7 @@ export const generator = defineGenerator({
     const planted = sample(count, rng.int(planted_min, Math.min(planted_max, count - 2)), rng);
     return { target: sumAt(numbers, planted), numbers, planted };
   },
-  /** The target leaves out at least two numbers, except with reference = 1. */
+  /** Refuses parameters with which the target could not leave out two numbers. With reference = 1, it need not. */
   conflict({ numbers_min, planted_min, reference }) {
     if (reference === 1 || planted_min <= numbers_min - 2) return undefined;
     return `planted_min must be at least 2 below numbers_min: ${planted_min} > ${numbers_min} − 2`;

@@ -9,7 +9,7 @@ import { invariant, generator, inline, type SubsetSumInstance } from "./generate
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
-/** The worked example of FORGE A.5.2. Its subset is the largest. */
+/** Worked example of FORGE A.5.2. Its subset is the largest. */
 const EXAMPLE: SubsetSumInstance = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [0, 1, 4] };
 
 function textOf(instance: SubsetSumInstance): TaskText {
@@ -30,7 +30,10 @@ function list({ target, numbers }: SubsetSumInstance): string {
   return `target: ${target}\nnumbers: ${Array.from(numbers, (number, index) => `${index}=${number}`).join(" ")}`;
 }
 
-/** Returns the optimum. The papers' public code finds it too, so its denominator equals our baseline. */
+/**
+ * Returns the optimum. The papers' public code also finds it, so its reference value, by which it divides, equals our
+ * baseline.
+ */
 function heuristic(instance: SubsetSumInstance): Subset {
   return solve(instance).answer;
 }

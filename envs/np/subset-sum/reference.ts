@@ -1,12 +1,15 @@
 /**
  * Generates numbers as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/subset_sum).
- * Draws as many sets of one size and one sum as fit, and random numbers for the rest.
+ * Draws as many sets of equal size and equal sum as fit. The remaining numbers are random.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 
-/** Range of the number of sets wanted. Sets that do not fit are left out, so that nearly always one remains. */
+/**
+ * Range of the number of sets that the code wants. Sets that do not fit are left out, so that nearly always one set
+ * remains.
+ */
 const SETS = [5, 6] as const;
-/** Maximum difference between a number in a set and the least number. */
+/** Maximum difference between a number in a set and the least possible number. */
 const SPREAD_MAX = 15;
 /** Maximum number of tries to find another set of the same sum. If none is found, the instance has fewer sets. */
 const TRIES_MAX = 200;
@@ -20,7 +23,7 @@ interface Sizes {
   readonly value_max: number;
 }
 
-/** Returns the numbers, and the indices of the first set. */
+/** Returns the numbers, and the indices of the first set, whose sum is the target. */
 export function makeNumbers(p: Sizes, rng: Rng): { readonly numbers: Int32Array; readonly planted: readonly number[] } {
   const wanted = rng.int(p.numbers_min, p.numbers_max);
   const size = rng.int(p.planted_min, p.planted_max);

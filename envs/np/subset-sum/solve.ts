@@ -5,14 +5,15 @@ import type { IndexList as Subset } from "../../lib/parse-lists.ts";
 import type { SubsetSumInstance } from "./generate.ts";
 
 /**
- * Maximum number of states. Limits 500 numbers to half a second of CPU time; the benchmark level needs fewer than
- * 1,000.
+ * Maximum number of states of the dynamic programming. It limits 500 numbers to half a second of CPU time; the
+ * benchmark level needs fewer than 1,000 states.
  */
 const STATES_MAX = 5_000_000;
 
 export function solve({ target, numbers, planted }: SubsetSumInstance, nodesMax = STATES_MAX): Solution<Subset> {
   const order = [...numbers.keys()].sort((a, b) => (numbers[a] as number) - (numbers[b] as number) || a - b);
-  // Knapsack to fill exactly: each number's weight is the number, and its value is 1. Small numbers come first.
+  // Pose a knapsack problem whose capacity must be filled exactly: each number is a weight of value 1. Small numbers
+  // come first.
   const weights = order.map((index) => numbers[index] as number);
   const problem = { weights, values: order.map(() => 1), capacity: target, exact: true };
   const core = solveCore(problem, planted.length, nodesMax);
@@ -23,26 +24,27 @@ export function solve({ target, numbers, planted }: SubsetSumInstance, nodesMax 
   return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
-/** Returns the objective of the empty set, whatever the target. */
+/** Returns the objective of the empty set. It is 0 for any target. */
 export function trivial(): number {
   return 0;
 }
 
-// If the states run out, there are many numbers of many sizes, and nearly any sum can be made. Take as many of the
-// smallest as fit, then swap a few for larger ones until the sum is exact.
+// The functions below improve the choice if the states run out. There are then many numbers of many sizes, and nearly
+// any sum can be made. They take as many of the smallest numbers as fit, then swap a few for larger ones until the sum
+// is exact.
 
-/** Maximum number of pairs examined, about a tenth of a second of CPU time. */
+/** Maximum number of pairs of numbers examined, about a tenth of a second of CPU time. */
 const PAIRS_MAX = 10_000_000;
 
 interface Swaps {
-  /** Numbers, ascending. */
+  /** Numbers of the task, ascending. */
   readonly numbers: readonly number[];
-  /** Positions of the numbers chosen and of those not chosen. */
+  /** Positions of the chosen numbers, and of the other numbers. */
   readonly inside: number[];
   readonly outside: number[];
   /**
-   * By difference, from the least on: a swap that adds the difference, encoded as inside index · numbers.length +
-   * outside index + 1.
+   * One swap for each difference that a swap can add to the sum. Differences start at minus the largest number. A swap
+   * is stored as inside index · numbers.length + outside index + 1, or 0 for none.
    */
   readonly byDifference: Int32Array;
   /** Target minus the current sum. */
@@ -70,7 +72,7 @@ function fillBySwaps(numbers: readonly number[], target: number, least: number):
 
 /**
  * Makes the one or two swaps that reach the target, or the swap that adds most without exceeding it. Returns false if
- * there is none.
+ * no swap helps.
  */
 function improve(swaps: Swaps): boolean {
   const largest = collect(swaps);
@@ -81,8 +83,8 @@ function improve(swaps: Swaps): boolean {
 }
 
 /**
- * Stores a swap for each difference. Returns the swap with the largest difference that does not exceed the missing
- * amount.
+ * Stores a swap for each possible difference. Returns the swap that adds most without exceeding the amount that the sum
+ * lacks.
  */
 function collect(swaps: Swaps): Swap | undefined {
   const { numbers, inside, outside, byDifference, lacking } = swaps;
@@ -101,8 +103,8 @@ function collect(swaps: Swaps): Swap | undefined {
 }
 
 /**
- * Returns two swaps of four numbers that together add the missing amount, or undefined if the stored swaps contain
- * none.
+ * Returns two swaps of four different numbers that together add the amount that the sum lacks. Returns undefined if the
+ * stored swaps contain none.
  */
 function twoSwaps(swaps: Swaps): readonly [Swap, Swap] | undefined {
   const { numbers, inside, outside, byDifference, lacking } = swaps;

@@ -1,19 +1,22 @@
 /**
- * Generates distances uniformly in a range, as the papers do (FORGE A.5.7). They need not satisfy the triangle
+ * Generates random distances, uniform in a range, as the papers do (FORGE A.5.7). They need not satisfy the triangle
  * inequality.
  */
 import { defineGenerator } from "../../define.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 import { refine } from "../../lib/structure-hash.ts";
 
-/** Task: cities 0 to cities − 1 and symmetric distances between them. */
+/** Task: visit cities 0 to cities − 1 on a shortest closed tour, with symmetric distances. */
 export interface TspInstance {
   readonly cities: number;
   /** Upper triangle of the distance matrix, row by row: 0 to 1, 0 to 2 and so on, then 1 to 2 and so on. */
   readonly distances: Int32Array;
 }
 
-/** Returns the offset in `distances` to which j is added for the distance from city `from` to a city j > from. */
+/**
+ * Returns the offset of a row in `distances`. The distance from city `from` to a city j > from is at this offset plus
+ * j.
+ */
 export function rowStart(cities: number, from: number): number {
   return (from * (2 * cities - from - 3)) / 2 - 1;
 }
@@ -61,7 +64,7 @@ function level(name: string, cities: Range) {
   };
 }
 
-/** Level of the papers' public code (OliverLeeXZ/NP-Engine, NP_tasks/TSP). */
+/** Level "reference", as in the papers' public code (OliverLeeXZ/NP-Engine, NP_tasks/TSP). */
 const REFERENCE = {
   name: "reference",
   description: "as the papers' public code makes its benchmark: 45 to 55 cities, distances from 10 to 100",
@@ -71,7 +74,7 @@ const REFERENCE = {
 
 export const generator = defineGenerator({
   parameters,
-  // Levels of FORGE A.5.7.
+  // Levels of the FORGE paper, section A.5.7.
   levels: [
     level("easy", [10, 20]),
     level("medium", [20, 30]),

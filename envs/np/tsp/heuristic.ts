@@ -30,8 +30,8 @@ function nearestNeighbour(instance: TspInstance, start: number): number[] {
 }
 
 /**
- * Applies 2-opt moves until none helps. Each move shortens the tour by at least one, so their number is at most the
- * tour's length.
+ * Applies 2-opt moves while one shortens the tour. Each move shortens it by at least one, so that there are at most as
+ * many moves as the tour is long.
  */
 function twoOpt(instance: TspInstance, tour: number[]): Tour {
   for (;;) {
@@ -43,8 +43,8 @@ function twoOpt(instance: TspInstance, tour: number[]): Tour {
 }
 
 /**
- * Returns the two positions after which to cut the tour; the part between is reversed. Returns undefined if no such
- * move shortens the tour.
+ * Returns the two positions after which to cut the tour and reverse the part between. Returns undefined if no such move
+ * shortens the tour.
  */
 function bestMove(instance: TspInstance, tour: readonly number[]): readonly [number, number] | undefined {
   const { length } = tour;
@@ -52,7 +52,7 @@ function bestMove(instance: TspInstance, tour: readonly number[]): readonly [num
   const between = (one: number, other: number): number => distanceBetween(instance, at(one), at(other));
   let [best, move]: [number, readonly [number, number] | undefined] = [0, undefined];
   for (let i = 0; i < length - 2; i++) {
-    // The last edge and the first one share a city.
+    // Skip the pair of the first and the last edge, because they share a city.
     const end = i === 0 ? length - 1 : length;
     for (let j = i + 2; j < end; j++) {
       const change = between(i, j) + between(i + 1, j + 1) - between(i, i + 1) - between(j, j + 1);

@@ -10,7 +10,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
-/** The worked example of FORGE A.5.7. Its tour is optimal. */
+/** Worked example of FORGE A.5.7. Its tour is optimal. */
 const EXAMPLE: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
 const EXAMPLE_TOUR = [0, 1, 3, 2] as const;
 const EXAMPLE_LENGTH = 80;
@@ -30,7 +30,10 @@ function textOf(instance: TspInstance): TaskText {
   };
 }
 
-/** Returns the upper triangle, one row a line, each distance with its city: "0: 1=10 2=15 3=20". */
+/**
+ * Returns the upper triangle of the distance matrix, one row a line, each distance with its city, such as "0: 1=10 2=15
+ * 3=20".
+ */
 function matrix({ cities, distances }: TspInstance): string {
   const lines: string[] = [];
   for (let from = 0; from < cities - 1; from++) {

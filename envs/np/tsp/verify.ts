@@ -1,14 +1,14 @@
-/** Verifies a tour. Returns facts only. */
+/** Verifies a tour. Returns facts such as its length; rewards are computed elsewhere. */
 import { type Facts, infeasible } from "../../facts.ts";
 import type { CycleList } from "../../lib/parse-lists.ts";
 import { tourLength, type TspInstance } from "./generate.ts";
 
-/** Cities in the order of the visit, without the return to the first. */
+/** Answer: cities in the order of the visit, without the return to the first. */
 export type Tour = CycleList;
 
 /**
- * Verifies a tour. Feasible if every city is visited exactly once. Otherwise the facts name the first wrong city along
- * the tour, or a missing one.
+ * Verifies a tour. It is feasible if every city is visited exactly once. Otherwise the facts name the first wrong city
+ * along the tour, or a missing one.
  */
 export function verify(instance: TspInstance, tour: Tour): Facts {
   const { cities } = instance;

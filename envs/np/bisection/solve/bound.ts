@@ -17,27 +17,30 @@ import type { Node, Problem } from "./problem.ts";
 
 export interface Relaxation {
   readonly rank: number;
-  /** Weight of the balance term. A multiple of 2^-20, so that C is exact. */
+  /**
+   * Weight of the term that penalises unbalanced sides. A multiple of 2^-20, so that the matrix C of the quadratic form
+   * is exact.
+   */
   readonly penalty: number;
-  /** Unit vectors, one for each vertex of the problem. Those of decided vertices are unused. */
+  /** Unit vectors, one for each vertex of the problem. The vectors of decided vertices are unused. */
   vectors: Float64Array;
-  /** Multipliers: for vertex v at v, for e at n. */
+  /** Multipliers d of the dual problem: entry v for vertex v, and entry n for the axis e. */
   readonly multipliers: Float64Array;
-  /** Sum of all vectors. */
+  /** Sum of all vectors, with the decided vertices as `balance` along the first axis. */
   readonly sum: Float64Array;
   readonly scratch: Float64Array;
 }
 
 /**
- * Penalty in units of the mean weight over all pairs. A larger value gives a stronger bound but converges more slowly.
- * This value was the best in measurements.
+ * Penalty for unbalanced sides, in units of the mean weight over all pairs. A larger value gives a stronger bound but
+ * converges more slowly. This value was the best in measurements.
  */
 const PENALTY = 8;
 const PENALTY_GRID = 2 ** 20;
 
 export function relaxationOf({ n, total }: Problem, rng: Rng): Relaxation {
-  // With rank √(2n) there is no false minimum (Barvinok 1995, Pataki 1998). None was found with this lower rank
-  // either.
+  // With vectors of √(2n) dimensions there is no false minimum (Barvinok 1995, Pataki 1998). None was found with this
+  // lower rank either.
   const rank = Math.max(4, Math.ceil(Math.sqrt(n)));
   const vectors = Float64Array.from({ length: n * rank }, () => rng.float() - 0.5);
   for (let v = 0; v < n; v++) normalize(vectors.subarray(v * rank, (v + 1) * rank));
@@ -51,7 +54,7 @@ function normalize(vector: Float64Array): void {
   for (let k = 0; k < vector.length; k++) vector[k] = vector[k]! / length;
 }
 
-/** Recomputes the sum of the vectors: for a new node, and to remove the rounding errors of many sweeps. */
+/** Recomputes the sum of the vectors. Needed for a new node, and to remove the rounding errors of many sweeps. */
 export function sumVectors({ rank, vectors, sum }: Relaxation, { free, balance }: Node): void {
   sum.fill(0);
   sum[0] = balance;
@@ -59,8 +62,8 @@ export function sumVectors({ rank, vectors, sum }: Relaxation, { free, balance }
 }
 
 /**
- * Improves every free vertex's vector once. Returns the sum of the multipliers, which approximates the value of the
- * form.
+ * Improves the vector of every free vertex once. Returns the sum of the multipliers, which approximates the value of
+ * the quadratic form.
  */
 export function sweep(relaxation: Relaxation, node: Node): number {
   const { rank, penalty, vectors, multipliers, sum } = relaxation;
@@ -79,7 +82,7 @@ export function sweep(relaxation: Relaxation, node: Node): number {
   return value + decided;
 }
 
-/** Writes the vector that the form's other terms multiply a vertex's vector by, and returns its length. */
+/** Writes to `scratch` the vector that multiplies vertex v's own vector in the quadratic form. Returns its length. */
 function forceOn({ rank, penalty, vectors, sum, scratch }: Relaxation, node: Node, v: number): number {
   const { problem, spins, pull } = node;
   const own = v * rank;
@@ -107,18 +110,21 @@ function turn({ rank, vectors, sum, scratch }: Relaxation, v: number, scale: num
   }
 }
 
-// Certified bounds: they hold although they are computed in floating point.
+// The functions below compute certified bounds, which hold although they are computed in floating point.
 
-/** Multipliers, penalty and weights are multiples of 1/GRID below 2^33, so that sums and matrix entries are exact. */
+/**
+ * Reciprocal of the unit of multipliers, penalty and weights. They are multiples of 1/GRID below 2^33, so that sums and
+ * matrix entries are exact.
+ */
 const GRID = 2 ** 20;
 
-/** Allocates the matrix for nodes of up to n − 1 free vertices. */
+/** Allocates the matrix that provesAbove overwrites, for nodes of up to n − 1 free vertices. */
 export function matrixFor(n: number): Float64Array {
   return new Float64Array((n + 1) * (n + 1));
 }
 
 /**
- * Returns whether the relaxation's multipliers prove that the form above exceeds `target` for all spins. Shifts all
+ * Returns whether the relaxation's multipliers prove that the quadratic form exceeds `target` for all spins. Shifts all
  * multipliers by the same amount first, so that their sum is just above `target`. The scratch matrix comes from
  * matrixFor.
  */
@@ -136,7 +142,10 @@ export function provesAbove(relaxation: Relaxation, node: Node, target: number, 
   return exact > target && isPositive(matrix, size);
 }
 
-/** Writes the lower triangle of C − Diag(d), e first. Returns the sum of d over the free vertices. */
+/**
+ * Writes the lower triangle of the matrix C − Diag(d), with the axis e as row 0. Returns the sum of the multipliers d
+ * over the free vertices.
+ */
 function fillMatrix(
   { penalty }: Relaxation,
   { problem, free, pull, balance }: Node,
@@ -163,8 +172,7 @@ function fillMatrix(
  * Returns whether a symmetric matrix is certainly positive semidefinite. Reads and overwrites its lower triangle. If
  * Cholesky's method finishes, the matrix is positive semidefinite up to an error of γ/(1 − γ) times its trace. Here γ =
  * (size + 1)u/(1 − (size + 1)u) and u = 2^-53 (Higham 2002, theorem 10.3; Rump, "Verification of positive
- * definiteness", 2006). A little more than that is subtracted from the diagonal first: 2^-44 is twice as much at size
- * 250.
+ * definiteness", 2006). The diagonal is first reduced by 2^-44 times the trace, twice that error at size 250.
  */
 function isPositive(matrix: Float64Array, size: number): boolean {
   let trace = 0;
@@ -190,13 +198,13 @@ function dot(matrix: Float64Array, a: number, b: number, length: number): number
   return sum;
 }
 
-// Certified bound without search.
+// Number of sweeps over the vectors that rootBound makes before it certifies a bound.
 
 const SWEEPS = 300;
 
 /**
- * Returns the largest integer, from `least` (known to hold) to `most`, that the relaxation proves as a bound on the
- * node's cuts.
+ * Returns the largest integer from `least` to `most` that the relaxation proves as a lower bound on the node's cuts.
+ * `least` must be known to be a lower bound.
  */
 export function rootBound(relaxation: Relaxation, root: Node, least: number, most: number): number {
   const { problem } = root;

@@ -7,21 +7,25 @@ import { type Relaxation, rootBound } from "./bound.ts";
 import { agreementOf, completed, cutOf, type Node, nodeOf, type Problem } from "./problem.ts";
 import { leastDecided } from "./search.ts";
 
-/** Maximum number of branchings. Each computes two bounds; all together take a quarter of a second of CPU time. */
+/**
+ * Maximum number of branchings. Each computes two bounds; all branchings together take a quarter of a second of CPU
+ * time.
+ */
 const BRANCHINGS = 6;
 
 interface Leaf {
   readonly node: Node;
-  /** No cut that the leaf's spins allow is lighter. */
+  /** Lower bound on every cut that the leaf's spins allow. */
   readonly bound: number;
   /**
-   * Vectors from which the leaf's children start, and the vertex to branch on. The vertex is undefined if none is left.
+   * Vectors from which the leaf's children start, and the vertex to branch on. The vertex is undefined if every vertex
+   * is decided.
    */
   readonly vectors: Float64Array;
   readonly vertex: number | undefined;
 }
 
-/** Returns a lower bound on every cut. At most `most`, which is the weight of a known cut. */
+/** Returns a lower bound on every cut, of at most `most`. `most` is the weight of a known cut. */
 export function frontierBound(problem: Problem, relaxation: Relaxation, root: Int8Array, most: number): number {
   const leafOf = (spins: Int8Array, vectors: Float64Array, least: number): Leaf => {
     const node = nodeOf(problem, spins);

@@ -1,4 +1,4 @@
-/** Solves bisection exactly. */
+/** Solves bisection exactly, or with a bound if the search reaches its limits. */
 import type { Solution } from "../../../environment.ts";
 import { rngFor } from "../../../lib/rng.ts";
 import { type BisectionInstance, cutWeight } from "../generate.ts";
@@ -11,9 +11,9 @@ import { searchTabu } from "./tabu.ts";
 
 /**
  * Finds a lightest cut into two sides whose sizes differ by at most one. Combines tabu search for the cut, a
- * semidefinite bound, and branch and bound on the vertices that the bound leaves undecided. Pure, and the same on every
- * machine: it uses only floating-point operations that IEEE 754 rounds correctly. With 0 nodes, the bound is that of
- * the root.
+ * semidefinite bound, and branch and bound on the vertices that the bound leaves undecided. Results are the same on
+ * every machine: only floating-point operations that IEEE 754 rounds correctly are used. With nodesMax = 0, the bound
+ * is that of the root.
  */
 export function solve(instance: BisectionInstance, nodesMax?: number): Solution<Sides> {
   const problem = problemOf(instance);
@@ -33,8 +33,8 @@ export function solve(instance: BisectionInstance, nodesMax?: number): Solution<
 }
 
 /**
- * Returns spins with one vertex decided, the one with the heaviest edges. The sides are interchangeable, so one vertex
- * may be decided freely.
+ * Returns spins in which only the vertex with the heaviest edges is decided. The sides are interchangeable, so that its
+ * side may be chosen freely.
  */
 export function rootSpins({ n, degree }: Problem): Int8Array {
   const spins = new Int8Array(n);
@@ -42,12 +42,15 @@ export function rootSpins({ n, degree }: Problem): Int8Array {
   return spins;
 }
 
-/** Returns the default for nodesMax, which 52 vertices never reach. The work in the nodes has a limit of its own. */
+/**
+ * Returns the default maximum number of search nodes, which 52 vertices never reach. The work within the nodes has a
+ * limit of its own.
+ */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(4e7 / (n * n)));
 }
 
-/** Returns the objective of the first half of the vertices against the second. */
+/** Returns the cut's weight if the first half of the vertices is one side and the second half the other. */
 export function trivial(instance: BisectionInstance): number {
   const half = Math.ceil(instance.vertices / 2);
   return cutWeight(

@@ -2,8 +2,9 @@
 import type { BisectionInstance } from "../generate.ts";
 
 /**
- * A side is a spin, 1 or −1. The agreement of spins is the sum of weight · spin · spin over the edges: the total weight
- * minus twice the cut. The solver maximises the agreement over spins whose sum is 0.
+ * Bisection in terms of spins. A side is a spin, 1 or −1. The agreement of spins is the sum of weight · spin · spin
+ * over the edges, which is the total weight minus twice the cut. The solver maximises the agreement over spins whose
+ * sum is 0.
  */
 export interface Problem {
   /**
@@ -15,7 +16,7 @@ export interface Problem {
   readonly weight: Int32Array;
   /** Neighbours of each vertex. */
   readonly neighbours: readonly Int32Array[];
-  /** Total weight of each vertex's edges. */
+  /** Total weight of the edges at each vertex. */
   readonly degree: Int32Array;
   /** Total weight of all edges. */
   readonly total: number;
@@ -38,26 +39,29 @@ export function problemOf({ vertices, edges }: BisectionInstance): Problem {
   return { n, weight, neighbours: lists.map((list) => Int32Array.from(list)), degree, total };
 }
 
-/** Returns the agreement of spins. A spin of 0 contributes nothing. */
+/** Returns the agreement of spins: the sum of weight · spin · spin over the edges. A spin of 0 contributes nothing. */
 export function agreementOf(problem: Problem, spins: Int8Array): number {
   let twice = 0;
   for (let v = 0; v < problem.n; v++) if (spins[v] !== 0) twice += spins[v]! * pullOn(problem, spins, v);
   return twice / 2;
 }
 
-/** Returns how strongly the vertex's neighbours pull its spin towards 1. */
+/**
+ * Returns how strongly the neighbours of vertex v pull its spin towards 1: the sum of their spins, weighted by the
+ * edges.
+ */
 export function pullOn({ n, weight, neighbours }: Problem, spins: Int8Array, v: number): number {
   let pull = 0;
   for (const u of neighbours[v]!) pull += weight[v * n + u]! * spins[u]!;
   return pull;
 }
 
-/** Returns the cut that spins of this agreement make. */
+/** Returns the weight of the cut that spins of this agreement make. */
 export function cutOf({ total }: Problem, agreement: number): number {
   return (total - agreement) / 2;
 }
 
-/** Node of the search. Some spins are decided, and the rest is a smaller problem of the same kind. */
+/** Node of the search. Some spins are decided, and the others are a smaller problem of the same kind. */
 export interface Node {
   readonly problem: Problem;
   /** Spin of each vertex, 0 while undecided. */
@@ -66,9 +70,9 @@ export interface Node {
   readonly free: Int32Array;
   /** For each vertex, how strongly the decided vertices pull its spin towards 1. */
   readonly pull: Int32Array;
-  /** Sum of the decided spins. */
+  /** Sum of the decided spins, 0 if as many are 1 as −1. */
   readonly balance: number;
-  /** Agreement among the decided vertices. */
+  /** Agreement among the decided vertices alone. */
   readonly agreement: number;
 }
 

@@ -7,14 +7,17 @@ export interface Search {
   readonly problem: Problem;
   readonly relaxation: Relaxation;
   readonly matrix: Float64Array;
-  /** Maximum number of nodes. The search leaves further nodes open. */
+  /** Maximum number of nodes. The search then leaves the remaining nodes unexplored, and sets `open`. */
   readonly nodesMax: number;
-  /** Number of multiplications in the nodes so far. From `workMax` on, the search leaves further nodes open. */
+  /**
+   * Number of multiplications in the nodes so far. Once it reaches `workMax`, the search leaves the remaining nodes
+   * unexplored.
+   */
   work: number;
   readonly workMax: number;
   best: Found;
   nodes: number;
-  /** True if nodes were left open. */
+  /** True if nodes were left unexplored, so that the best cut found is not proven. */
   open: boolean;
 }
 
@@ -23,18 +26,18 @@ export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, 
   return { problem, relaxation, matrix: matrixFor(problem.n), ...limits, best, nodes: 0, open: false };
 }
 
-/** About one second of CPU time. The levels need at most a tenth of it. */
+/** Maximum number of multiplications, about one second of CPU time. The levels need at most a tenth of it. */
 const WORK_MAX = 3e8;
 
 const SWEEPS_MAX = 400;
-/** Number of sweeps from random vectors after which the root's vectors tell where to branch. */
+/** Number of sweeps from random vectors that the root needs before its vectors tell on which vertex to branch. */
 const SWEEPS_FIRST = 60;
-/** Number of sweeps between attempts at a certificate, and between recomputations of the vectors' sum. */
+/** Number of sweeps between attempts to certify the bound, and between recomputations of the vectors' sum. */
 const SWEEPS_BETWEEN = 5;
-/** Sweeps have converged if they gain less than this share of the remaining margin. */
+/** Sweeps count as converged if they gain less than this share of the remaining margin. */
 const SETTLED = 1e-5;
 
-/** Explores everything that these spins leave undecided. Starts from the relaxation's current vectors. */
+/** Explores every completion of the given spins. Starts from the relaxation's current vectors. */
 export function explore(search: Search, spins: Int8Array): void {
   if (search.nodes >= search.nodesMax || search.work >= search.workMax) {
     search.open = true;
@@ -52,7 +55,10 @@ function record(search: Search, spins: Int8Array): void {
   if (agreement > search.best.agreement) search.best = { spins, agreement };
 }
 
-/** Returns whether a node certainly contains nothing better. Gives up as soon as the relaxation has a better value. */
+/**
+ * Returns whether a node certainly contains no better cut. Gives up as soon as the relaxation itself has a better
+ * value.
+ */
 function isClosed(search: Search, node: Node): boolean {
   const { relaxation, matrix, best, nodes, problem } = search;
   const { free } = node;
@@ -75,7 +81,7 @@ function isClosed(search: Search, node: Node): boolean {
   return false;
 }
 
-/** Tries the side that a vertex tends to, then the other side. */
+/** Tries the side that a vertex's vector tends to, then the other side. */
 function branch(search: Search, node: Node): void {
   const { relaxation } = search;
   const v = leastDecided(relaxation, node);
@@ -86,7 +92,7 @@ function branch(search: Search, node: Node): void {
   explore(search, node.spins.with(v, -side));
 }
 
-/** Returns the free vertex whose vector is farthest from both sides, weighted by its edges. */
+/** Returns the free vertex whose vector is farthest from both sides, weighted by the total weight of its edges. */
 export function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
   let [chosen, most] = [-1, -Infinity];
   for (const v of free) {

@@ -17,9 +17,9 @@ interface Tabu {
   readonly problem: Problem;
   readonly rng: Rng;
   readonly spins: Int8Array;
-  /** For each vertex, its contribution to the agreement. Each edge counts at both ends. */
+  /** Contribution of each vertex to the agreement. Each edge counts at both ends. */
   readonly share: Int32Array;
-  /** Step until which each vertex may not move, unless its swap beats the best agreement. */
+  /** Step until which each vertex may not move, unless its swap leads to a new best agreement. */
   readonly heldUntil: Int32Array;
   agreement: number;
   best: number;
@@ -31,7 +31,7 @@ interface Swap {
   readonly gain: number;
 }
 
-/** Returns balanced spins of the greatest agreement found from a few random starts. */
+/** Returns the balanced spins of the greatest agreement found, from a few random starts. */
 export function searchTabu(problem: Problem, rng: Rng): Found {
   let best: Found | undefined;
   for (let start = 0; start < STARTS; start++) {
@@ -82,7 +82,7 @@ function bestSwap({ problem, rng, spins, share, heldUntil, agreement, best }: Ta
     if (spins[a]! < 0) continue;
     for (let b = 0; b < n; b++) {
       if (spins[b]! > 0) continue;
-      // Both shares count the edge between the two vertices as gained, but it stays cut.
+      // Correct for the edge between the two vertices: both shares count it as gained, but it stays cut.
       const change = -2 * (share[a]! + share[b]!) - 4 * weight[a * n + b]!;
       if (change <= gain) continue;
       const held = heldUntil[a]! > step || heldUntil[b]! > step;

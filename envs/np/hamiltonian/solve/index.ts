@@ -1,4 +1,4 @@
-/** Finds longest cycles exactly. */
+/** Finds longest cycles exactly, or with a bound if the nodes run out. */
 import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, onesOf } from "../../../lib/bit-matrix.ts";
 import type { Graph } from "../../../lib/graph.ts";
@@ -13,9 +13,9 @@ const STARTS = 4;
 const STEPS_PER_VERTEX = 30;
 
 /**
- * Finds a longest cycle. Compares cycles from rotations of paths with the bound of separators, and runs branch and
- * bound if the two differ. The answer is empty if the graph has no cycle. With 0 nodes, the bound is that of the
- * separators. Pure, and the same on every machine.
+ * Finds a longest cycle. Local search by rotations of a path finds cycles, and separators give a bound; branch and
+ * bound runs if the two differ. The answer is empty if the graph has no cycle. With nodesMax = 0, the bound is that of
+ * the separators. Results are the same on every machine.
  */
 export function solve({ adjacency }: Graph, nodesMax = nodesMaxDefault(adjacency.rows)): Solution<Cycle> {
   const rng = rngFor("np/hamiltonian", "solve");
@@ -39,13 +39,16 @@ export function solve({ adjacency }: Graph, nodesMax = nodesMaxDefault(adjacency
   return { answer: cycle, value: cycle.length, bound, proven: bound === cycle.length, nodes: search.nodes };
 }
 
-/** Searches a block for a long cycle, and returns the block's bound. */
+/**
+ * Searches a block (a part that no single vertex separates) for a long cycle. Returns an upper bound on the length of
+ * the block's cycles.
+ */
 function tryBlock(adjacency: BitMatrix, block: Block, { incumbent }: Search, rng: Rng): number {
   const present = setOf(block, adjacency.words);
   const separation = searchSeparators(adjacency, present, incumbent.cycle.length, 1);
   const { bound } = separation;
   for (let start = 0; start < STARTS && incumbent.cycle.length < bound; start++) {
-    // Even starts use only the edges that a cycle as long as the bound must use, which may contain no cycle. Odd starts
+    // Even starts use only the edges that a cycle as long as the bound may use, which may contain no cycle. Odd starts
     // use the whole block.
     const neighbours = start % 2 === 0 ? tight(adjacency, present, separation, rng) : within(adjacency, present);
     const starts = block.filter((v) => neighbours[v]!.length > 1);
@@ -63,9 +66,9 @@ function within(adjacency: BitMatrix, present: VertexSet): Neighbours {
 }
 
 /**
- * Returns the edges that a cycle as long as the bound can use, given that some parts are left out. Such a cycle visits
- * the largest parts (any of equal ones). Since there are as many paths as separators, every separator lies between two
- * parts.
+ * Returns the edges that a cycle as long as the bound can use. Such a cycle visits the largest parts and leaves out the
+ * others; of parts of equal size, random ones are kept. It has as many paths as separators, so every separator lies
+ * between two parts and no edge joins two separators.
  */
 function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }: Separation, rng: Rng): Neighbours {
   if (surplus < 0) return within(adjacency, present);
@@ -80,14 +83,14 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
 }
 
 /**
- * Returns the default for nodesMax: about one second of CPU time, because a node costs about n³. No level needs a
- * hundredth of it.
+ * Returns the default maximum number of search nodes, about one second of CPU time, because a node costs about n³. No
+ * level needs a hundredth of it.
  */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(2.5e8 / n ** 3));
 }
 
-/** Returns the objective of no cycle. */
+/** Returns the objective of an answer without a cycle. */
 export function trivial(): number {
   return 0;
 }

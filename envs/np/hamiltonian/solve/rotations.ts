@@ -8,15 +8,15 @@ interface Walk {
   readonly neighbours: Neighbours;
   readonly rng: Rng;
   readonly path: number[];
-  /** Position of each vertex in the path, or −1. */
+  /** Position of each vertex in the path, or −1 if it is not on the path. */
   readonly place: Int32Array;
-  /** Longest cycle so far. */
+  /** Longest cycle found so far. */
   best: readonly number[];
 }
 
 /**
- * Returns the longest cycle found from a random path in `steps` steps, or the first one of at least `enough` vertices.
- * Returns an empty list if there is none.
+ * Returns the longest cycle that growing and turning a path from `start` finds in `steps` steps. Stops early at a cycle
+ * of at least `enough` vertices. Returns an empty list if there is none.
  */
 export function rotate(
   neighbours: Neighbours,
@@ -41,7 +41,8 @@ function append({ path, place }: Walk, v: number): void {
 }
 
 /**
- * Extends the path to the neighbour that has the fewest neighbours outside of the path, because it is the most urgent.
+ * Extends the path to the neighbour of its end that has the fewest neighbours off the path, because that one is soonest
+ * out of reach. Returns false if no neighbour is off the path.
  */
 function extend(walk: Walk): boolean {
   const { neighbours, place, path, rng } = walk;
@@ -60,7 +61,10 @@ function extend(walk: Walk): boolean {
   return true;
 }
 
-/** Stores the cycle that the path's end makes with the earliest of its neighbours, if it is the longest so far. */
+/**
+ * Joins the path's end to the earliest of its neighbours on the path. Stores the resulting cycle if it is the longest
+ * so far.
+ */
 function closeBest(walk: Walk): void {
   const { neighbours, place, path } = walk;
   const from = Math.min(...Array.from(neighbours[path.at(-1)!]!, (u) => place[u]!));
@@ -69,9 +73,9 @@ function closeBest(walk: Walk): void {
 }
 
 /**
- * Gives the path another end from which it may grow. If the path is closed, opens it at a vertex with a neighbour
- * outside. Otherwise reverses the part after a neighbour of the end, or the whole path. Returns false if the path
- * cannot change.
+ * Gives the path another end from which it may grow. If its two ends are joined, opens this cycle at a vertex with a
+ * neighbour off the path. Otherwise reverses the part after a neighbour of the end, or the whole path. Returns false if
+ * the path cannot change.
  */
 function turn(walk: Walk): boolean {
   const { neighbours, place, path, rng } = walk;

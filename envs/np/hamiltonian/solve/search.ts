@@ -19,17 +19,20 @@ import {
 
 export interface Search {
   readonly incumbent: Incumbent;
-  /** Maximum number of nodes. The search leaves further nodes open. */
+  /** Maximum number of nodes. The search then leaves the remaining nodes unexplored, and sets `open`. */
   readonly nodesMax: number;
   nodes: number;
-  /** True if nodes were left open. */
+  /** True if nodes were left unexplored, so that the longest cycle found is not proven. */
   open: boolean;
 }
 
-/** Number of local searches for separators in a node. */
+/** Number of local searches for separators in each node. */
 const CLIMBS = 6;
 
-/** Explores everything that a state leaves undecided, after the consequences of the changes to these vertices. */
+/**
+ * Explores every way to decide the rest of a state. `changed` are the vertices whose changes still have consequences to
+ * draw.
+ */
 export function explore(search: Search, state: State, changed: number[]): void {
   if (search.nodes >= search.nodesMax) {
     search.open = true;
@@ -42,8 +45,8 @@ export function explore(search: Search, state: State, changed: number[]): void {
 }
 
 /**
- * Excludes the vertices that lie in no block together with all decided vertices. Returns false if there is no such
- * block.
+ * Excludes every vertex that shares no sufficiently large block with all vertices already decided to be on the cycle.
+ * Returns false if no such block is left.
  */
 function keepBlocks(state: State, incumbent: Incumbent): boolean {
   const { role } = state;
@@ -62,7 +65,10 @@ function keepBlocks(state: State, incumbent: Incumbent): boolean {
   }
 }
 
-/** Draws the conclusions of blocks and separators. Returns false if no cycle longer than the incumbent is left. */
+/**
+ * Draws the conclusions that blocks and separators allow. Returns false if no cycle longer than the incumbent (the
+ * longest found) is left.
+ */
 function narrow(state: State, incumbent: Incumbent): boolean {
   for (;;) {
     if (!keepBlocks(state, incumbent)) return false;
@@ -83,7 +89,7 @@ function narrow(state: State, incumbent: Incumbent): boolean {
 }
 
 /**
- * Draws the conclusions if only a cycle that meets the separators' bound is longer than the incumbent. Such a cycle
+ * Draws the conclusions if a cycle longer than the incumbent must meet the separators' bound exactly. Such a cycle
  * visits every separator and continues from each to a part. It visits as many parts as there are separators, namely the
  * largest. It visits each of them completely, on one path.
  */
@@ -106,7 +112,7 @@ function meetBound(
     else if (part.length > next) for (const v of part) if (role[v] === OPEN) include(state, v, changed);
   }
   for (const [a, b, third] of largest) {
-    // Two vertices visited on one path are neighbours on it.
+    // In a part of two vertices, one path visits both, so that the cycle uses the edge between them.
     if (b === undefined || third !== undefined || role[a!] !== IN || isUsed(state, a!, b)) continue;
     if (role[b] === IN) use(state, incumbent, a!, b, changed);
   }
@@ -131,7 +137,10 @@ function branch(search: Search, state: State): void {
   explore(search, other, changedOther);
 }
 
-/** Returns the vertex with the fewest edges left, preferably one on the cycle at a path's end. */
+/**
+ * Returns the vertex to branch on: the one with the fewest edges left. Prefers a vertex at the end of a path, or
+ * already on the cycle.
+ */
 function mostBound({ role, used, degree }: State): number {
   let [chosen, least] = [-1, Infinity];
   for (const [v, each] of role.entries()) {

@@ -1,17 +1,17 @@
 /**
- * Computes a certified bound from separators. Suppose that removing s ≥ 1 vertices leaves a graph in parts. Cut at the
- * removed vertices that it visits, a cycle is at most s paths, each within one part. It therefore has at most s
- * vertices plus those of the s largest parts.
+ * Computes a certified bound on the length of a cycle from separators. Suppose that removing s ≥ 1 vertices leaves a
+ * graph in parts. Cut at the removed vertices that it visits, a cycle is at most s paths, each within one part. It
+ * therefore has at most s vertices plus those of the s largest parts.
  */
 import { bitCount, countOnes, lowestBit } from "../../../lib/bit-matrix.ts";
 import type { BitMatrix } from "../../../lib/bit-matrix.ts";
 
-/** Set of vertices, 32 to a word. */
+/** Set of vertices as bits, 32 to a word. */
 export type VertexSet = Uint32Array;
 
 export interface Separation {
   readonly separators: VertexSet;
-  /** No cycle has more vertices. */
+  /** Upper bound on the number of vertices of a cycle. */
   readonly bound: number;
   /**
    * Number of parts minus number of separators, or −1 without separators. If it is not negative, a cycle that meets the
@@ -40,7 +40,7 @@ export function setOf(vertices: Iterable<number>, words: number): VertexSet {
   return set;
 }
 
-/** Returns the members, ascending. */
+/** Returns the vertices of a set, ascending. */
 export function membersOf(set: VertexSet): readonly number[] {
   const members: number[] = [];
   for (const [w, word] of set.entries()) {
@@ -49,7 +49,7 @@ export function membersOf(set: VertexSet): readonly number[] {
   return members;
 }
 
-/** Removes the part that contains `start` from the remaining vertices, and returns it. */
+/** Returns the connected part that contains `start`, and removes its vertices from `left`. */
 function takePart({ words, bits }: BitMatrix, start: number, left: VertexSet): VertexSet {
   const part = new Uint32Array(words);
   const fresh = new Uint32Array(words);
@@ -74,7 +74,7 @@ function takePart({ words, bits }: BitMatrix, start: number, left: VertexSet): V
   return part;
 }
 
-/** Returns the parts of the present vertices after the separators are removed. */
+/** Returns the connected parts of the vertices in `present` after the separators are removed. */
 export function partsOf(adjacency: BitMatrix, present: VertexSet, separators: VertexSet): readonly VertexSet[] {
   const left = present.map((word, w) => word & ~separators[w]!);
   const parts: VertexSet[] = [];
@@ -88,27 +88,33 @@ function separationBy(adjacency: BitMatrix, present: VertexSet, separators: Vert
   const sizes = partsOf(adjacency, present, separators).map(sizeOf);
   const count = sizeOf(separators);
   const surplus = count === 0 ? -1 : sizes.length - count;
-  // Without separators, a cycle lies within one part.
+  // Count the largest part also without separators, because a cycle then lies within one part.
   const kept = sizes.sort((a, b) => b - a).slice(0, Math.max(1, count));
   return { separators, surplus, bound: kept.reduce((sum, size) => sum + size, count) };
 }
 
 type Order = (one: Separation, other: Separation) => number;
 
-/** Prefers the smaller bound. With equal bounds, more surplus parts are closer to a better bound. */
+/**
+ * Orders separations: the smaller bound first. Of equal bounds, the one with more surplus parts is closer to a better
+ * bound.
+ */
 function byBound(one: Separation, other: Separation): number {
   return one.bound - other.bound || other.surplus - one.surplus;
 }
 
-/** Prefers fewer separators if all else is equal, because they leave less undecided in a cycle that meets the bound. */
+/**
+ * Orders separations by bound, then the one with fewer separators first. Fewer separators leave less undecided in a
+ * cycle that meets the bound.
+ */
 function bySeparators(one: Separation, other: Separation): number {
   return byBound(one, other) || sizeOf(one.separators) - sizeOf(other.separators);
 }
 
 /**
- * Returns the best separation that a search finds. Starts from the neighbours of the k vertices of least degree, for
- * each k. Then improves the best `climbs` starts by adding or removing single vertices. Stops at a bound of at most
- * `enough`.
+ * Returns the best separation that a local search finds. For each k, the neighbours of the k vertices of least degree
+ * are a start. The best `climbs` starts are then improved by adding or removing single vertices. Stops at a bound of at
+ * most `enough`.
  */
 export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enough: number, climbs: number): Separation {
   const starts = [separationBy(adjacency, present, new Uint32Array(adjacency.words))];
@@ -150,7 +156,7 @@ function* neighbourhoods(adjacency: BitMatrix, present: VertexSet): Generator<Ve
   }
 }
 
-/** Applies changes of a single vertex that improve the separation, until none does. */
+/** Adds or removes single separators while that improves the separation. Stops at a bound of at most `enough`. */
 function improved(
   adjacency: BitMatrix,
   present: VertexSet,

@@ -1,4 +1,4 @@
-/** Holds the decisions of a search node: which vertices and edges the cycle uses, and the consequences. */
+/** Holds the decisions of a search node: which vertices and edges the cycle uses. Draws their consequences. */
 import { type BitMatrix, hasBit, onesOf } from "../../../lib/bit-matrix.ts";
 
 export const OPEN = 0;
@@ -6,27 +6,28 @@ export const IN = 1;
 export const OUT = 2;
 
 export interface State {
-  /** Remaining edges. */
+  /** Edges that the cycle may still use. */
   readonly edges: BitMatrix;
   readonly degree: Int32Array;
-  /** OPEN, IN or OUT of the cycle, for each vertex. */
+  /** Decision on each vertex: OPEN (undecided), IN the cycle, or OUT of it. */
   readonly role: Uint8Array;
   /**
-   * Number of each vertex's edges that the cycle must use, and the vertices at their other ends, with two entries for
-   * each vertex.
+   * Number of edges at each vertex that the cycle must use, at most 2. `joined` has the vertices at their other ends,
+   * with two entries for each vertex.
    */
   readonly used: Uint8Array;
   readonly joined: Int32Array;
   /**
-   * For each end of a path of used edges (also of a single vertex): the other end, and the path's number of vertices.
+   * Other end, and number of vertices, of each path of used edges. They are valid at the path's two ends only. A vertex
+   * without used edges is a path of its own.
    */
   readonly end: Int32Array;
   readonly size: Int32Array;
-  /** Number of vertices that are not OUT. */
+  /** Number of vertices that the cycle may still visit (those that are not OUT). */
   left: number;
 }
 
-/** Best cycle so far. Only longer ones are searched for. */
+/** Longest cycle found so far. The search looks only for longer ones. */
 export interface Incumbent {
   cycle: readonly number[];
 }
@@ -63,8 +64,8 @@ export function isUsed({ joined }: State, a: number, b: number): boolean {
 }
 
 /**
- * Draws every consequence of the changes to these vertices. Returns false if no cycle longer than the incumbent is
- * left.
+ * Draws every consequence of the changes to the vertices in `changed`. Returns false if no cycle longer than the
+ * incumbent is left.
  */
 export function settle(state: State, incumbent: Incumbent, changed: number[]): boolean {
   const { role, degree, used } = state;
@@ -85,7 +86,7 @@ export function settle(state: State, incumbent: Incumbent, changed: number[]): b
   }
 }
 
-/** Puts every open vertex on the cycle, because none can be spared any more. Returns false if none was open. */
+/** Puts every open vertex on the cycle, because a longer cycle needs them all. Returns false if no vertex was open. */
 function includeAll({ role }: State, changed: number[]): boolean {
   for (const [v, each] of role.entries()) {
     if (each !== OPEN) continue;
@@ -106,7 +107,7 @@ export function exclude(state: State, v: number, changed: number[]): void {
   for (const u of onesOf(state.edges, v)) drop(state, v, u, changed);
 }
 
-/** Removes an edge. */
+/** Removes an edge, which the cycle then cannot use. */
 export function drop({ edges, degree }: State, a: number, b: number, changed: number[]): void {
   const { bits, words } = edges;
   for (const [v, u] of [
@@ -119,7 +120,7 @@ export function drop({ edges, degree }: State, a: number, b: number, changed: nu
   }
 }
 
-/** Decides that the cycle uses an edge, if the edge is still there. */
+/** Decides that the cycle uses an edge. Does nothing if the edge was removed. */
 export function use(state: State, incumbent: Incumbent, a: number, b: number, changed: number[]): void {
   const { edges, used, joined, end, size } = state;
   if (!hasBit(edges, a, b)) return;
@@ -137,7 +138,8 @@ export function use(state: State, incumbent: Incumbent, a: number, b: number, ch
     if (used[v] === 2) for (const w of onesOf(edges, v)) if (!isUsed(state, v, w)) drop(state, v, w, changed);
   }
   if (size[first] < 3 || !hasBit(edges, first, last)) return;
-  // The edge that closes this path makes this cycle and no other.
+  // Store the cycle that the edge between the path's ends closes, then remove the edge, because it can close no other
+  // cycle.
   if (size[first] > incumbent.cycle.length) incumbent.cycle = pathFrom(state, first);
   drop(state, first, last, changed);
 }
@@ -152,21 +154,27 @@ function pathFrom({ joined }: State, first: number): readonly number[] {
   }
 }
 
-/** Vertices of a block, which no single vertex can separate. Every cycle lies within one block. */
+/** Vertices of a block: a part of the graph that no single vertex separates. Every cycle lies within one block. */
 export type Block = readonly number[];
 
 interface Walk {
   readonly adjacency: BitMatrix;
-  /** Time at which each vertex was reached, from 1. 0 if not yet. */
+  /** Time at which the depth-first search reached each vertex, from 1, or 0 if not yet. */
   readonly reached: Int32Array;
-  /** Earliest time that an edge from each vertex or below it leads back to. */
+  /**
+   * Earliest time of a vertex that an edge from each vertex, or from a vertex below it in the search tree, leads back
+   * to.
+   */
   readonly low: Int32Array;
   readonly stack: number[];
   readonly blocks: Block[];
   time: number;
 }
 
-/** Returns the blocks of at least three vertices, by depth-first search (Hopcroft and Tarjan 1973). */
+/**
+ * Returns the blocks of at least three vertices, by depth-first search (Hopcroft and Tarjan 1973). A block is a part
+ * that no single vertex separates.
+ */
 export function blocksOf(adjacency: BitMatrix): readonly Block[] {
   const n = adjacency.rows;
   const walk: Walk = { adjacency, reached: new Int32Array(n), low: new Int32Array(n), stack: [], blocks: [], time: 0 };

@@ -1,7 +1,7 @@
 /**
  * Divides the day into time slots. Some optimal schedule has no meeting that could be held earlier. In that schedule
- * each meeting starts at the start of an interval, or when another meeting ends. All starts therefore lie on the grid
- * of all times and lengths, and the solver tries no others.
+ * each meeting starts at the start of an interval, or when another meeting ends. All starts are therefore multiples of
+ * the slot's length, and the solver tries no others.
  */
 import type { Interval } from "../generate.ts";
 import type { Model } from "./model.ts";
@@ -11,7 +11,7 @@ export interface Grid {
   readonly unit: number;
   /** Number of slots in the day. */
   readonly slots: number;
-  /** By meeting: its length in slots, and the slots at which it can start, ascending. */
+  /** Length of each meeting in slots, and the slots at which it can start, ascending. */
   readonly lengths: readonly number[];
   readonly starts: readonly (readonly number[])[];
 }

@@ -1,6 +1,6 @@
 /**
  * Finds good schedules by local search over orders of meetings. For a given order, each meeting is held as early as the
- * earlier ones allow.
+ * meetings before it allow.
  */
 import { type Rng, rngFor } from "../../../lib/rng.ts";
 import type { Placement } from "../generate.ts";
@@ -11,12 +11,15 @@ interface Scratch {
   readonly model: Model;
   readonly grid: Grid;
   readonly rng: Rng;
-  /** Rooms, those with the fewest seats first. */
+  /** Rooms, with the fewest seats first. */
   readonly rooms: readonly number[];
-  /** At person · slots + slot, and at room · slots + slot: 1 while in a meeting. */
+  /**
+   * Occupied slots of people and of rooms, 1 while in a meeting. The index is person · slots + slot, or room · slots +
+   * slot.
+   */
   readonly busy: Uint8Array;
   readonly taken: Uint8Array;
-  /** Number of checks of attendees and rooms so far, and the maximum. */
+  /** Number of checks of attendees and rooms so far. The search stops when it reaches `workMax`. */
   work: number;
   readonly workMax: number;
 }
@@ -27,8 +30,8 @@ interface Found {
 }
 
 /**
- * Returns the best schedule found with more attendance than `least`, in the order of starts. Returns undefined if there
- * is none.
+ * Returns the best schedule found, with its meetings in the order of starts. Returns undefined if no schedule has more
+ * attendance than `least`.
  */
 export function improve(model: Model, grid: Grid, least: number, workMax: number): Found | undefined {
   const scratch: Scratch = {
@@ -50,7 +53,7 @@ export function improve(model: Model, grid: Grid, least: number, workMax: number
   return { ...best, placements: best.placements.toSorted((a, b) => a.start - b.start || a.meeting - b.meeting) };
 }
 
-/** Number of moves without an improvement after which a new random order starts. */
+/** Number of moves without an improvement after which the search starts from a new random order. */
 const PATIENCE = 300;
 
 function climb(scratch: Scratch, note: (found: Found) => void): void {
@@ -67,7 +70,7 @@ function climb(scratch: Scratch, note: (found: Found) => void): void {
   }
 }
 
-/** Returns the order with one random meeting moved forward. */
+/** Returns the order with one random meeting moved to an earlier position. */
 function moved(order: readonly number[], rng: Rng): readonly number[] {
   const from = rng.int(0, order.length - 1);
   const to = rng.int(0, from);
@@ -90,8 +93,8 @@ function decode(scratch: Scratch, order: readonly number[]): Found {
 }
 
 /**
- * Places a meeting as early as possible, in the smallest room that is free then. Returns undefined if the meeting
- * cannot be held.
+ * Places a meeting as early as possible, in the smallest suitable room that is then free. Returns undefined if the
+ * meeting cannot be held.
  */
 function earliest(scratch: Scratch, meeting: number): Placement | undefined {
   const { model, grid, rooms, busy, taken } = scratch;

@@ -1,4 +1,4 @@
-/** Solves meeting scheduling exactly. */
+/** Solves meeting scheduling exactly, or with a bound if the nodes run out. */
 import type { Solution } from "../../../environment.ts";
 import type { MeetingsInstance } from "../generate.ts";
 import type { Schedule } from "../verify.ts";
@@ -8,23 +8,21 @@ import { modelOf } from "./model.ts";
 import { priced } from "./relax.ts";
 import { extend, newSearch, type Search } from "./search.ts";
 
-/**
- * Maximum number of nodes of the first search. The benchmark level needs at most 2,048, so the first search suffices.
- */
+/** Maximum number of nodes of the first search. It suffices for the benchmark level, which needs at most 2,048. */
 const NODES_FIRST = 10_000;
 const NODES_MAX = 200_000;
 /**
- * Maximum number of nodes for few meetings, as at level reference. People without breaks need up to a million, in a few
- * seconds.
+ * Maximum number of nodes for at most FEW meetings, as at level "reference". People without breaks need up to a
+ * million, in a few seconds.
  */
 const NODES_MAX_OF_FEW = 3_000_000;
 const FEW = 10;
-/** Maximum number of checks in the search for better schedules, about a quarter of a second of CPU time. */
+/** Maximum number of checks in the local search for better schedules, about a quarter of a second of CPU time. */
 const WORK_MAX = 20_000_000;
 
 /**
  * Finds the schedule of the greatest attendance. If the nodes of a first search run out, local search improves the
- * schedule and prices improve the bound. A second search then uses both.
+ * schedule and a Lagrangian relaxation improves the bound. A second search then uses both.
  */
 export function solve(
   instance: MeetingsInstance,
@@ -42,8 +40,8 @@ export function solve(
 }
 
 /**
- * Searches without choosing rooms first: it only ensures that enough rooms exist at each time. That nearly always
- * suffices to find rooms for the best schedule. Otherwise a second search chooses the rooms together with the times.
+ * Searches without choosing rooms: it only ensures that enough rooms exist at each time. Rooms for the best schedule
+ * can nearly always be found then. Otherwise a second search chooses the rooms together with the times.
  */
 function searched(search: Search): Search {
   extend(search, 0);
@@ -59,7 +57,7 @@ function solutionOf(search: Search): Solution<Schedule> {
   return { answer: bestPlacements, value: best, bound, proven: bound === best, nodes };
 }
 
-/** Returns the objective of no meeting at all. */
+/** Returns the objective of holding no meeting. */
 export function trivial(): number {
   return 0;
 }

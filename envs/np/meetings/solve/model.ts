@@ -1,4 +1,4 @@
-/** Represents a task, and a partial schedule, in the form that the search needs. */
+/** Represents a meetings task, and a partial schedule, in the form that the search needs. */
 import { commonIntervals, type Interval, type MeetingsInstance, type Placement } from "../generate.ts";
 
 export interface Job {
@@ -6,21 +6,21 @@ export interface Job {
   /** Number of attendees. */
   readonly size: number;
   readonly minutes: number;
-  /** Intervals in which all attendees are available for long enough, by rising start. */
+  /** Intervals in which all attendees are available, and which are long enough for the meeting, by rising start. */
   readonly intervals: readonly Interval[];
 }
 
 export interface Model {
   readonly jobs: readonly Job[];
   readonly rooms: readonly number[];
-  /** By size: number of rooms with at least so many seats. */
+  /** Number of rooms with at least as many seats as the index. */
   readonly roomsAtLeast: readonly number[];
   readonly availability: readonly (readonly Interval[])[];
-  /** By attendee: the attendee's meetings, the shortest first. */
+  /** Meetings of each attendee, the shortest first. */
   readonly meetingsOf: readonly (readonly number[])[];
-  /** Meetings, those with the most attendees per minute first. */
+  /** Meetings, with the most attendees per minute first. */
   readonly byAttendance: readonly number[];
-  /** Sizes at which the number of large enough rooms decreases, and size 1. */
+  /** Meeting sizes for which fewer rooms are large enough than for one person less, and size 1. */
   readonly seatsFrom: readonly number[];
   /** Earliest possible start and latest possible end of a meeting. */
   readonly dayStart: number;
@@ -50,7 +50,7 @@ export function modelOf({ meetings, availability, rooms }: MeetingsInstance): Mo
   return { jobs, rooms, roomsAtLeast, availability, meetingsOf, byAttendance, seatsFrom, dayStart, dayEnd };
 }
 
-// The functions below return where a meeting may come next, if no meeting starts before the last one placed.
+// The functions below return where and when a meeting may come next. No meeting starts before the last one placed.
 
 /** Meetings placed so far, in the order of starts. */
 export interface Schedule {
@@ -58,7 +58,7 @@ export interface Schedule {
   readonly placements: Placement[];
   readonly ends: number[];
   readonly isPlaced: boolean[];
-  /** By attendee: end of their last meeting. */
+  /** End of each attendee's last meeting, in minutes since midnight. */
   readonly busyUntil: number[];
 }
 
@@ -74,7 +74,7 @@ export function lastStart({ placements }: Schedule): number {
 
 /**
  * Returns the earliest start at which the attendees are free and enough rooms are free, without choosing a room.
- * Returns an empty list if there is none.
+ * Returns an empty list if there is no such start.
  */
 export function countedOption(schedule: Schedule, meeting: number): readonly Placement[] {
   const { model, ends } = schedule;
@@ -88,7 +88,7 @@ export function countedOption(schedule: Schedule, meeting: number): readonly Pla
   return start === undefined ? [] : [{ meeting, room: -1, start }];
 }
 
-/** Returns, for each number of seats, the earliest start in a room of that size. */
+/** Returns the earliest start in a room of each number of seats that suffices. */
 export function roomOptions(schedule: Schedule, meeting: number): readonly Placement[] {
   const { model, placements, ends } = schedule;
   const { size, intervals, minutes } = model.jobs[meeting] as Job;
@@ -104,7 +104,7 @@ export function roomOptions(schedule: Schedule, meeting: number): readonly Place
   return [...bySeats.values()];
 }
 
-/** Returns the time from which all attendees are free, at least the last start. */
+/** Returns the time from which all attendees are free. It is not before the last start. */
 function freeFrom(schedule: Schedule, meeting: number): number {
   let from = lastStart(schedule);
   for (const attendee of (schedule.model.jobs[meeting] as Job).attendees) {
@@ -113,15 +113,18 @@ function freeFrom(schedule: Schedule, meeting: number): number {
   return from;
 }
 
-/** Returns the first time, at or after `from`, at which an interval still has enough minutes left. */
+/**
+ * Returns the first time, at or after `from`, at which an interval still has enough minutes left. Returns undefined if
+ * there is none.
+ */
 function startWithin(intervals: readonly Interval[], minutes: number, from: number): number | undefined {
   for (const { start, end } of intervals) if (Math.max(start, from) + minutes <= end) return Math.max(start, from);
   return undefined;
 }
 
 /**
- * Returns whether, for each size up to this one, more rooms are large enough than meetings of at least that size are
- * running.
+ * Returns whether a room for `size` people is free by count. For each size up to it, more rooms of at least that size
+ * must exist than meetings of at least that size are running.
  */
 function hasRoom({ model, placements, ends }: Schedule, size: number, time: number): boolean {
   for (let seats = size; seats > 0; seats--) {

@@ -1,10 +1,10 @@
 /**
- * Computes a bound without search, from prices of rights. A right belongs to a set of meetings, and a time slot has a
- * limited supply of it. Among meetings that pairwise exclude each other, a slot holds at most one. Among meetings that
- * need so many seats, it holds at most the number of such rooms. For any prices of these rights, no schedule is worth
- * more than the following sum. The sum has the price of all rights, and for each meeting its value beyond its price at
- * the cheapest start. This is the Lagrangian relaxation of the time-indexed formulation (Sousa and Wolsey 1992).
- * Subgradient steps search for prices that make the sum small.
+ * Computes an upper bound on attendance without search, by prices. A right is a permission that each meeting of a set
+ * needs in every time slot it occupies, and each slot has a limited supply of it. Of meetings that pairwise exclude
+ * each other, a slot supplies one; of meetings that need so many seats, as many as there are such rooms. For any prices
+ * of these rights, no schedule is worth more than the following sum. The sum has the price of all rights, and for each
+ * meeting its value beyond its price at the cheapest start. This is the Lagrangian relaxation of the time-indexed
+ * formulation (Sousa and Wolsey 1992). Subgradient steps search for prices that make the sum small.
  */
 import type { Placement } from "../generate.ts";
 import type { Grid } from "./grid.ts";
@@ -18,15 +18,18 @@ const SHRINK = 0.997;
 interface Prices {
   readonly model: Model;
   readonly grid: Grid;
-  /** By meeting: the rights that it uses. */
+  /** Rights that each meeting uses. */
   readonly uses: readonly (readonly number[])[];
-  /** By right: number of meetings that may use it at the same time. */
+  /** Number of meetings that may use each right at the same time. */
   readonly supply: readonly number[];
   /** Price of each right in each slot, at right · slots + slot. */
   readonly price: Float64Array;
-  /** At the same index: how far the meetings, each at its cheapest start, exceed the supply. */
+  /**
+   * Number of meetings, each at its cheapest start, that use a right in a slot beyond the supply (negative if below).
+   * The index is that of `price`.
+   */
   readonly excess: Float64Array;
-  /** Scratch memory: total price of a meeting's rights before each slot. */
+  /** Scratch memory: total price of a meeting's rights in all slots before each slot. */
   readonly upTo: Float64Array;
 }
 
@@ -47,8 +50,8 @@ function pricesOf(model: Model, grid: Grid): Prices {
 }
 
 /**
- * Returns sets of meetings that pairwise exclude each other. Each set grows from an attendee's meetings or from a
- * single meeting.
+ * Returns sets of meetings of which no two can be held at the same time. Each set grows from an attendee's meetings or
+ * from a single meeting.
  */
 function rivals({ jobs, meetingsOf, roomsAtLeast }: Model): readonly (readonly number[])[] {
   const clash = jobs.map((one) =>
@@ -71,18 +74,21 @@ function rivals({ jobs, meetingsOf, roomsAtLeast }: Model): readonly (readonly n
   return [...new Map(sets.map((set) => [set.join(" "), set])).values()];
 }
 
-/** Bounds that prices give for a whole day, and for the rest of a day. */
+/** Upper bounds on attendance that prices give, for a whole day and for the rest of a day. */
 export interface Pricing {
-  /** No schedule has more attendance. */
+  /** Upper bound on the attendance of a whole day. */
   readonly bound: number;
   /**
-   * Returns an upper bound on the attendance of the meetings still to be held, given these placements. Each meeting
-   * starts at its option's start or later.
+   * Returns an upper bound on the attendance of the meetings still to be held after these placements. Each of these
+   * meetings starts at the start of its option or later.
    */
   readonly left: (placements: readonly Placement[], options: readonly Placement[]) => number;
 }
 
-/** Searches for prices with a small bound. Stops when the bound reaches `found`, the attendance of a known schedule. */
+/**
+ * Searches for prices with a small bound. Stops when the bound reaches `found`, which is the attendance of a known
+ * schedule.
+ */
 export function priced(model: Model, grid: Grid, found: number): Pricing {
   const prices = pricesOf(model, grid);
   const { price, excess } = prices;
@@ -92,7 +98,7 @@ export function priced(model: Model, grid: Grid, found: number): Pricing {
     const value = evaluate(prices);
     if (value < best) [best, kept] = [value, price.slice()];
     else step *= SHRINK;
-    // A price of 0 cannot fall.
+    // Leave out prices of 0 that would fall, because no price is negative.
     const steepness = excess.reduce((sum, each, at) => sum + (each < 0 && price[at] === 0 ? 0 : each * each), 0);
     if (steepness === 0) break;
     const stride = (step * (value - found * UNIT)) / steepness;
@@ -102,18 +108,18 @@ export function priced(model: Model, grid: Grid, found: number): Pricing {
   return { bound: Math.floor(best / UNIT), left: leftBy(prices) };
 }
 
-/** Returns the function that bounds the rest of a day, with tables of the prices by meeting and slot. */
+/** Returns the function that bounds the attendance of the rest of a day. Its tables hold prices by meeting and slot. */
 function leftBy(prices: Prices): Pricing["left"] {
   const { model, grid, supply, price } = prices;
   const { slots, unit, lengths, starts } = grid;
   const slotOf = ({ start }: Placement): number => (start - model.dayStart) / unit;
-  // Price of all supply from each slot on.
+  // Price of the whole supply from each slot to the day's end.
   const from = new Float64Array(slots + 1);
   for (let slot = slots - 1; slot >= 0; slot--) {
     from[slot] = from[slot + 1]! + supply.reduce((sum, amount, at) => sum + amount * price[at * slots + slot]!, 0);
   }
   const costs = model.jobs.map((_, meeting) => costUpTo(prices, meeting).slice());
-  // Value of each meeting beyond its price, if it starts at a slot or later.
+  // Largest value of each meeting beyond its price, if it starts at the slot or later.
   const gains = model.jobs.map(({ size }, meeting) => {
     const [cost, gain] = [costs[meeting]!, new Float64Array(slots + 1)];
     for (const start of starts[meeting]!) {
@@ -178,7 +184,7 @@ function cheapest(prices: Prices, meeting: number): readonly [cost: number, star
   return [least, chosen];
 }
 
-/** Returns the total price of a meeting's rights before each slot. */
+/** Returns the total price of a meeting's rights in all slots before each slot. */
 function costUpTo({ grid, uses, price, upTo }: Prices, meeting: number): Float64Array {
   const { slots } = grid;
   for (let slot = 0, sum = 0; slot < slots; slot++) {

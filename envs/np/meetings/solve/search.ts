@@ -3,9 +3,9 @@ import type { Interval, Placement } from "../generate.ts";
 import { countedOption, emptySchedule, type Job, lastStart, type Model, roomOptions, type Schedule } from "./model.ts";
 import type { Pricing } from "./relax.ts";
 
-// Bounds on the attendance of meetings that are not placed yet.
+// The functions below bound the attendance of the meetings that are not placed yet.
 
-/** Returns an upper bound on the attendance of the meetings that still have options. */
+/** Returns an upper bound on the attendance of the meetings that can still be placed (those with options). */
 function openAttendance(schedule: Schedule, options: readonly Placement[]): number {
   const isOpen = new Uint8Array(schedule.model.jobs.length);
   for (const { meeting } of options) isOpen[meeting] = 1;
@@ -15,8 +15,8 @@ function openAttendance(schedule: Schedule, options: readonly Placement[]): numb
 }
 
 /**
- * Bounds the attendance by attendee: each, alone, attends at most the shortest of their meetings that fit into their
- * remaining time.
+ * Returns an upper bound on attendance from each attendee's time. Each attends at most as many open meetings, the
+ * shortest first, as fit into their remaining time.
  */
 function attendeesBound(schedule: Schedule, isOpen: Uint8Array): number {
   const { model, busyUntil } = schedule;
@@ -41,9 +41,9 @@ function minutesFrom(intervals: readonly Interval[], from: number): number {
 }
 
 /**
- * Bounds the attendance by rooms. The meetings of at least `seats` attendees share the remaining time of the rooms with
- * so many seats. Those with the most attendees per minute come first, the last one perhaps only in part. Smaller
- * meetings all count.
+ * Returns an upper bound on attendance from the time of the rooms. The meetings of at least `seats` attendees share the
+ * remaining time of the rooms with so many seats. Meetings with the most attendees per minute come first, the last one
+ * perhaps only in part. Smaller meetings all count.
  */
 function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): number {
   const { model } = schedule;
@@ -63,8 +63,8 @@ function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): numb
 }
 
 /**
- * Returns the minutes from the last start to the day's end in rooms with at least `seats` seats, minus those of running
- * meetings.
+ * Returns the minutes left in all rooms with at least `seats` seats, from the last start to the day's end. The minutes
+ * of running meetings are subtracted.
  */
 function roomMinutes({ model, placements, ends }: Schedule, seats: number): number {
   const now = placements.at(-1)?.start ?? model.dayStart;
@@ -75,9 +75,9 @@ function roomMinutes({ model, placements, ends }: Schedule, seats: number): numb
   return minutes;
 }
 
-// Assignment of rooms to meetings with fixed times.
+// The function below assigns rooms to meetings with fixed times.
 
-/** Maximum number of rooms tried. A schedule of the levels needs about as many tries as meetings. */
+/** Maximum number of rooms tried. A schedule of the levels needs about as many tries as it has meetings. */
 const TRIES_MAX = 10_000;
 
 /**
@@ -99,7 +99,7 @@ function assignRooms({ jobs, rooms }: Model, placements: readonly Placement[]): 
     for (const room of order) {
       const seats = rooms[room] as number;
       const before = busyUntil[room] as number;
-      // Free rooms with equal seats are interchangeable.
+      // Skip a room with as many seats as one tried before, because free rooms with equal seats are interchangeable.
       if (seats < size || seats === tried || before > next.start) continue;
       if (++tries > TRIES_MAX) return false;
       tried = seats;
@@ -116,19 +116,24 @@ function assignRooms({ jobs, rooms }: Model, placements: readonly Placement[]): 
 
 export interface Search {
   readonly schedule: Schedule;
-  /** True if a node chooses the room too. Otherwise rooms are only counted, and assigned to a whole schedule. */
+  /**
+   * True if each node of the search also chooses a room. Otherwise the search only counts rooms, and assigns them once
+   * a schedule is complete.
+   */
   readonly choosesRooms: boolean;
-  /** Second bound on the rest of the schedule, if there is one. */
+  /** Second bound on the attendance of the rest of the schedule, if there is one. */
   readonly pricing: Pricing | undefined;
   readonly nodesMax: number;
   nodes: number;
-  /** True if the nodes ran out. */
+  /** True if the search used up its nodes before it was complete. */
   isSpent: boolean;
   best: number;
   bestPlacements: readonly Placement[];
-  /** No schedule has more attendance. */
+  /** Upper bound on the attendance of every schedule. */
   bound: number;
-  /** Greatest attendance of a schedule with enough rooms by count for which no assignment of rooms was found. */
+  /**
+   * Greatest attendance of a schedule that has enough rooms by count but for which no assignment of rooms was found.
+   */
   roomless: number;
 }
 
@@ -141,8 +146,8 @@ export function newSearch(model: Model, nodesMax: number): Search {
 /**
  * Searches for better schedules that continue the current one. Some optimal schedule has the least sum of starts. In
  * that schedule, no meeting can be moved to an earlier time, and no omitted meeting can be added. In the order of
- * starts, each meeting therefore starts as early as the earlier ones allow. None starts when another could already be
- * over (Giffler and Thompson 1960).
+ * starts, each meeting therefore starts as early as the meetings before it allow. None starts when another could
+ * already be over (Giffler and Thompson 1960).
  */
 export function extend(search: Search, value: number): void {
   const { schedule } = search;
@@ -176,8 +181,8 @@ function optionsOf({ schedule, choosesRooms }: Search): readonly Placement[] {
 }
 
 /**
- * Returns whether a placement keeps the order: meetings with equal starts come by rising number, because their order
- * does not matter.
+ * Returns whether a placement keeps the order of the search. Meetings with equal starts come by rising number, so that
+ * each schedule is searched once.
  */
 function isInOrder(schedule: Schedule, { meeting, start }: Placement): boolean {
   const last = schedule.placements.at(-1);

@@ -20,15 +20,15 @@ import {
   searchOf,
 } from "./state.ts";
 
-// Unit of the weights, which are integers. The weights of 200 elements fit 32 bits, and rounding down keeps a bound
+// Integer that represents a weight of 1. The weights of 200 elements fit 32 bits, and rounding down keeps a bound
 // valid.
 
 const UNIT = 2 ** 22;
 
 /**
- * Returns how many more subsets a node needs at least; 0 only if everything is covered. Each uncovered element weighs 1
- * over the largest gain of a subset that holds it. Hence no subset covers a weight above 1, and the node needs at least
- * as many subsets as the total weight. This is a dual solution of the linear relaxation.
+ * Returns a lower bound on the number of further subsets that a node needs. It is 0 only if everything is covered. Each
+ * uncovered element weighs 1 over the largest gain of a subset that holds it. Hence no subset covers a weight above 1,
+ * and the node needs at least as many subsets as the total weight. This is a dual solution of the linear relaxation.
  */
 function subsetsAtLeast(s: Search, depth: number): number {
   computeGains(s, depth);
@@ -51,10 +51,10 @@ function subsetsAtLeast(s: Search, depth: number): number {
 const ROUNDS = 300;
 
 /**
- * Returns how many subsets any cover needs at least, by subgradient ascent on the Lagrangian dual. For any weights of
- * the elements, a cover needs at least their sum minus, for each subset, its weight beyond 1. See Beasley, "A
- * Lagrangian heuristic for set-covering problems", 1990. The weights are integers, so the sum is exact. `upper` is the
- * size of a known cover.
+ * Returns a lower bound on the size of any cover, by subgradient ascent on the Lagrangian dual. For any weights of the
+ * elements, a cover needs at least their sum minus, for each subset, its weight beyond 1. See Beasley, "A Lagrangian
+ * heuristic for set-covering problems", 1990. The weights are integers, so the sum is exact. `upper` is the size of a
+ * known cover.
  */
 function subsetsAtLeastOverall(s: Search, upper: number): number {
   const { subsets, elements, elementWords, holds, weight } = s;
@@ -79,8 +79,8 @@ function subsetsAtLeastOverall(s: Search, upper: number): number {
 }
 
 /**
- * Returns the value of the dual at these weights, in units. `slope` becomes 1 minus the number of profitable subsets
- * that contain each element.
+ * Returns the value of the Lagrangian dual at these weights, times UNIT. Sets `slope` of each element to 1 minus the
+ * number of subsets with a weight above 1 that contain it.
  */
 function dual(lists: readonly (readonly number[])[], weight: Int32Array, slope: Int32Array): number {
   slope.fill(1);
@@ -133,7 +133,7 @@ function explore(s: Search, depth: number, count: number, bound: number): void {
   }
 }
 
-/** Returns the uncovered element that the fewest usable subsets hold. */
+/** Returns the uncovered element that the fewest usable subsets hold, to branch on. */
 function rarest(s: Search, depth: number): number {
   let found = -1;
   let fewest = Infinity;
@@ -147,7 +147,7 @@ function rarest(s: Search, depth: number): number {
   return found;
 }
 
-/** Returns the usable subsets that hold an element, those that cover most first. */
+/** Returns the usable subsets that hold an element. Subsets that cover the most uncovered elements come first. */
 function options(s: Search, depth: number, element: number): readonly number[] {
   const list: number[] = [];
   for (let subset = 0; subset < s.subsets; subset++) {
@@ -158,26 +158,26 @@ function options(s: Search, depth: number, element: number): readonly number[] {
   return list.sort((a, b) => s.gain[b]! - s.gain[a]! || a - b);
 }
 
-/** Finds a smallest cover. Its subsets ascend. */
+/** Finds a smallest cover. Its subsets are in ascending order. */
 export function solve(instance: SetCoverInstance, nodesMax = nodesMaxDefault(instance)): Solution<Cover> {
   const search = searchOf(instance.subsets, nodesMax);
   coverGreedily(search);
   explore(search, 0, 0, 1);
   const { best, size, openBound, nodes } = search;
   const answer = Array.from(best.subarray(0, size)).sort((a, b) => a - b);
-  // The bounds of open nodes are hardly better than the root's, which more work can raise.
+  // Compare with a stronger bound at the root, because the bounds of open nodes are hardly better than the root's.
   const bound = openBound < size ? Math.min(size, Math.max(openBound, subsetsAtLeastOverall(search, size))) : size;
   return { answer, value: size, bound, proven: bound === size, nodes };
 }
 
-/** Returns the objective of all subsets together. */
+/** Returns the size of the cover that takes all subsets. */
 export function trivial({ subsets }: SetCoverInstance): number {
   return subsets.rows;
 }
 
 /**
- * Returns the default for nodesMax: about one second of CPU time, because a node costs about subsets × elements. Never
- * reached at 30 subsets and 40 elements.
+ * Returns the default maximum number of search nodes: about one second of CPU time, because a node costs about subsets
+ * × elements. 30 subsets and 40 elements never reach it.
  */
 function nodesMaxDefault({ subsets }: SetCoverInstance): number {
   return Math.ceil(3.5e8 / (subsets.rows * subsets.columns));

@@ -1,38 +1,38 @@
 /**
- * Holds which subset contains which element, in both directions, and the state of a search. Arrays "by depth" hold a
- * slice for each depth of the search.
+ * Holds which subset contains which element, in both directions, and the state of a search. Sets are bits in 32-bit
+ * words. An array "by depth" has one row for each depth of the search.
  */
 import { bitCount, type BitMatrix, hasBit } from "../../../lib/bit-matrix.ts";
 
 export interface Search {
   readonly subsets: number;
   readonly elements: number;
-  /** Number of words in a set of elements, and in a set of subsets. */
+  /** Number of words that hold a set of elements, and a set of subsets. */
   readonly elementWords: number;
   readonly subsetWords: number;
-  /** Set of the elements of each subset. */
+  /** Set of the elements of each subset, as rows of bits. */
   readonly holds: Int32Array;
-  /** Set of the subsets that hold each element. */
+  /** Set of the subsets that hold each element, as rows of bits. */
   readonly heldBy: Int32Array;
-  /** By depth: the elements still to cover, and the subsets that may cover them. */
+  /** Elements still to cover, and subsets that may cover them, at each depth. */
   readonly uncovered: Int32Array;
   readonly usable: Int32Array;
   /** Number of uncovered elements that each usable subset covers. */
   readonly gain: Int32Array;
-  /** Scratch memory of a bound: a number for each element. */
+  /** Scratch memory of the bounds, with one number for each element. */
   readonly weight: Int32Array;
   readonly chosen: Int32Array;
-  /** Smallest cover found, in the first `size` entries. */
+  /** Smallest cover found, in the first `size` entries. `size` is Infinity before the first one. */
   readonly best: Int32Array;
   size: number;
   nodes: number;
-  /** Maximum number of nodes. The search leaves further nodes open. */
+  /** Maximum number of nodes. The search then leaves the remaining nodes unexplored. */
   readonly nodesMax: number;
-  /** Least bound of the nodes left open. Infinity if the search was complete. */
+  /** Least bound of the nodes left unexplored. Infinity if the search was complete. */
   openBound: number;
 }
 
-/** Creates a search at its root, with nothing covered. Every element must be in a subset. */
+/** Creates a search at its root, with nothing covered. Every element must be in at least one subset. */
 export function searchOf(subsets: BitMatrix, nodesMax: number): Search {
   const { rows, columns } = subsets;
   const [elementWords, subsetWords] = [(columns + 31) >>> 5, (rows + 31) >>> 5];
@@ -41,7 +41,7 @@ export function searchOf(subsets: BitMatrix, nodesMax: number): Search {
   for (let s = 0; s < rows; s++) {
     for (let e = 0; e < columns; e++) if (hasBit(subsets, s, e)) heldBy[e * subsetWords + (s >>> 5)]! |= 1 << (s & 31);
   }
-  // Maximum depth: each choice covers at least one element.
+  // Number of depths. Each choice covers at least one element, so that the deepest is `columns`.
   const depths = columns + 1;
   const uncovered = new Int32Array(depths * elementWords);
   for (let e = 0; e < columns; e++) uncovered[e >>> 5]! |= 1 << (e & 31);
@@ -73,7 +73,7 @@ export function drop(sets: Int32Array, words: number, row: number, member: numbe
   sets[row * words + (member >>> 5)]! &= ~(1 << (member & 31));
 }
 
-/** Returns whether row a, restricted to row `row` of `within`, is a subset of row b. */
+/** Returns whether set a is contained in set b, as far as the members in row `row` of `within` are concerned. */
 function isWithin(sets: Int32Array, words: number, a: number, b: number, within: Int32Array, row: number): boolean {
   for (let w = 0; w < words; w++) {
     if ((sets[a * words + w]! & ~sets[b * words + w]! & within[row * words + w]!) !== 0) return false;
@@ -81,21 +81,21 @@ function isWithin(sets: Int32Array, words: number, a: number, b: number, within:
   return true;
 }
 
-/** Returns the number of members that row a shares with row `row` of `within`. */
+/** Returns the number of members that set a shares with row `row` of `within`. */
 export function countWithin(sets: Int32Array, words: number, a: number, within: Int32Array, row: number): number {
   let count = 0;
   for (let w = 0; w < words; w++) count += bitCount(sets[a * words + w]! & within[row * words + w]!);
   return count;
 }
 
-/** Removes the elements of a subset from a depth's uncovered elements, and the subset from the usable ones. */
+/** Chooses a subset at a depth: removes its elements from the uncovered ones, and the subset from the usable ones. */
 export function choose(s: Search, depth: number, subset: number): void {
   const { elementWords: words, uncovered, holds } = s;
   for (let w = 0; w < words; w++) uncovered[depth * words + w]! &= ~holds[subset * words + w]!;
   drop(s.usable, s.subsetWords, depth, subset);
 }
 
-/** Computes how many uncovered elements each subset covers; 0 for subsets that are not usable. */
+/** Computes how many uncovered elements each subset covers, 0 for a subset that is not usable. */
 export function computeGains(s: Search, depth: number): void {
   for (let subset = 0; subset < s.subsets; subset++) {
     const usable = isIn(s.usable, s.subsetWords, depth, subset);
@@ -108,21 +108,21 @@ export function isCovered({ uncovered, elementWords: words }: Search, depth: num
   return true;
 }
 
-/** Copies this depth to the next one. */
+/** Copies the sets of this depth to the next depth, where the search continues. */
 export function descend({ uncovered, elementWords, usable, subsetWords }: Search, depth: number): void {
   uncovered.copyWithin((depth + 1) * elementWords, depth * elementWords, (depth + 1) * elementWords);
   usable.copyWithin((depth + 1) * subsetWords, depth * subsetWords, (depth + 1) * subsetWords);
 }
 
-/** Stores the first `size` chosen subsets as the smallest cover. */
+/** Stores the first `size` chosen subsets as the smallest cover found. */
 export function record(s: Search, size: number): void {
   s.best.set(s.chosen.subarray(0, size));
   s.size = size;
 }
 
 /**
- * Simplifies a node until nothing changes. Chooses the subsets that are the only option for an element, and writes them
- * to `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
+ * Simplifies a node until nothing changes. Chooses each subset that alone can cover some element, and writes it to
+ * `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
  */
 export function reduce(s: Search, depth: number, count: number): number {
   let chosen = count;
@@ -137,7 +137,10 @@ export function reduce(s: Search, depth: number, count: number): number {
   return chosen;
 }
 
-/** Drops subsets whose uncovered elements another subset also covers. Of equal subsets, the last stays. */
+/**
+ * Drops each subset whose uncovered elements another subset also covers. Of equal subsets, the last stays. Returns
+ * whether any was dropped.
+ */
 function dropSubsets(s: Search, depth: number): boolean {
   const { subsets, holds, elementWords, uncovered, usable, subsetWords, gain } = s;
   computeGains(s, depth);
@@ -157,7 +160,10 @@ function dropSubsets(s: Search, depth: number): boolean {
   return dropped;
 }
 
-/** Drops elements that are covered whenever another element is. Of equal elements, the last stays. */
+/**
+ * Drops each element that every cover of some other element covers too. Of equal elements, the last stays. Returns
+ * whether any was dropped.
+ */
 function dropElements(s: Search, depth: number): boolean {
   const { elements, elementWords, uncovered, heldBy, subsetWords, usable } = s;
   let dropped = false;
@@ -174,7 +180,10 @@ function dropElements(s: Search, depth: number): boolean {
   return dropped;
 }
 
-/** Chooses the subsets of elements that only one subset can cover. Returns −1 if an element has none. */
+/**
+ * Chooses each subset that alone can cover some element. Returns the new count of chosen subsets, or −1 if no subset
+ * can cover an element.
+ */
 function chooseForced(s: Search, depth: number, count: number): number {
   let chosen = count;
   for (let e = 0; e < s.elements; e++) {

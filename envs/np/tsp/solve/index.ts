@@ -1,4 +1,4 @@
-/** Solves the travelling salesman problem exactly. */
+/** Solves the travelling salesman problem exactly, or with a bound if the nodes run out. */
 import type { Solution } from "../../../environment.ts";
 import { distanceBetween, tourLength, type TspInstance } from "../generate.ts";
 import type { Tour } from "../verify.ts";
@@ -36,7 +36,7 @@ function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
       dearest[w * n + v] = path;
     }
   }
-  // An edge at the leaf replaces the leaf's second edge, not an edge of the tree path.
+  // Correct the edges at the leaf. Such an edge replaces the leaf's second edge, not an edge of the tree path.
   const second = cost[leaf * n + leafMate]! + pi[leaf]! + pi[leafMate]!;
   for (let w = 0; w < n; w++) {
     if (w === leaf || w === (leaf === 0 ? order[1] : parent[leaf])) continue;
@@ -54,15 +54,23 @@ function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
 const rootPlan: AscentPlan = { iterations: 100, stepFirst: 1, shrink: 0.7, patience: 5 };
 const farPlan: AscentPlan = { iterations: 100, stepFirst: 2, shrink: 0.8, patience: 10 };
 const farRoundsMax = 30;
-/** Gap, as a share of the first tour, from which on more rounds of ascent follow. */
+/**
+ * Gap between the first tour and the bound, as a share of the tour's length, from which more rounds of ascent follow.
+ */
 const wideGap = 0.1;
-/** A round that leaves more than this share of the gap overshot. The next round takes shorter steps. */
+/**
+ * Share of the gap that a round of ascent may leave. If it leaves more, its steps were too long, and the next round
+ * takes shorter ones.
+ */
 const farProgress = 0.98;
 const farStepMin = 0.4;
 const nearByCost = 6;
 const nearByExcess = 5;
 
-/** Computes a first tour and the root's bound, then improves the tour along the edges that the bound favours. */
+/**
+ * Computes a first tour and the root's bound, then improves the tour along the edges that the bound favours. Returns
+ * the proof's state before branching.
+ */
 function openProof(instance: Instance, nodesMax: number): Proof {
   const { n, scale, cost } = instance;
   const random = randomStream();
@@ -81,8 +89,9 @@ function openProof(instance: Instance, nodesMax: number): Proof {
 }
 
 /**
- * Runs the root's ascent. One ascent is enough for uniform distances. If clusters are far apart, the multipliers have
- * far to go, and the gap stays wide. More rounds with longer steps follow; steps that overshoot are shortened.
+ * Runs the subgradient ascent of the root's multipliers. One ascent is enough for uniform distances. If clusters are
+ * far apart, the multipliers have far to go, and the gap stays wide. More rounds with longer steps follow; steps that
+ * overshoot are shortened.
  */
 function ascendRoot(tree: DenseTree, m: Multipliers, cutoff: number): void {
   const evaluate = (pi: Int32Array): number => evaluateDense(tree, pi);
@@ -97,9 +106,9 @@ function ascendRoot(tree: DenseTree, m: Multipliers, cutoff: number): void {
 }
 
 /**
- * Finds a shortest closed tour, from city 0, of at least 3 cities whose distances are integers from 0 to 1e6. Local search
- * finds a tour, and 1-tree ascent a bound (Held and Karp 1971). Then branch and bound searches the edges that the bound
- * leaves. With 0 nodes, the bound is that of the root. Pure, and the same on every machine.
+ * Finds a shortest closed tour, from city 0, of at least 3 cities whose distances are integers from 0 to 1e6. Local
+ * search finds a tour, and 1-tree ascent a bound (Held and Karp 1971). Then branch and bound searches the edges that
+ * the bound leaves. With nodesMax = 0, the bound is that of the root. Results are the same on every machine.
  */
 export function solve(given: TspInstance, nodesMax?: number): Solution<Tour> {
   const instance = scaleInstance(matrixOf(given));
@@ -115,14 +124,14 @@ function fromZero(tour: IndexedTour): number[] {
 }
 
 /**
- * Returns the default for nodesMax. A node costs about n², so this limits 200 cities to seconds. The benchmark level
- * needs at most 73 of 19,834.
+ * Returns the default maximum number of search nodes. A node costs about n², so this limits 200 cities to seconds. The
+ * benchmark level needs at most 73 nodes, and its limit is 19,834.
  */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(6e7 / (n * n)));
 }
 
-/** Returns the objective of the tour 0, 1, 2, …. */
+/** Returns the length of the tour that visits the cities in numerical order. */
 export function trivial(instance: TspInstance): number {
   return tourLength(instance, citiesOf(instance));
 }

@@ -1,11 +1,11 @@
-/** Computes 1-tree bounds, and improves their multipliers by subgradient ascent (Held and Karp 1971). */
+/** Computes 1-tree bounds on tours, and improves their multipliers by subgradient ascent (Held and Karp 1971). */
 
 /** TSP instance with scaled distances, so that fractional multipliers are exact integers. */
 export interface Instance {
   readonly n: number;
-  /** Power of two. Every bound is computed in units of 1/scale. */
+  /** Factor of the distances, a power of two. Every bound is computed in units of 1/scale. */
   readonly scale: number;
-  /** Matrix of n × n, row by row: distance × scale. */
+  /** Scaled distances (distance × scale), as an n × n matrix, row by row. */
   readonly cost: Int32Array;
 }
 
@@ -31,25 +31,25 @@ export function scaleInstance(distances: readonly (readonly number[])[]): Instan
   return { n, scale, cost };
 }
 
-/** Returns the smallest tour length (an integer) that a scaled lower bound allows. */
+/** Returns the smallest tour length (an integer) that a lower bound in scaled units allows. */
 export function lengthAtLeast(bound: number, scale: number): number {
   return Math.ceil(bound / scale);
 }
 
 export interface Multipliers {
   readonly n: number;
-  /** Best multipliers found. */
+  /** Multipliers of the greatest bound found. */
   readonly best: Int32Array;
   readonly current: Int32Array;
-  /** Tree degrees of the previous step, for momentum. */
+  /** Degrees of the vertices in the 1-tree of the previous step, for momentum. */
   readonly previous: Int32Array;
 }
 
 export interface AscentPlan {
   readonly iterations: number;
-  /** First step, as a share of Polyak's step to the cutoff. */
+  /** Length of the first step, as a share of Polyak's step to the cutoff. */
   readonly stepFirst: number;
-  /** After `patience` steps without a better bound, the step is multiplied by `shrink`. */
+  /** Factor that shortens the step after `patience` steps without a better bound. */
   readonly shrink: number;
   readonly patience: number;
 }
@@ -59,8 +59,8 @@ export function multipliers(n: number): Multipliers {
 }
 
 /**
- * Starts at `best`, stores the best multipliers there, and returns their bound. Stops when the bound exceeds `cutoff`
- * or the 1-tree is a tour. `evaluate` fills `degree`.
+ * Improves the multipliers from `best` on by subgradient steps. Stores the best multipliers there, and returns their
+ * bound. Stops when the bound exceeds `cutoff` or the 1-tree is a tour. `evaluate` must fill `degree`.
  */
 export function ascend(
   m: Multipliers,
@@ -93,7 +93,7 @@ export function ascend(
   return bestBound;
 }
 
-/** Returns the squared length of the subgradient, which is 0 for a tour. */
+/** Returns the squared length of the subgradient. Its entries are the degrees minus 2, so that it is 0 for a tour. */
 export function excessOf(degree: Int32Array): number {
   let sum = 0;
   for (let v = 0; v < degree.length; v++) {
@@ -103,7 +103,10 @@ export function excessOf(degree: Int32Array): number {
   return sum;
 }
 
-/** Makes one step: 0.7 along this subgradient and 0.3 along the previous one (Volgenant and Jonker 1982). */
+/**
+ * Makes one step of the multipliers: 0.7 along this subgradient and 0.3 along the previous one (Volgenant and Jonker
+ * 1982).
+ */
 function move(m: Multipliers, degree: Int32Array, step: number): void {
   const { current, previous, n } = m;
   for (let v = 0; v < n; v++) {
@@ -118,19 +121,19 @@ function move(m: Multipliers, degree: Int32Array, step: number): void {
 
 /**
  * Minimum 1-tree of the complete graph under reduced costs cost + pi(u) + pi(v). A 1-tree is a spanning tree plus the
- * second cheapest edge at one of its leaves. For every leaf, no tour is cheaper. The leaf with the dearest second edge
- * gives the best bound.
+ * second cheapest edge at one of its leaves. No tour is cheaper than a 1-tree, at any leaf. The leaf with the dearest
+ * second edge gives the best bound.
  */
 export interface DenseTree {
   readonly instance: Instance;
   readonly degree: Int32Array;
-  /** For each vertex, the other end of the tree edge that reached it. Vertex 0 is the root. */
+  /** Other end of the tree edge that reached each vertex. Vertex 0 is the root. */
   readonly parent: Int32Array;
-  /** Vertices in the order reached, so that a parent comes before its children. */
+  /** Vertices in the order in which the tree reached them, so that a parent comes before its children. */
   readonly order: Int32Array;
   readonly key: Int32Array;
   readonly rest: Int32Array;
-  /** Chosen leaf, and the other end of its second edge. */
+  /** Leaf that has a second edge, and the other end of that edge. */
   leaf: number;
   leafMate: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Proves the optimum: holds a tour, a bound, and the root's 1-tree data for each edge, and closes the gap between tour
- * and bound.
+ * Proves that a tour is optimal. Holds a tour, a bound, and the root's 1-tree data for each edge, and closes the gap
+ * between tour and bound.
  */
 import { type Instance, lengthAtLeast } from "./one-tree.ts";
 import { explore, search, type Search, settleAll } from "./search.ts";
@@ -9,31 +9,31 @@ import { kickTour, type LinKernighan, setTour, tourCost } from "./tour.ts";
 
 export interface Proof {
   readonly instance: Instance;
-  /** Local search, which holds the best tour. */
+  /** Local search that holds the best tour. */
   readonly local: LinKernighan;
   readonly random: () => number;
-  /** The root's multipliers, its scaled bound, and the rise of the bound if each edge must be used. */
+  /** Multipliers and scaled bound of the root. `excess` has the rise of the bound if a tour must use the edge. */
   readonly pi: Int32Array;
   readonly rootBound: number;
   readonly excess: Int32Array;
   /** Scaled cost of the best tour. */
   upper: number;
-  /** No tour is shorter than this length. */
+  /** Lower bound on the length of every tour. */
   bound: number;
   nodes: number;
   readonly nodesMax: number;
 }
 
-/** Number of nodes after which a search restarts. The restart uses the counts of closed branches. */
+/** Number of nodes after which a search first restarts. The restart uses the counts of closed branches. */
 const restartFirst = 200;
 const kicksFirst = 60;
 /** Share of the way from the bound to the current tour that the first guess covers. */
 const guessShare = 1 / 16;
 
 /**
- * Raises the bound in guesses: is there a tour shorter than bound + step? The optimum is mostly within 1% of the bound,
- * where few edges survive. Refuting a guess is then cheap. If a better tour exists, the search finds it far sooner than
- * local search would.
+ * Raises the bound by guesses, and asks for each whether a tour is shorter than bound + step. The optimum is mostly
+ * within 1% of the bound, where few edges survive. Refuting a guess is then cheap. If a better tour exists, the search
+ * finds it far sooner than local search would.
  */
 export function prove(p: Proof): void {
   const { scale } = p.instance;
@@ -45,7 +45,7 @@ export function prove(p: Proof): void {
   }
 }
 
-/** Searches for the shortest tour under the limit. Returns false if the node budget ran out. */
+/** Searches for the shortest tour that costs less than `limit`. Returns false if the nodes ran out. */
 function searchBelow(p: Proof, limit: number): boolean {
   const { scale } = p.instance;
   const graph = survivors(p, limit - scale);
@@ -71,7 +71,7 @@ function searchBelow(p: Proof, limit: number): boolean {
   }
 }
 
-/** Returns the edges that a tour of cost at most `cutoff` may use, by the root's bound. */
+/** Returns the graph of the edges that a tour of cost at most `cutoff` may use, judged by the root's bound. */
 function survivors(p: Proof, cutoff: number): SparseGraph {
   const { n, cost } = p.instance;
   const pairs: number[] = [];
@@ -94,7 +94,7 @@ function run(p: Proof, s: Search, budget: number): void {
   p.upper = tourCost(p.instance.cost, p.local.tour.city);
 }
 
-/** Returns the cities of the tour that n edges make, from city 0. */
+/** Returns the cities, from city 0, in the order of the tour that n edges make. */
 function orderOf(graph: SparseGraph, edges: readonly number[]): number[] {
   const neighbours: number[][] = Array.from({ length: graph.n }, () => []);
   for (const edge of edges) {

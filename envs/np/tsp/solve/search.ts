@@ -12,10 +12,10 @@ import {
 } from "./sparse-tree.ts";
 
 /**
- * Chooses the edge to branch on, among the 1-tree's free edges at vertices with too many. Prefers edges where branches
- * were often closed and much is decided already. With equal weights, prefers the edge whose removal raises the bound
- * most. The count of closed branches matters if all difficulty lies in one corner, as in instances with many ties.
- * Without it, the search enumerates every other corner first: 20,000 nodes and more instead of hundreds.
+ * Returns the edge to branch on, among the 1-tree's free edges at vertices with more than two. Prefers edges where
+ * branches were often closed and much is decided already. With equal weights, prefers the edge whose removal raises the
+ * bound most. The count of closed branches matters if all difficulty lies in one corner, as in instances with many
+ * ties. Without it, the search enumerates every other corner first: 20,000 nodes and more instead of hundreds.
  */
 function chooseEdge(s: Search): number {
   const { tree, graph, blame } = s;
@@ -37,7 +37,7 @@ function chooseEdge(s: Search): number {
   return best;
 }
 
-/** Counts that a decision on this edge closed its branch at once. */
+/** Counts, at both ends of an edge, that a decision on this edge closed its branch at once. */
 function blameEdge(s: Search, edge: number): void {
   const u = s.graph.tail[edge]!;
   const v = s.graph.head[edge]!;
@@ -62,7 +62,10 @@ function propagate(graph: SparseGraph): boolean {
   return true;
 }
 
-/** Decides a vertex's remaining edges once two of its edges are required, or only two are left. */
+/**
+ * Decides a vertex's remaining edges if two of its edges are required, or only two are left. Returns false if no tour
+ * is left.
+ */
 function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
   const { first, incident, status, requiredAt, allowedAt } = graph;
   if (isRequired ? requiredAt[v] !== 2 : allowedAt[v] !== 2) return true;
@@ -74,7 +77,10 @@ function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
   return true;
 }
 
-/** Forbids the edge that would close the path made by the decision at this position of the trail. */
+/**
+ * Forbids the edge that would close a path of required edges before it contains every city. The path is the one that
+ * the decision at this position of the trail made. Returns false if no tour is left.
+ */
 function keepPathOpen(graph: SparseGraph, at: number): boolean {
   const { n, trailEnds, first, incident, tail, head, status } = graph;
   if (graph.requiredCount >= n - 1) return true;
@@ -88,7 +94,7 @@ function keepPathOpen(graph: SparseGraph, at: number): boolean {
   return true;
 }
 
-/** Draws the consequences of the graph's shape. Returns false if the graph has no tour. */
+/** Draws the consequences of the numbers of edges at each vertex. Returns false if the graph has no tour. */
 export function settleAll(graph: SparseGraph): boolean {
   for (let v = 0; v < graph.n; v++) {
     if (graph.allowedAt[v]! < 2 || !settle(graph, v, false)) return false;
@@ -103,16 +109,16 @@ export interface Search {
   readonly rises: Rises;
   readonly multipliers: Multipliers;
   readonly evaluate: (pi: Int32Array) => number;
-  /** Number of branches on edges at each vertex that were closed at once. */
+  /** Number of decisions on edges at each vertex that closed their branch at once. */
   readonly blame: Int32Array;
-  /** Maximum scaled cost of the tours searched for. A node whose bound exceeds it is closed. */
+  /** Maximum scaled cost of the tours searched for. The search closes a node whose bound exceeds it. */
   cutoff: number;
   nodes: number;
-  /** Maximum number of nodes. The search leaves further nodes open. */
+  /** Maximum number of nodes. The search then leaves the remaining nodes unexplored. */
   nodesMax: number;
-  /** Least bound of the nodes left open. Infinity if the search was complete. */
+  /** Least bound of the nodes left unexplored. Infinity if the search was complete. */
   openBound: number;
-  /** Edges of the best tour found, whose cost is cutoff + scale. */
+  /** Edges of the best tour found, whose scaled cost is cutoff + scale. Undefined before the first one. */
   found: readonly number[] | undefined;
 }
 
@@ -137,8 +143,8 @@ export function search(graph: SparseGraph, scale: number, cutoff: number): Searc
 }
 
 /**
- * Explores the node given by the graph's decisions. `bound` is the node's bound so far. Returns false if the node was
- * closed without branching.
+ * Explores the node given by the graph's decisions. `bound` is the best bound known for the node. Returns false if the
+ * node was closed without branching.
  */
 export function explore(s: Search, bound: number): boolean {
   if (s.nodes >= s.nodesMax) {
@@ -153,7 +159,8 @@ export function explore(s: Search, bound: number): boolean {
 }
 
 /**
- * Alternates ascent and decisions by bound until nothing changes. Returns the bound, or Infinity if the node is closed.
+ * Alternates subgradient ascent with decisions that the bound forces, until nothing changes. Returns the bound, or
+ * Infinity if the node is closed.
  */
 function tighten(s: Search): number {
   const { graph, tree, multipliers: m } = s;
@@ -171,7 +178,10 @@ function tighten(s: Search): number {
   }
 }
 
-/** Decides every edge for which the opposite decision would raise the bound above the cutoff. */
+/**
+ * Decides every edge for which the opposite decision would raise the bound above the cutoff. Returns false if no tour
+ * is left.
+ */
 function decideByBound(s: Search, bound: number): boolean {
   const { graph, tree } = s;
   const { rise } = s.rises;
@@ -201,7 +211,10 @@ function tryDecision(s: Search, edge: number, decide: typeof forbid, bound: numb
   undoTo(graph, mark);
 }
 
-/** Stores the tour made of the required edges, with those of the 1-tree if needed, and closes the node. */
+/**
+ * Stores the tour made of the required edges, with the 1-tree's free edges if needed, and closes the node. Returns
+ * Infinity.
+ */
 function record(s: Search): number {
   const { graph, tree } = s;
   const complete = graph.requiredCount === graph.n;

@@ -1,24 +1,27 @@
-/** Holds the edges that a tour may still use, each free, required or forbidden, with undo. */
+/** Holds the edges that a tour may still use. Each edge is free, required or forbidden, and decisions can be undone. */
 export interface SparseGraph {
   readonly n: number;
   readonly m: number;
   readonly tail: Int32Array;
   readonly head: Int32Array;
   readonly cost: Int32Array;
-  /** Edges at vertex v: incident[first[v]] to incident[first[v + 1] - 1]. */
+  /** Edges at each vertex v, stored as incident[first[v]] to incident[first[v + 1] - 1]. */
   readonly first: Int32Array;
   readonly incident: Int32Array;
   readonly status: Uint8Array;
-  /** Number of required edges, and of edges not forbidden, at each vertex. */
+  /** Number of required edges at each vertex, and number of edges there that are not forbidden. */
   readonly requiredAt: Int32Array;
   readonly allowedAt: Int32Array;
-  /** For each end of a path of required edges: the other end. */
+  /** Other end of each path of required edges, valid at the path's two ends. */
   readonly otherEnd: Int32Array;
-  /** Decided edges in order. For a required edge, also the ends of the path that it made. */
+  /**
+   * Decided edges, in the order of the decisions. `trailEnds` has the two ends of the path that a required edge made,
+   * or −1 for a forbidden one.
+   */
   readonly trail: Int32Array;
   readonly trailEnds: Int32Array;
   trailLength: number;
-  /** Number of trail entries whose consequences were drawn. */
+  /** Number of trail entries whose consequences have been drawn. */
   followed: number;
   requiredCount: number;
 }
@@ -27,7 +30,7 @@ export const free = 0;
 export const required = 1;
 export const forbidden = 2;
 
-/** Builds a graph from `pairs`: tail, head, tail, head, …. Costs come from the n × n matrix. */
+/** Builds a graph from pairs of vertices, listed as tail, head, tail, head, …. Costs come from the n × n matrix. */
 export function sparseGraph(n: number, pairs: readonly number[], matrix: Int32Array): SparseGraph {
   const m = pairs.length / 2;
   const tail = new Int32Array(m);
@@ -71,7 +74,10 @@ export function sparseGraph(n: number, pairs: readonly number[], matrix: Int32Ar
   };
 }
 
-/** Marks an edge as part of every tour searched for. Returns false if no tour can use the edge. */
+/**
+ * Marks an edge as part of every tour searched for. Returns false if no tour can use it together with the earlier
+ * decisions.
+ */
 export function require(graph: SparseGraph, edge: number): boolean {
   const { status, tail, head, requiredAt, otherEnd } = graph;
   if (status[edge] !== free) return status[edge] === required;
@@ -91,7 +97,9 @@ export function require(graph: SparseGraph, edge: number): boolean {
   return true;
 }
 
-/** Marks an edge as part of no tour searched for. Returns false if every tour must use the edge. */
+/**
+ * Marks an edge as part of no tour searched for. Returns false if every tour must use it after the earlier decisions.
+ */
 export function forbid(graph: SparseGraph, edge: number): boolean {
   const { status, tail, head, allowedAt } = graph;
   if (status[edge] !== free) return status[edge] === forbidden;
@@ -112,7 +120,7 @@ function push(graph: SparseGraph, edge: number, a: number, b: number): void {
   graph.trailLength++;
 }
 
-/** Undoes every decision after the first `length`. */
+/** Undoes every decision after the first `length` decisions. */
 export function undoTo(graph: SparseGraph, length: number): void {
   const { status, tail, head, requiredAt, allowedAt, otherEnd, trail, trailEnds } = graph;
   while (graph.trailLength > length) {

@@ -1,31 +1,34 @@
 /**
- * Builds the minimum 1-tree with every required and no forbidden edge, by Kruskal's algorithm. The free edges stay
- * sorted from one evaluation to the next, so that sorting is cheap.
+ * Builds the minimum 1-tree that contains every required edge and no forbidden one, by Kruskal's algorithm. The free
+ * edges stay sorted from one evaluation to the next, so that sorting is cheap.
  */
 import { forbidden, free, required, type SparseGraph } from "./sparse-graph.ts";
 
 export interface SparseTree {
   readonly graph: SparseGraph;
   readonly degree: Int32Array;
-  /** Free edges by reduced cost. */
+  /** Free edges by rising reduced cost. */
   readonly order: Int32Array;
   freeCount: number;
-  /** True if `order` was sorted, for earlier multipliers, since the decisions were loaded. */
+  /** True if `order` was sorted since the decisions were loaded, perhaps for earlier multipliers. */
   sorted: boolean;
   readonly key: Int32Array;
   readonly inTree: Uint8Array;
-  /** Component of each vertex: joined by required edges (`base`), and by the tree so far (`component`). */
+  /**
+   * Representative of each vertex's component. Required edges alone make the components of `base`; the tree so far
+   * makes those of `component`.
+   */
   readonly base: Int32Array;
   readonly component: Int32Array;
   baseCost: number;
   leaf: number;
-  /** Second edge at the leaf, which makes the spanning tree a 1-tree. */
+  /** Second edge at `leaf`, which makes the spanning tree a 1-tree. */
   leafEdge: number;
-  /** 1 for leaves whose second edge was not met yet. */
+  /** 1 for a leaf of the tree whose second edge was not met yet, else 0. */
   readonly unmet: Uint8Array;
 }
 
-/** Gaps of the shell sort for a new order (Ciura 2001). */
+/** Gaps of the shell sort, used when the free edges are in no order yet (Ciura 2001). */
 const gaps = [701, 301, 132, 57, 23, 10, 4];
 
 export function sparseTree(graph: SparseGraph): SparseTree {
@@ -47,7 +50,7 @@ export function sparseTree(graph: SparseGraph): SparseTree {
   };
 }
 
-/** Loads the graph's decisions. Call this before `evaluateSparse` after every change of the decisions. */
+/** Loads the graph's decisions into the tree. Call this before `evaluateSparse` after every change of the decisions. */
 export function loadDecisions(tree: SparseTree): void {
   const { graph, base, order } = tree;
   const { n, m, status, tail, head, cost, trail } = graph;
@@ -75,7 +78,7 @@ function find(component: Int32Array, v: number): number {
   return root;
 }
 
-/** Returns the 1-tree's bound on the tours that keep the decisions, or Infinity if there are none. */
+/** Returns the 1-tree's lower bound on the tours that keep the decisions, or Infinity if there is no such tour. */
 export function evaluateSparse(tree: SparseTree, pi: Int32Array): number {
   const { degree, graph } = tree;
   sortFree(tree, pi);
@@ -141,7 +144,10 @@ function span(tree: SparseTree): number {
   return closeAtLeaf(tree, sum);
 }
 
-/** Adds the second edge of the leaf whose second edge is dearest. This is the last leaf met in order. */
+/**
+ * Adds the second edge of the leaf whose second edge is dearest. In the order of reduced cost, this is the last leaf to
+ * meet its second edge. Returns the cost with that edge.
+ */
 function closeAtLeaf(tree: SparseTree, sum: number): number {
   const { graph, order, inTree, degree, unmet, freeCount } = tree;
   const { n, tail, head, cost } = graph;
@@ -163,7 +169,10 @@ function closeAtLeaf(tree: SparseTree, sum: number): number {
   return sum + cost[edge]!;
 }
 
-/** Records an edge outside the tree. Returns 1 if it is the first one at this leaf, else 0. */
+/**
+ * Records the first edge outside the tree at a leaf as its second edge. Returns 1 if the edge is the first one at leaf
+ * v, else 0.
+ */
 function meet(tree: SparseTree, v: number, edge: number): number {
   if (tree.unmet[v] === 0) return 0;
   tree.unmet[v] = 0;
@@ -173,8 +182,8 @@ function meet(tree: SparseTree, v: number, edge: number): number {
 }
 
 /**
- * For each free edge: how far the bound rises if the edge is decided against the 1-tree. An edge outside the tree would
- * be required, and one inside forbidden. Infinity if no tour is left.
+ * Rise of the bound if an edge is decided against the 1-tree, for each free edge. An edge outside the tree would be
+ * required, and one inside forbidden. Infinity if no tour is left.
  */
 export interface Rises {
   readonly rise: Float64Array;
@@ -189,7 +198,7 @@ export function rises(n: number, m: number): Rises {
   return { rise: new Float64Array(m), parent: array(), parentEdge: array(), depth: array(), queue: array() };
 }
 
-/** Fills `rise` for the 1-tree evaluated last. */
+/** Fills `rise` for the 1-tree that was evaluated last. */
 export function computeRises(out: Rises, tree: SparseTree): void {
   const { order, freeCount, inTree, key, leaf, leafEdge } = tree;
   const { tail, head } = tree.graph;
@@ -236,8 +245,8 @@ function root(out: Rises, tree: SparseTree): void {
 }
 
 /**
- * Walks the tree path between the ends of an edge outside the tree. The edge could replace each free edge on the path.
- * Returns the reduced cost of the dearest of these.
+ * Walks the tree path between the ends of an edge outside the tree, and updates the rises of its free edges, each of
+ * which the edge could replace. Returns the reduced cost of the dearest of these.
  */
 function coverPath(out: Rises, tree: SparseTree, edge: number): number {
   const { key } = tree;

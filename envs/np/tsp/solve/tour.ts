@@ -1,7 +1,7 @@
 /**
- * Improves tours by Lin-Kernighan local search. A step has a city t1 and an end t2 next to it. It drops the edge (t1,
- * t2), joins t2 to a near city x, and drops the edge from x to y. This makes y the new end. One reversal turns each
- * step into a tour, so that a chain can stop anywhere.
+ * Improves tours by Lin-Kernighan local search. A step has a city t1 and a neighbour t2 of it on the tour. It drops the
+ * edge (t1, t2), joins t2 to a near city x, and drops the edge from x to y. City y then takes the place of t2. One
+ * reversal turns each step into a tour, so that a chain can stop anywhere.
  */
 
 /** Closed tour as two arrays: the city at each position, and the position of each city. */
@@ -72,7 +72,7 @@ export interface LinKernighan {
   queueLength: number;
 }
 
-/** Number of continuations tried at each depth. 1 at greater depths. */
+/** Number of cities x tried at each depth of a chain. It is 1 at greater depths. */
 const breadths = [5, 3, 2];
 const depthMax = 6;
 const choicesMax = 5;
@@ -125,7 +125,10 @@ function improveFrom(search: LinKernighan, t1: number): number {
   return extend(search, 0, t1, before, cost[t1 * tour.n + before]!, false);
 }
 
-/** Tries chains from the end t2. `gain` is the cost dropped minus the cost added so far. */
+/**
+ * Tries chains of steps that start by joining t2 to another city. `gain` is the cost dropped minus the cost added so
+ * far. Returns the gain of the first improving chain, or 0.
+ */
 function extend(search: LinKernighan, depth: number, t1: number, t2: number, gain: number, forward: boolean): number {
   const { cost, tour } = search;
   const { n } = tour;
@@ -149,7 +152,7 @@ function extend(search: LinKernighan, depth: number, t1: number, t2: number, gai
   return 0;
 }
 
-/** Makes one step: reverses the path from the end `near` to `far`, in the direction of the chain. */
+/** Makes or undoes one step: reverses the path from `near` to `far`, in the direction of the chain. */
 function apply(tour: IndexedTour, near: number, far: number, forward: boolean): void {
   if (forward) reversePath(tour, near, far);
   else reversePath(tour, far, near);
@@ -193,7 +196,8 @@ function rankChoices(
 }
 
 /**
- * Returns the `count` nearest other cities of each city by an n × n weight, nearest first. Ties are broken by index.
+ * Returns the `count` nearest other cities of each city, nearest first, by an n × n matrix of weights. Of equally near
+ * cities, the lower number comes first.
  */
 export function nearest(n: number, weight: Int32Array, count: number): Int32Array {
   const near = new Int32Array(n * count);
@@ -254,7 +258,7 @@ function swapSegments(search: LinKernighan, random: () => number): void {
   for (const end of ends) wake(search, end);
 }
 
-/** Creates a xorshift generator with a fixed seed: kicks vary, but results do not. */
+/** Returns a xorshift generator of random numbers with a fixed seed, so that results do not vary. */
 export function randomStream(): () => number {
   let state = 0x9e3779b9 | 0;
   return () => {
