@@ -31,8 +31,8 @@ export interface Scope extends Precision {
 const SERIES_MAX = 20_000n;
 
 /**
- * Returns the value of an expression. Undefined means: no value exists, or it exceeds the budget of steps, the digits
- * or the magnitude.
+ * Returns the value of an expression. Returns undefined if the expression has no value, or if computing it exceeds the
+ * step budget or the limits on digits and magnitude.
  */
 export function evaluate(node: Node, scope: Scope): Maybe<Num> {
   if (!spend(scope.budget, 1)) return undefined;
@@ -107,7 +107,8 @@ function raised({ base, exponent }: Extract<Node, { kind: "power" }>, scope: Sco
 }
 
 /**
- * Returns the value of a number with a unit. Percent and degrees have a plain number as value; any other unit has none.
+ * Returns the value of a number with a unit. Percent and degrees are converted to plain numbers; a number with any
+ * other unit, e.g. cm, has no value.
  */
 function measured({ node, unit }: Extract<Node, { kind: "unit" }>, scope: Scope): Maybe<Num> {
   const value = evaluate(node, scope);
@@ -124,7 +125,8 @@ function series(node: Extract<Node, { kind: "series" }>, scope: Scope): Maybe<Nu
   const first = from && asWhole(from);
   const last = to && asWhole(to);
   if (first === undefined || last === undefined || last - first > SERIES_MAX) return undefined;
-  // An empty sum is 0 and an empty product 1. A series that ends earlier than one before its start has no value.
+  // An empty sum is 0 and an empty product is 1. A series has no value if its last index is lower than its first index
+  // minus 1.
   if (last < first - 1n) return undefined;
   const combine = node.name === "sum" ? add : multiply;
   let value: Maybe<Num> = wholeNum(node.name === "sum" ? 0n : 1n);

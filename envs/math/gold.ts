@@ -1,6 +1,6 @@
 /**
- * Finds the expected answer of a row. The column holds it alone, or at the end of a worked solution, in the forms of
- * public data sets.
+ * Finds the expected answer in a row of a data set. A column holds the answer either alone or at the end of a worked
+ * solution, in the notations of public data sets.
  */
 import { scanBoxes } from "../answers/scan.ts";
 import { malformed, type Parsed } from "../facts.ts";
@@ -42,7 +42,10 @@ export function goldOf(row: Row): Parsed<Gold> {
   return worked.kind === "malformed" ? worked : checked(worked.answer, name);
 }
 
-/** Returns whether a text is a closed interval such as "[-2,2]". JSON would read it as a list of two answers. */
+/**
+ * Returns whether a text is a closed interval such as "[-2,2]". JSON would parse such a text as an array, and the row
+ * would be refused for having two answers.
+ */
 function isInterval(given: unknown): boolean {
   const [, low, high] = typeof given === "string" ? (INTERVAL.exec(given) ?? []) : [];
   return low !== undefined && Number(low) < Number(high);
@@ -82,7 +85,7 @@ const SAID = /(?:^|[\s.])[Tt]he (?:final )?answer is:? *([^\n]*?)\.?\s*$/;
 const WORDS_MAX = 6;
 const WORD = /(?<![\\a-zA-Z])[a-zA-Z]{2,}/g;
 
-/** Returns whether a text is more than an answer: many words, several lines of words, or sentences. */
+/** Returns whether a text is more than a bare answer: it has many words, several lines of words, or sentences. */
 function isProse(text: string): boolean {
   const bare = text.trim().replaceAll(/\\(?:text|textbf|mathrm|mbox|textit)\s*\{[^{}]*\}/g, " 0 ");
   const lines = bare.split("\n").filter((line) => /(?<![\\a-zA-Z])[a-zA-Z]{3,}/.test(line));
@@ -90,7 +93,7 @@ function isProse(text: string): boolean {
   return lines.length > 1 || words.length > WORDS_MAX || /[a-z]{2}[.!?]\s+[A-Z][a-z]+\s[a-z]/.test(bare);
 }
 
-/** Returns the contents of the boxes in a text, without duplicates. */
+/** Returns the contents of the \boxed commands in a text, without duplicates. */
 function boxesIn(text: string): readonly string[] {
   const boxed = text.replaceAll("\\fbox", "\\boxed");
   const { offsets } = scanBoxes(boxed, 0, boxed.length);

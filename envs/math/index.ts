@@ -12,7 +12,10 @@ import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { type MathInstance, rows } from "./instance.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
 
-/** Reward components. The generated environments in this folder (math/arithmetic and math/linear) use them too. */
+/**
+ * Reward components of all math environments; math/arithmetic and math/linear, which generate their tasks, use them
+ * too.
+ */
 export const grading: Grading = {
   primary: "correctness",
   components: [
@@ -39,7 +42,7 @@ function gradeMath({ problem, answer: gold }: MathInstance, answer: MathAnswer):
         violation: `${info.read_as} is not equal to the expected answer`,
         info,
       };
-    // An answer that cannot be compared gets 0. The info field says so, and reports count such answers.
+    // An answer that cannot be compared gets 0. The info field records why, and reports count such answers.
     case "undecided":
     case "unread": {
       const violation = `it cannot be told whether ${info.read_as} is the expected answer: ${compared.reason}`;
@@ -61,12 +64,12 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   description: "Solve a math problem whose answer is an expression.",
   grading,
   rows,
-  // A row's metadata, such as its source, does not enter the task's hash.
+  // The task's hash leaves out a row's metadata, such as its source.
   canonical: ({ problem, answer }) => JSON.stringify([problem, answer]),
   metadata: ({ facts }) => facts,
   reference: ({ answer }) => answer,
   render,
-  // readMath strips the wrapping of an answer by its own rules, box by box.
+  // readMath strips \boxed and similar wrapping by its own rules, so the caller must pass the answer unchanged.
   verbatim: true,
   parse: readMath,
   verify: gradeMath,

@@ -1,4 +1,4 @@
-/** Defines a math task and reads rows of the public data sets into one. */
+/** Defines a math task, and reads a row of a public data set into a task. */
 import { cutInstructions } from "../answers/instructions.ts";
 import type { RowDefinition, RowRead } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
@@ -82,7 +82,7 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   };
 }
 
-// The problem.
+// Reading the problem's text.
 
 function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string; readonly raw: string }> {
   const column = firstWithValue(row, COLUMNS.problem);
@@ -98,8 +98,8 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
 
 /**
  * Matches the fixed instructions that DAPO-Math-17k puts around a problem, and those that verl and others append. They
- * are cut before the row gets its identity. Other instructions stay in the identity, because task ids exist that
- * include them; they are cut only when the row is shown (instructions.ts).
+ * are cut before the task id is computed. Other instructions stay part of the id, because existing ids include them;
+ * instructions.ts cuts them only for display.
  */
 const BEFORE =
   /^\s*Solve the following math problem step by step\.\s*The last line of your response should be of the form Answer: \$?\\?\$?Answer\$? \(without quotes\) where \$?\\?\$?Answer\$? is the answer to the problem\.\s*/;
@@ -110,10 +110,13 @@ export function withoutInstruction(text: string): string {
   return text.replace(BEFORE, "").replace(AFTER, "");
 }
 
-// Proofs.
+// Refusing proofs.
 
 const PROOF = /(?<![a-z])(?:prove|show|verify|demonstrate) (?:also )?that(?![a-z])|(?:求证|证明)[:：]?/i;
-/** Matches words that ask for a value, so that a problem with a proof still has an answer to compare. */
+/**
+ * Matches words that ask for a value. A problem with such words has an answer to compare, even if it also asks for a
+ * proof.
+ */
 const ASKED =
   /(?<![a-z])(?:find|determine|compute|calculate|evaluate|what|which|how (?:many|much)|solve|express|give|write down)(?![a-z])|求(?!证)|多少|等于|[?？]|_{2}|\\underline/i;
 
@@ -123,11 +126,11 @@ function asksForProof(row: Row, problem: string): boolean {
   return isSaid || (PROOF.test(problem) && !ASKED.test(problem));
 }
 
-// Level and metadata.
+// Reading the level and the metadata.
 
 /**
- * Returns MATH's level from 1 to 5 and its column. A number in the column "difficulty" has another scale and is
- * ignored.
+ * Returns the level from 1 to 5, as the data set MATH defines it, and the column it came from. A number in the column
+ * "difficulty" is ignored, because its scale differs.
  */
 function levelOf(row: Row): readonly [level: string, from: string | undefined] {
   for (const column of COLUMNS.level) {
@@ -148,12 +151,12 @@ function factsOf(row: Row): Readonly<Record<string, string>> {
   return Object.fromEntries(facts);
 }
 
-/** Returns a key that is equal for problems that differ only in case and white space. */
+/** Returns a key that is equal for problems that differ only in case and white space. The key finds duplicate rows. */
 function asked({ problem }: MathInstance): string {
   return cutInstructions(problem, "math").text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ");
 }
 
-/** Returns whether two rows' answers may agree. An undecided comparison counts as agreement. */
+/** Returns whether the answers of two rows may be equal. An undecided comparison counts as equal. */
 function agrees({ answer: one, problem }: MathInstance, { answer: other }: MathInstance): boolean {
   const [first, second] = [readMath(one), readMath(other)];
   if (first.kind !== "answer" || second.kind !== "answer") return false;

@@ -1,6 +1,6 @@
 /**
- * Reads and grades the answers of generated tasks. An answer is read as in `math`, but must be a finished value. An
- * unevaluated expression is refused, because the task itself is one.
+ * Reads and grades the answers of the generated math tasks. An answer is parsed as in `math`, but must be a finished
+ * value: an unevaluated expression such as 2 + 3 is refused, because it may copy the task.
  */
 import type { Facts } from "../facts.ts";
 import { equalsInteger, type Rational } from "../lib/rational.ts";
@@ -14,8 +14,8 @@ export function numeralOf({ num, den }: Rational | Fraction): string {
 }
 
 /**
- * Returns the value of a whole number, a decimal, a fraction or a mixed number, in lowest terms. Undefined means: the
- * node is none of these.
+ * Returns the value of a whole number, a decimal, a fraction or a mixed number, in lowest terms. Returns undefined for
+ * any other node.
  */
 export function valueOfNumeral(node: Node): Fraction | undefined {
   if (node.kind === "number") return node.goesOn === true ? undefined : node.value;
@@ -32,7 +32,7 @@ export function valueOfNumeral(node: Node): Fraction | undefined {
   return top === undefined || bottom === undefined || bottom === 0n ? undefined : reduced(top, bottom);
 }
 
-/** Returns the value of a signed whole number. Undefined means: the node is none. */
+/** Returns the value of a whole number with or without a sign. Returns undefined for any other node. */
 function wholeOf(node: Node): bigint | undefined {
   if (node.kind === "number") return node.digits === undefined ? undefined : node.value.num;
   const [term, ...more] = node.kind === "add" ? node.terms : [];
@@ -41,13 +41,17 @@ function wholeOf(node: Node): bigint | undefined {
   return term.sign === "-" ? -value : term.sign === "+" ? value : undefined;
 }
 
-/** A value and the name it is assigned to. The name is undefined if the value stands alone. */
+/**
+ * A value and the name it is assigned to, e.g. p and 31 for "p = 31". The name is undefined if the value stands alone.
+ */
 export interface NamedValue {
   readonly name: Node | undefined;
   readonly value: Fraction;
 }
 
-/** Reads "31", "p = 31", "31 = p" and "p = 62/2 = 31". Undefined means: something else, or two different values. */
+/**
+ * Reads "31", "p = 31", "31 = p" and "p = 62/2 = 31". Returns undefined for any other form, or if the values differ.
+ */
 export function namedValue(node: Node): NamedValue | undefined {
   if (node.kind !== "relation") {
     const value = valueOfNumeral(node);
@@ -58,25 +62,31 @@ export function namedValue(node: Node): NamedValue | undefined {
   const others = node.parts.filter((_, i) => values[i] === undefined);
   const [first, ...more] = values.filter((value) => value !== undefined);
   const [name, ...names] = others;
-  // The name must be the first part, or the second of two.
+  // The name must be the first part of the equation, or the second of two parts.
   const isAtEnd = name === node.parts[0] || (name === node.parts[1] && node.parts.length === 2);
   if (first === undefined || name === undefined || names.length > 0 || !isAtEnd) return undefined;
   return more.every(({ num, den }) => num === first.num && den === first.den) ? { name, value: first } : undefined;
 }
 
-/** Returns whether a name fits the unknown: no name, a phrase, or this letter. */
+/**
+ * Returns whether the name of a value fits the unknown that the task asks for: no name, a phrase, or the unknown's
+ * letter.
+ */
 export function isNamed(name: Node | undefined, letter: string): boolean {
   return name === undefined || name.kind === "text" || (name.kind === "symbol" && name.name === letter);
 }
 
-/** Returns whether a name fits an expression's value: no name, any letter or phrase, or the expression as given. */
+/**
+ * Returns whether the name of a value may stand for the given expression: no name, any letter or phrase, or the
+ * expression itself.
+ */
 export function mayName(name: Node | undefined, expression: Node | undefined): boolean {
   return name === undefined || isName(name) || (expression !== undefined && show(name) === show(expression));
 }
 
 /**
- * Grades values against the expected ones, both in lowest terms. The facts never show the expected values. `wrong`
- * returns the violation for a wrong value.
+ * Grades values against the expected ones; both are in lowest terms. The result never reveals the expected values. The
+ * callback `wrong` returns the message for a wrong value at index i.
  */
 export function gradeValues(
   expected: readonly Rational[],

@@ -26,13 +26,16 @@ export type Node =
       readonly value: Rational;
       /** Number of digits after the decimal point. Unset if none was written. */
       readonly decimals?: number;
-      /** Set if the decimal continues without end, as "3.141…" does. */
+      /** Set if the decimal continues without end, as in "3.141…". */
       readonly goesOn?: true;
-      /** The base that a subscript names, and the digits as written. */
+      /** Base given by a subscript, e.g. 2 in 1011_2, and the digits as written. */
       readonly base?: number;
       readonly digits?: string;
     }
-  /** A variable, a constant, ∞ or a set such as ℝ. `run` is the run of letters that the symbol was part of. */
+  /**
+   * A variable, a constant, ∞ or a set such as ℝ. `run` is the unbroken run of letters in which the symbol was written,
+   * e.g. "abc" for the a of abc.
+   */
   | { readonly kind: "symbol"; readonly name: string; readonly run?: string }
   | { readonly kind: "add"; readonly terms: readonly Term[] }
   | { readonly kind: "multiply"; readonly factors: readonly Factor[] }
@@ -50,7 +53,7 @@ export type Node =
   /** A number with a unit, such as "cm^2", "%" or "°". */
   | { readonly kind: "unit"; readonly node: Node; readonly unit: string }
   | { readonly kind: "ratio"; readonly parts: readonly Node[] }
-  /** Brackets around several items. "(1,2)" may be an open interval or a point; "[1,2]" may be a closed interval. */
+  /** Items in brackets. "(1,2)" may be an open interval or a point; "[1,2]" may be a closed interval. */
   | { readonly kind: "bracket"; readonly open: "(" | "["; readonly close: ")" | "]"; readonly items: readonly Node[] }
   | { readonly kind: "set"; readonly items: readonly Node[] }
   /** A set such as {x | x > 3}. */
@@ -63,14 +66,14 @@ export type Node =
   | { readonly kind: "residue"; readonly node: Node; readonly modulus: Node }
   /** A function defined by cases. The first case that applies counts. */
   | { readonly kind: "cases"; readonly pieces: readonly Piece[] }
-  /** A time of day in minutes, possibly with a fraction. `half` is true if neither AM nor PM is said. */
+  /** A time of day in minutes, possibly with a fraction. `half` is true if the text says neither AM nor PM. */
   | { readonly kind: "clock"; readonly minutes: number; readonly half: boolean }
-  /** Words that are no formula. */
+  /** Words that are not a formula. */
   | { readonly kind: "text"; readonly text: string };
 
 export interface Piece {
   readonly value: Node;
-  /** Undefined in the case "otherwise". */
+  /** Undefined for the case "otherwise". */
   readonly condition: Node | undefined;
 }
 
@@ -106,7 +109,7 @@ export function equationOf(left: Node, right: Node): Extract<Node, { kind: "rela
   return { kind: "relation", parts: [left, right], operators: ["="] };
 }
 
-/** Writes a tree as text. Equal trees, and only they, get equal texts. Call it only on trees of bounded size. */
+/** Writes a tree as text. Two trees get the same text only if they are equal. Call it only on trees of bounded size. */
 export function show(node: Node): string {
   switch (node.kind) {
     case "number":
@@ -161,7 +164,7 @@ export function show(node: Node): string {
   }
 }
 
-/** Puts a compound node in brackets, so that no two trees get the same text. */
+/** Writes a node, in parentheses if it is compound, so that different trees get different texts. */
 function wrapped(node: Node): string {
   const isSingle =
     node.kind === "number"
@@ -170,7 +173,7 @@ function wrapped(node: Node): string {
   return isSingle ? show(node) : `(${show(node)})`;
 }
 
-/** Returns the child nodes in the order in which they are written. */
+/** Returns the child nodes in written order. */
 export function children(node: Node): readonly Node[] {
   const found: Node[] = [];
   withChildren(node, (child) => {
@@ -180,7 +183,7 @@ export function children(node: Node): readonly Node[] {
   return found;
 }
 
-/** Returns the node with each child replaced, in the order in which they are written. */
+/** Returns the node with each child replaced by the callback, which sees the children in written order. */
 export function withChildren(node: Node, each: (child: Node) => Node): Node {
   switch (node.kind) {
     case "number":
@@ -228,7 +231,7 @@ export function withChildren(node: Node, each: (child: Node) => Node): Node {
   }
 }
 
-/** Returns whether the node or a node below it satisfies a condition. */
+/** Returns whether the node or one of its descendants satisfies a condition. */
 export function some(node: Node, isSo: (node: Node) => boolean): boolean {
   return isSo(node) || children(node).some((child) => some(child, isSo));
 }
@@ -245,7 +248,10 @@ export function replaced(node: Node, name: string, by: Node): Node {
   return withChildren(node, (child) => replaced(child, name, by));
 }
 
-/** Splits "2 mod 5", with or without a sign, and "2 [5]" (the French notation) into residue and modulus. */
+/**
+ * Splits "2 mod 5", with or without a sign, or "2 [5]" (French notation) into residue and modulus. Returns other nodes
+ * without a modulus.
+ */
 export function splitModulus(node: Node): readonly [Node, Node?] {
   if (node.kind === "call" && node.name === "mod") return node.args as readonly [Node, Node];
   const last = node.kind === "multiply" ? node.factors.at(-1)?.node : undefined;
@@ -259,7 +265,7 @@ export function splitModulus(node: Node): readonly [Node, Node?] {
 
 // Variables of an expression.
 
-/** Caches the variables of each tree, because comparisons ask for them repeatedly. */
+/** Caches the variables of each tree, because comparisons need them repeatedly. */
 const known = new WeakMap<Node, ReadonlySet<string>>();
 
 /** Returns the variables of an expression. Bound indices of series are not included. */

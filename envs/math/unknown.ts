@@ -1,25 +1,30 @@
-/** Finds unknown words in an answer: runs of letters that are no product of the expected answer's variables. */
+/**
+ * Finds words in an answer that cannot be read as a product of the expected answer's variables, e.g. "apple" where only
+ * x occurs.
+ */
 import { isAskedFor } from "./compare/shape.ts";
 import { children, type Node } from "./syntax.ts";
 
-/** Letters that count without being a variable: constants, and the d of dx. */
+/** Letters that are always known, although they are not variables: constants, and the d of dx. */
 const KNOWN: readonly string[] = ["e", "i", "π", "d"];
 
-/** Letters that commonly name a free constant. If the expected answer uses one, the answer may use any. */
+/**
+ * Letters that commonly name a free constant. If the expected answer uses one of them, the answer may use any of them.
+ */
 const CONSTANTS: readonly string[] = ["A", "B", "C", "D", "K", "c", "k"];
 
-/** Matches letters of options or of geometric points. */
+/** Matches letters of multiple-choice options, such as "AC", or of geometric points. */
 const CHOICES = /^[A-H]{2,}$/;
 
 /**
- * Returns the first unknown run of letters in the answer, or undefined. The name to which a value is assigned is not
- * checked.
+ * Returns the first unknown run of letters in the answer, or undefined. In an assignment such as "area = 5" the name is
+ * not checked.
  */
 export function unknownWord(answer: Node, gold: Node): string | undefined {
   const known = new Set(KNOWN);
   collect(gold, (name) => known.add(name));
   if (CONSTANTS.some((name) => known.has(name))) for (const name of CONSTANTS) known.add(name);
-  // A letter that stands alone somewhere in the answer is a variable too, as is the n in f(n) = an.
+  // A letter that stands alone anywhere in the answer is a known variable, e.g. n in f(n) = an.
   collect(answer, (name, run) => run === undefined && known.add(name));
   return wordIn(answer, known);
 }
@@ -29,7 +34,7 @@ function collect(node: Node, add: (name: string, run: string | undefined) => voi
   for (const child of children(node)) collect(child, add);
 }
 
-/** Strips subscript and primes: x for x_1 and x'. */
+/** Strips subscript and primes: x_1 and x' become x. */
 function letterOf(name: string): string {
   return name.replace(/[_'].*$/, "");
 }

@@ -1,4 +1,4 @@
-/** Reads answers and compares two of them. Other modules use this folder only through this file. */
+/** Parses math answers and compares two of them. Other modules parse and compare only through this file. */
 import type { Parsed } from "../facts.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { isHedged, isRounded } from "./compare/rounding.ts";
@@ -24,15 +24,18 @@ interface Reading {
 
 /** A parsed answer. It has several readings if the text is ambiguous. */
 export interface MathAnswer {
-  /** The answer's text without its wrapping. */
+  /** The answer's text without wrapping such as \boxed. */
   readonly text: string;
   /** At least one reading; the most likely one first. */
   readonly readings: readonly Reading[];
-  /** Set if the answer is an option: the text behind the letter, as in "(B) 12". Empty if the letter stands alone. */
+  /**
+   * Set if the answer is a multiple-choice option: readings of the text after the letter, as in "(B) 12". Empty if the
+   * letter stands alone.
+   */
   readonly choice?: readonly Reading[];
 }
 
-/** Reads the text of an answer. Never throws. Steps, digits and depth are bounded for any text. */
+/** Parses the text of an answer. Never throws. Steps, digits and nesting depth are bounded for any text. */
 export function readMath(text: string): Parsed<MathAnswer> {
   const extracted = extract(text);
   if (extracted.kind === "malformed") return extracted;
@@ -45,7 +48,7 @@ function withMoney(text: string): string {
   return [...text.matchAll(/(?<!\\)\$/g)].length === 1 ? text.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : text;
 }
 
-/** Reads several boxes as one list. */
+/** Reads the contents of several \boxed commands as one list. */
 function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
   const items: Node[] = [];
   for (const text of texts) {
@@ -67,8 +70,8 @@ function readOne(written: string): Parsed<MathAnswer> {
   const name = bracketed ?? marked ?? named;
   const inside = content === "" ? undefined : readings(content);
   const whole = readings(text);
-  // A bare letter whose text can be read as a whole is no option, e.g. "A: 5". A bracketed letter is one: "(D) 12" is
-  // no product.
+  // A bare letter before a text that can be read as a whole is not an option, e.g. "A: 5". A bracketed letter is one:
+  // "(D) 12" is not a product.
   const isChoice = name !== undefined && (whole.kind === "malformed" || content === "" || bracketed !== undefined);
   if (isChoice && inside?.kind !== "malformed") {
     const letter: Reading = { node: { kind: "symbol", name: name.toUpperCase() }, comma: "separator" };
@@ -79,11 +82,13 @@ function readOne(written: string): Parsed<MathAnswer> {
   return whole.kind === "malformed" ? whole : { kind: "answer", answer: { text, readings: whole.answer } };
 }
 
-/** Matches an option, such as "(B)", "B)", "\\textbf{(B)}" or "Option B", alone or followed by its text. */
+/**
+ * Matches a multiple-choice option, such as "(B)", "B)", "\\textbf{(B)}" or "Option B", alone or followed by its text.
+ */
 const CHOICE =
   /^\s*(?:[Oo]ption\s+|[Cc]hoice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:]|([A-J])(?<=[Oo]ption\s+.|[Cc]hoice\s+.)(?=\s*$))\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
 
-/** Returns the ways to parse a text. If there is none, the first style's error is returned. */
+/** Returns the ways to parse a text. If no style can parse the text, the error of the first style is returned. */
 function readings(text: string): Parsed<readonly Reading[]> {
   const found: Reading[] = [];
   let problem: string | undefined;
@@ -99,19 +104,28 @@ function readings(text: string): Parsed<readonly Reading[]> {
 
 const THOUSANDS = /(?<![\d,.])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
-/** Matches two numbers in brackets: a pair, an interval or a set. */
+/** Matches two numbers in brackets with a comma between them: a pair, an interval or a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
-/** Matches a bracketed "(1,234)", which is a pair and no number. */
+/** Matches a bracketed "(1,234)", which is a pair and not a number with a thousands separator. */
 const BRACKETED = /^\s*(?:[([]|\\\{)\s*[-+−]?\d{1,3}(?:,\d{3})+\s*(?:[)\]]|\\\})\s*$/;
-/** Matches a list such as 1,0,1. */
+/** Matches a list of three or more numbers, such as 1,0,1. */
 const LISTED = /\d,\d+,\d/;
-/** Matches a group with a leading 0, as in 1,000 and 3,05. List items do not begin with a 0 followed by digits. */
+/**
+ * Matches digits after a comma that begin with 0, as in 1,000 and 3,05. Items of a list do not begin with a 0 followed
+ * by digits, so the text is a number.
+ */
 const ZERO_LED = /(?<=\d),0\d+(?![\d.])/;
 const EXPONENT = /\de[+-]\d/;
-/** Maximum length of a text in which a comma may be a decimal comma. Longer texts are lists. */
+/**
+ * Maximum length, in characters, of a text in which a comma may be a decimal comma. In longer texts commas separate
+ * list items.
+ */
 const DECIMAL_LENGTH_MAX = 400;
 
-/** Returns the styles to try. "1,234" is first a number, then a list; "3,14" is first a list, then a decimal. */
+/**
+ * Returns the styles in which to parse a text, likeliest first. "1,234" is first a number, then a list; "3,14" is first
+ * a list, then a decimal.
+ */
 function stylesOf(text: string): readonly Style[] {
   const holdsBases = mayHoldBases(text);
   const plain: Style = { comma: "separator", exponent: false, bases: false };
@@ -130,7 +144,7 @@ function stylesOf(text: string): readonly Style[] {
   return styles;
 }
 
-/** Returns the parsed node, or a message that says what is wrong. */
+/** Returns the parsed node, or an error message. */
 function parse(text: string, style: Style): Node | string {
   const time = clockOf(text) ?? dateOf(text) ?? remainderOf(text);
   if (time !== undefined) return time;
@@ -144,12 +158,12 @@ function parse(text: string, style: Style): Node | string {
 }
 
 /**
- * Matches a comma that is hardly a list separator: "0,5", "3,14". Only then may an expected answer have a decimal
- * comma.
+ * Matches a comma that is hardly a list separator: "0,5" or "3,14". Only with such a comma may an expected answer be
+ * read with a decimal comma.
  */
 const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
-/** The result of a comparison. "unread": only the comparison showed that the answer cannot be read. */
+/** Result of a comparison. "unread": the answer parsed, but the comparison found that it cannot be understood. */
 export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: string };
 
 /**
@@ -178,7 +192,7 @@ export function compareMath(
   return isHedge && !mayBe ? { kind: "unread", reason: "it gives the value only approximately" } : found;
 }
 
-/** Maximum length of a text that is searched for a recurrence. */
+/** Maximum length, in characters, of a text in which a(n) is rewritten as a_{n}. */
 const SEQUENCE_LENGTH_MAX = 400;
 const ARGUMENT = /(?<![A-Za-z\\_])([A-Za-hlo-z])\s?\(\s?([nmkij](?:\s?[+-]\s?\d{1,4})?|\d{1,4})\s?\)/g;
 
@@ -194,8 +208,8 @@ function subscripted(answer: MathAnswer, other: string): MathAnswer {
 }
 
 /**
- * Returns the possible bases of a "log" without a base: natural or decimal, the same throughout an answer. Beside "ln"
- * it is decimal.
+ * Returns the possible bases of a "log" written without a base: natural or decimal, the same throughout both answers.
+ * In an answer that also has "ln", the base is 10.
  */
 function meaningsOfLog(...answers: readonly MathAnswer[]): readonly State["logarithm"][] {
   const has = ({ readings }: MathAnswer, name: string): boolean =>
@@ -210,34 +224,38 @@ function compareMeant(gold: MathAnswer, answer: MathAnswer, state: State): Verdi
   const [left, right] = [gold.choice, answer.choice];
   if (left === undefined || right === undefined)
     return compareTimes(meant, answer.readings, state) ?? compareReadings(meant, answer.readings, state);
-  // If both are options, both the letters and the texts must be equal. A missing text is not compared.
+  // If both answers are multiple-choice options, both the letters and the texts must be equal. A missing text is not
+  // compared.
   const letters = compareReadings(meant.slice(0, 1), answer.readings.slice(0, 1), state);
   const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
   return isSaidTwice ? compareReadings(left, right, state) : letters;
 }
 
-/** Characters of text whose reading counts as one step. */
+/** Number of characters that can be parsed for one step of the budget. */
 const READ_IN_A_STEP = 3;
 
-/** Returns the budget of steps. Reading long texts reduces it. */
+/** Returns the step budget of a comparison: STEPS_MAX less the cost of parsing both texts. */
 function budgetOf(gold: MathAnswer, answer: MathAnswer): Budget {
   return { left: STEPS_MAX - (gold.text.length + answer.text.length) / READ_IN_A_STEP };
 }
 
-/** Returns whether the text is the expected number in its base without the subscript: 2A for 2A_{16}. */
+/**
+ * Returns whether the text is the expected number without its base subscript: 2A for 2A_{16}. Applies to bases above
+ * 10.
+ */
 function isWrittenSo(gold: Node, text: string): boolean {
   return gold.kind === "number" && (gold.base ?? 0) > 10 && gold.digits?.toLowerCase() === text.trim().toLowerCase();
 }
 
-/** Returns whether two texts are words or orders of the same letters: "tea" and "eat", BACD and ABCD. */
+/** Returns whether two different texts are words or sequences of the same letters: "tea" and "eat", BACD and ABCD. */
 function isAnagram(gold: string, answer: string): boolean {
   const [left, right] = [ordered(gold), ordered(answer)];
   return left !== right && sorted(left) === sorted(right);
 }
 
 /**
- * Returns the letters of a word, or of capitals whose order may be the answer. Returns "" for sets of options, such as
- * ACD.
+ * Returns the lowercase letters of a word, or of capitals whose order may matter. Returns "" for a set of options such
+ * as ACD, whose order does not matter.
  */
 function ordered(text: string): string {
   const capitals = text.replace(/\s/g, "");
@@ -253,11 +271,14 @@ function compareReadings(meant: readonly Reading[], answers: readonly Reading[],
   const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it has no reading like the expected answer's");
-  // Less likely readings can only turn the result into "equal".
+  // The first pair of readings decides. Less likely readings can only turn the result into "equal".
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
 
-/** Compares two readings. An answer with an unknown word is "unread", whatever the product of its letters would be. */
+/**
+ * Compares two readings. An answer with an unknown word is "unread", because a product of its letters would be
+ * meaningless.
+ */
 function compareReading(gold: Node, answer: Node, state: State): Verdict {
   const word = unknownWord(answer, gold);
   return word === undefined
@@ -268,7 +289,7 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
       };
 }
 
-/** Returns whether two ratios are written alike: the 7:32 of "S_1:S_2 = 7:32". */
+/** Returns whether two ratios are written with the same digits: "7:32" and "S_1:S_2 = 7:32". */
 function isWrittenIn(gold: Node, answer: Node): boolean {
   const ratioIn = (node: Node): string =>
     node.kind === "relation" ? digitsIn(node.parts.at(-1) as Node) : digitsIn(node);
@@ -282,9 +303,10 @@ function digitsIn(node: Node): string {
 }
 
 /**
- * Compares answers such as "10:30", which are a time or a ratio. Beside a time they are a time. Beside a ratio of the
- * same value the problem decides. If the problem does not say, a ratio in lowest terms such as 7:12 is accepted only
- * where the other side has no reading as a time.
+ * Compares answers such as "10:30", which are a time or a ratio. Returns undefined if neither answer can be a time.
+ *
+ * If both also are ratios of the same value, they are equal if written alike or if the problem asks for a ratio.
+ * Otherwise a ratio in lowest terms such as 7:12 is accepted only if the other answer cannot be a time.
  */
 function compareTimes(golds: readonly Reading[], answers: readonly Reading[], state: State): Verdict | undefined {
   const isTime = ({ node }: Reading): boolean => node.kind === "clock";
@@ -302,7 +324,7 @@ function compareTimes(golds: readonly Reading[], answers: readonly Reading[], st
   return isSame || isTold ? EQUAL : undecided("it is a time or a ratio");
 }
 
-/** Returns whether a ratio has only whole numbers without a leading 0 and without a common divisor. */
+/** Returns whether a ratio has only whole numbers, without leading zeros and without a common divisor. */
 function isLowest({ node }: Reading): boolean {
   const parts = node.kind === "ratio" ? node.parts : [];
   const numbers = parts.flatMap((part) =>
@@ -311,12 +333,12 @@ function isLowest({ node }: Reading): boolean {
   return numbers.length > 1 && numbers.length === parts.length && numbers.reduce(gcd) === 1n;
 }
 
-/** Matches a break between two things: a new line, or the end of a formula and the start of another. */
+/** Matches a separation of two formulas: a new line, or the end of a formula and the start of the next. */
 const ENDS_THING = /\n|\$\s*\$/;
 
 /**
- * Returns the text without invisible markup. Separate tokens stay separate: "2 1/2" is not "21/2", and "$2$ $-1$" is
- * not 2 − 1.
+ * Returns the text without invisible markup. Separate tokens stay separate: "2 1/2" does not become "21/2", and "$2$
+ * $-1$" does not become 2 − 1.
  */
 function bare(text: string): string {
   const spaced = text.replace(/(?:\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|[\s$])+/g, (run) =>
@@ -327,7 +349,7 @@ function bare(text: string): string {
 
 const SHOWN_MAX = 120;
 
-/** Returns a one-line text of how the answer was read. */
+/** Returns one line that shows how the answer was parsed. */
 export function showMath(answer: MathAnswer): string {
   const text = show((answer.readings[0] as Reading).node).replace(/#-?[0-9a-f]+/g, "a number of hundreds of digits");
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;

@@ -1,7 +1,7 @@
 /**
- * Measures how much work a calculation by hand is, in steps on single digits. The levels of generated tasks differ by
- * this measure. A product costs the product of its factors' digit counts (schoolbook multiplication). A sum costs the
- * digits of its longer number. Fractions add the work on each part and the reduction.
+ * Measures the work of a calculation by hand, in steps on single digits. The difficulty levels of generated tasks are
+ * based on it. A product costs the product of its factors' digit counts (schoolbook multiplication). A sum costs the
+ * digits of its longer number. Fractions add the work on numerator and denominator, and the reduction.
  */
 import type { Rational } from "../lib/rational.ts";
 
@@ -9,7 +9,7 @@ export function digitsOf(integer: number | bigint): number {
   return `${integer}`.replace("-", "").length;
 }
 
-/** Work of a product. For a quotient, pass the reciprocal of the divisor. */
+/** Returns the work of a product, in steps. For a quotient, pass the reciprocal of the divisor. */
 export function productWork(a: Rational, b: Rational): number {
   const above = digitsOf(a.num) * digitsOf(b.num);
   if (a.den === 1 && b.den === 1) return above;
@@ -18,7 +18,7 @@ export function productWork(a: Rational, b: Rational): number {
   return above + below + reducing;
 }
 
-/** Work of a sum or a difference. */
+/** Returns the work of a sum or a difference, in steps. */
 export function sumWork(a: Rational, b: Rational): number {
   const longest = Math.max(digitsOf(a.num), digitsOf(b.num));
   if (a.den === 1 && b.den === 1) return longest;

@@ -1,4 +1,7 @@
-/** Compares values with names, as in "x = 5", and values given in several forms, as in "4π ≈ 12.57". */
+/**
+ * Compares answers that assign values to names, as in "x = 5", and answers that give a value in several forms, as in
+ * "4π ≈ 12.57".
+ */
 import { type Node, show, variablesOf } from "../syntax.ts";
 import { areRoundings } from "./rounding.ts";
 import { all, any, type Comparison, different, type State, undecided } from "./outcome.ts";
@@ -6,12 +9,12 @@ import { headOf } from "./renaming.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 
-/** Facts about the expected answer that the enclosing comparison passes down. */
+/** Facts about the expected answer that are passed down when its parts are compared. */
 export interface Context {
   readonly isApproximate: boolean;
 }
 
-/** Compares two parts. The expected one comes first. */
+/** Compares a part of the expected answer with a part of the given answer. */
 export type Compare = (gold: Node, answer: Node, context?: Context) => Comparison;
 
 export function compareAssignments(
@@ -56,7 +59,8 @@ function isOfSeveral({ values }: Assignment, compare: Compare): boolean {
 }
 
 /**
- * Compares each value of the answer with the expected ones. Each must equal one of them, and its roundings must fit.
+ * Compares the values of the answer with the expected values. Each value must equal an expected one, and its roundings
+ * must fit it.
  */
 function compareValues(
   golds: readonly Node[],
@@ -85,7 +89,7 @@ function compareNamed(
   const mayBeSame = compareNames(left.name, right.name, isSame) && !isLetterForFunction(left, right);
   const found = mayBeSame ? values() : undefined;
   if (found?.kind === "equal") return found;
-  // "y = 2x" and "x = y/2" are the same equation, so equations with different names are compared as equations.
+  // "y = 2x" and "x = y/2" are the same equation, so assignments to different names are compared as equations.
   const areEquations =
     gold.kind === "relation" && answer.kind === "relation" && gold.parts.length === 2 && answer.parts.length === 2;
   const hasVariables =
@@ -101,7 +105,7 @@ function isProduct(name: Node): boolean {
   return name.kind === "symbol" || name.kind === "multiply";
 }
 
-/** Returns a name's text. For p(x) and P(x) case does not count; for single letters it does. */
+/** Returns a name's text for comparisons. Case matters for single letters, but not for names such as p(x) and P(x). */
 function nameText(name: Node): string {
   return name.kind === "symbol" ? name.name : show(name).toLowerCase();
 }
@@ -109,7 +113,7 @@ function nameText(name: Node): string {
 /** Returns whether a name is a derivative such as dy/dx. */
 const isQuotient = (name: Node): boolean => name.kind === "call" && /^[d∂]\//.test(name.name);
 
-/** Returns the order of the derivative that dy/dx, y' or f''(x) names, and 0 for other names. */
+/** Returns the order of the derivative that a name such as dy/dx, y' or f''(x) denotes. Returns 0 for other names. */
 function orderOf(name: Node): number {
   const text = show(name);
   return isQuotient(name) ? Number(/\^(\d)/.exec(text)?.[1] ?? 1) : (text.match(/'/g) ?? []).length;
@@ -123,7 +127,7 @@ function isArgument(letter: Node, name: Node): boolean {
 
 const nodeOf = ({ node }: { readonly node: Node }): Node => node;
 
-/** Returns whether a name has its arguments in another order, as F(y, x), or names a shifted term, as a_{n+1}. */
+/** Returns whether a name has its arguments out of alphabetical order, as F(y, x), or is a shifted term, as a_{n+1}. */
 function isMoved(name: Node): boolean {
   const [, names] = headOf(name);
   return (
@@ -133,15 +137,15 @@ function isMoved(name: Node): boolean {
 }
 
 /**
- * Returns whether one side defines a function, f(x) = 2x, and the other assigns to a letter, k = 2x. The letter y does
- * not count, because y = 2x is the function's graph.
+ * Returns whether one answer defines a function, f(x) = 2x, and the other assigns to a letter, k = 2x. The letter y
+ * does not count, because y = 2x is the function's graph.
  */
 function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   const [letter, other] = left.name.kind === "symbol" ? [left, right] : [right, left];
   if (letter.name.kind !== "symbol" || other.name.kind === "symbol") return false;
   const [head, names] = isQuotient(other.name) ? ["", []] : headOf(other.name);
   const [first = ""] = names;
-  // The argument tells a function from a product: h(x) = 5 defines a function, PA = 5 does not.
+  // The argument tells a function from a product: h(x) = 5 defines a function, PA = 5 is about a segment.
   const isDefinition =
     other.name.kind === "call" ||
     /^[nstxyz]$/.test(first) ||
@@ -149,19 +153,19 @@ function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   return first !== "" && isDefinition && ![head, names.length > 1 ? "z" : "y"].includes(letter.name.name);
 }
 
-/** Returns whether two names may mean the same: e.g. a letter and f(x), or a phrase and anything. */
+/** Returns whether two names may denote the same quantity: e.g. a letter and f(x), or a phrase and any name. */
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
   const isDerivative = [left, right].filter(isQuotient).length === 1 && orderOf(left) > 0;
   if (isDerivative && orderOf(left) === orderOf(right)) return true;
-  // An expression such as "sin x" is no other name for a thing.
+  // An expression such as "sin x" is never another name for a quantity.
   if (
     [left, right].some(
       (name) => name.kind === "ratio" || (name.kind === "call" && !/^\p{L}(?:['_⁻]|$)/u.test(name.name)),
     )
   )
     return false;
-  // x = 5 is no statement about f(x).
+  // A value of x is not a value of f(x).
   if (isArgument(left, right) || isArgument(right, left)) return false;
   return (
     (left.kind === "symbol") !== (right.kind === "symbol") ||

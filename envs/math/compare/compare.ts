@@ -1,4 +1,6 @@
-/** Compares two syntax trees according to their kinds. The expected answer comes first, the given answer second. */
+/**
+ * Compares two syntax trees according to the kinds of their nodes. In all functions the expected answer comes first.
+ */
 import { spend } from "../numbers/budget.ts";
 import { hasDoubleSign, type Node, type Piece, show, variablesOf } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
@@ -33,8 +35,8 @@ import { areOtherVectors, isUnworked, withUnitVectors } from "./vectors.ts";
 const PLAIN: Context = { isApproximate: false };
 
 /**
- * Compares two answers. If an expected pair may be a point or an interval, the answer must be equal under both
- * meanings.
+ * Compares two answers. If a pair such as (1, 2) in the expected answer may be a point or an interval, the answer must
+ * be equal under both meanings.
  */
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
   const own = pairIn(gold, state);
@@ -64,21 +66,22 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
   const areFamilies = given.isFamily || said.isFamily;
-  // Families over all whole numbers may be counted from any start.
+  // A family with one value for each integer k, such as π/4 + kπ, may be numbered from any start.
   const areMovable = areFamilies && [given, said].every(({ domain }) => domain === undefined || domain === "ℤ");
   const found = areMovable ? compareFamilies(left, right, state, compare) : compare(left, right);
   return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;
 }
 
 /**
- * Returns whether a node bounds whole numbers or fractions: "0 < x < 3, x ∈ ℤ", or {2n | n ∈ ℤ, n < 5} beside numbers.
+ * Returns whether a node puts bounds on whole numbers or fractions: "0 < x < 3, x ∈ ℤ", or {2n | n ∈ ℤ, n < 5} where
+ * the other answer lists numbers.
  */
 function boundsWholes(node: Node, other: Node): boolean {
   const [element, condition] = node.kind === "builder" ? [node.element, node.condition] : [undefined, node];
   const items = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
   const isMember = (item: Node): boolean =>
     item.kind === "relation" && item.operators[0] === "∈" && /^[ℤℕℚ]/u.test(show(item.parts[1] as Node));
-  // These letters are whole by custom, and their side says what the other one leaves out.
+  // These letters are integers by custom, so this answer may only state a condition that the other one leaves out.
   const isCustom = [...variablesOf(other)].some((name) => /^[nmkN]$/.test(name)) && element === undefined;
   const isBound = (item: Node): boolean => item.kind === "relation" && !"=≈≡∈".includes(item.operators[0] as string);
   const isAlone = element === undefined ? items.every((item) => isMember(item) || isBound(item)) : isName(element);
@@ -88,7 +91,7 @@ function boundsWholes(node: Node, other: Node): boolean {
 
 const isName = (element: Node): boolean => element.kind === "symbol" || element.kind === "relation";
 
-/** Compares the conditions of two answers that are equal otherwise. */
+/** Compares the side conditions of two answers whose main parts are equal. */
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
   const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
   if (areFamilies && isOther) return undecided("its whole number is taken from another set");
@@ -104,7 +107,7 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
-/** Steps charged for classifying two parts. */
+/** Number of steps charged for classifying a pair of parts. */
 const PART_STEPS = 4;
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
@@ -145,7 +148,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   return compareSingle(gold, answer, state, context);
 }
 
-/** Returns whether the answers are memberships of different letters, such as "x ∈ {1, 2}" and "y ∈ {1, 2}". */
+/** Returns whether both answers are memberships, but of different letters, such as "x ∈ {1, 2}" and "y ∈ {1, 2}". */
 function areMembersOfOthers(gold: Node, answer: Node): boolean {
   const [left, right] = [gold, answer].map((node) => {
     const [letter] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
@@ -154,7 +157,7 @@ function areMembersOfOthers(gold: Node, answer: Node): boolean {
   return left !== undefined && right !== undefined && left !== right;
 }
 
-/** Caches the texts of parts, because list items are compared with each other repeatedly. */
+/** Caches the text of each node, because list items are compared repeatedly. */
 const writtenParts = new WeakMap<Node, string>();
 
 function written(node: Node): string {
@@ -167,7 +170,7 @@ function written(node: Node): string {
 
 function compareSets(gold: Node, answer: Node, state: State): Comparison | undefined {
   if (!isSetLike(gold) && !isSetLike(answer)) return undefined;
-  // Two brackets of the same form are compared item by item.
+  // Two brackets of the same form are compared item by item, not as sets.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.open === answer.open && gold.close === answer.close)
     return undefined;
   const [left, right] = [realsOf(gold, state), realsOf(answer, state)];
@@ -179,13 +182,15 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   return isOneRelation ? undecided("only relations that are linear are solved") : undefined;
 }
 
-/** Returns whether one is a set and the other several sets: {0, 1} beside "{0}, {1}" or {{0}, {1}}. */
+/**
+ * Returns whether one node is a set of values and the other consists of sets: {0, 1} beside "{0}, {1}" or {{0}, {1}}.
+ */
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
   return isPlain && (other.kind === "list" || other.kind === "set") && other.items.every(({ kind }) => kind === "set");
 }
 
-/** Compares functions by cases, whose cases may come in any order. All others are not compared. */
+/** Compares functions defined by cases, whose cases may come in any order. Returns undecided unless all cases match. */
 function compareCases(gold: readonly Piece[], answer: readonly Piece[], state: State, compare: Compare): Comparison {
   const parts = ({ value, condition }: Piece): readonly Node[] => [value, condition ?? { kind: "text", text: "else" }];
   const found = unordered(
@@ -225,7 +230,7 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   const found = sameMembers(left, right, compare);
   const [set, list] = gold.kind === "set" ? [left, answer] : [right, gold];
   if (found.kind !== "equal" || list.kind !== "list" || list.joiner === "or") return found;
-  // A list may repeat a value that a set has once: 1, 1, 2 may be three lengths.
+  // A list may repeat a value on purpose: 1, 1, 2 may be three lengths. A set cannot.
   const isOnce = list.items.length === new Set(set.map(written)).size;
   if (isOnce || inAnyOrder(left, right, compare, state).kind === "equal") return found;
   return undecided("one of the two repeats a value");
@@ -247,7 +252,9 @@ function sameMembers(
   return isFound.kind === "equal" ? isMember : isFound;
 }
 
-/** Compares items in any order. Items with equal texts are paired first, so that only the others need a search. */
+/**
+ * Compares items in any order. Items with equal texts are paired first, so that only the remaining items need a search.
+ */
 function inAnyOrder(
   left: readonly Node[],
   right: readonly Node[],
@@ -266,7 +273,10 @@ function inAnyOrder(
   return unordered(others.length, rest.length, (i, j) => compare(others[i] as number, rest[j] as number), state);
 }
 
-/** Returns whether both nodes are exact numbers without a base, so that comparing their values is enough. */
+/**
+ * Returns whether both nodes are exact numbers without decimals and without a base, so that comparing their texts
+ * suffices.
+ */
 function areExact(gold: Node, answer: Node): boolean {
   return [gold, answer].every(
     (node) =>
@@ -274,7 +284,10 @@ function areExact(gold: Node, answer: Node): boolean {
   );
 }
 
-/** Compares values that are assigned to the same names, in any order. Undefined means: these are not such values. */
+/**
+ * Compares values that are assigned to the same names, in any order. Returns undefined if the answers do not consist of
+ * such values.
+ */
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
   const [left, right] = [recordOf(tupleRecord(gold)), recordOf(tupleRecord(answer))];
   if (left === undefined || right === undefined || left.size < 2) return undefined;

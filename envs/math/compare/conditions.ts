@@ -1,7 +1,4 @@
-/**
- * Separates an answer from its conditions: "x = 2πk, k ∈ ℤ", where the letter k is free to choose, and "y = x + 1 (x >
- * 0)".
- */
+/** Separates an answer from its conditions: "x = 2πk, k ∈ ℤ", where k may be any integer, and "y = x + 1 (x > 0)". */
 import { isNumberSet } from "../read/names.ts";
 import { type Node, replaced, show, symbol, variablesOf } from "../syntax.ts";
 import { WHOLE } from "./points.ts";
@@ -9,14 +6,14 @@ import { assignmentOf } from "./shape.ts";
 
 export interface Conditioned {
   readonly node: Node;
-  /** Letters of whole numbers, and the set of the first letter. */
+  /** Letters that are declared whole numbers, and the set of the first one, e.g. "ℤ". */
   readonly names: readonly string[];
   readonly domain: string | undefined;
-  /** Whether the letters are parameters, as in 2^k, and not only indices, as in a_k. */
+  /** Whether the letters are parameters of the values, as in 2^k, and not only indices, as in a_k. */
   readonly isFamily: boolean;
-  /** Whether the parameter is any real number instead of a whole one. */
+  /** Whether the parameter is any real number instead of an integer. */
   readonly isOfReals: boolean;
-  /** The remaining conditions. */
+  /** Remaining conditions, e.g. x > 0. */
   readonly others: readonly Node[];
 }
 
@@ -47,14 +44,14 @@ export function withoutCondition(given: Node): Conditioned {
 /** Rewrites {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
 function ofBuilder(node: Node): Node {
   const [name, set] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
-  // The set of a membership may be a builder: "x ∈ {kπ | k ∈ ℤ}".
+  // The set in a membership may be given by a condition: "x ∈ {kπ | k ∈ ℤ}".
   if (name?.kind === "symbol" && set?.kind === "builder" && set.element.kind !== "relation")
     return ofBuilder({ ...set, element: { kind: "relation", parts: [name, set.element], operators: ["="] } });
   if (node.kind !== "builder") return node;
   const { element, condition } = node;
   const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
   const [only] = conditions;
-  // A builder may hold nothing but a congruence: {x | x ≡ 1 (mod 3)}.
+  // The condition of a set may be just a congruence: {x | x ≡ 1 (mod 3)}.
   if (conditions.length === 1 && only?.kind === "residue") return only;
   if (!conditions.some((item) => membership(item) !== undefined)) return node;
   const isName = element.kind === "symbol" || (element.kind === "relation" && element.operators[0] === "∈");
@@ -67,7 +64,7 @@ function unbracketed(item: Node): readonly Node[] {
   return isConditions && item.open === "(" ? item.items : [item];
 }
 
-/** Returns the k and the ℤ of "k ∈ ℤ". */
+/** Returns the name k and the set ℤ of a membership "k ∈ ℤ". */
 function membership(item: Node): { readonly name: string; readonly domain: string } | undefined {
   if (item.kind !== "relation" || item.operators.at(-1) !== "∈" || item.parts.length !== 2) return undefined;
   const [name, set] = item.parts as [Node, Node];
@@ -75,7 +72,7 @@ function membership(item: Node): { readonly name: string; readonly domain: strin
   return isWhole ? { name: name.name, domain: set.name } : undefined;
 }
 
-/** Rewrites "k = 0, ±1, ±2, …" as k ∈ ℤ. */
+/** Rewrites "k = 0, ±1, ±2, …" as k ∈ ℤ, and "k = 0, 1, 2, …" as k ∈ ℕ. */
 function withoutSeries(items: readonly Node[]): readonly Node[] {
   const last = items.at(-1);
   if (last?.kind !== "symbol" || last.name !== "…") return items;
@@ -102,20 +99,20 @@ function isLimit(item: Node, items: readonly Node[]): boolean {
   });
 }
 
-/** Returns whether a condition such as "n ≥ 1" only says where an index starts. */
+/** Returns whether a condition such as "n ≥ 1" only states the start of an index. */
 export function isIndex(item: Node): boolean {
   const names = [...variablesOf(item)];
   const isOneSided = item.kind === "relation" && item.parts.length === 2;
   return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && isOneSided;
 }
 
-/** Returns whether a condition is "x ∈ ℝ", which excludes nothing. */
+/** Returns whether a condition is "x ∈ ℝ", which excludes no real number. */
 function isAnyReal(item: Node): item is RelationNode {
   const [name, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
   return name?.kind === "symbol" && set?.kind === "symbol" && set.name === "ℝ";
 }
 
-/** Gives both answers the same letter for their whole number, if each has at most one. */
+/** Renames the whole-number parameter of both answers to the same letter, if each has at most one. */
 export function withOneName(left: Conditioned, right: Conditioned): readonly [Node, Node] {
   if (left.names.length + right.names.length === 0 && !hasClass(left.node) && !hasClass(right.node))
     return [left.node, right.node];
@@ -143,8 +140,8 @@ function intervalOf(node: Node): Node {
 }
 
 /**
- * Returns the parameter of an answer without a condition: the other answer's letter, or the letter that only this one
- * has.
+ * Returns the parameter of an answer that declares none: the letter that the other answer declares, or the letter that
+ * only this answer has.
  */
 function freeName(node: Node, other: Conditioned): string | undefined {
   const variables = variablesOf(node);
@@ -156,7 +153,7 @@ function freeName(node: Node, other: Conditioned): string | undefined {
   return [...variables].find((each) => !others.has(each) && each !== own);
 }
 
-/** Returns whether an answer defines a function of a whole number, such as a_n or f(n). */
+/** Returns whether an answer defines a function of the whole number `name`, such as a_n or f(n). */
 function isNumberedBy(node: Node, name: string): boolean {
   const assigned = assignmentOf(node)?.name;
   return assigned !== undefined && (variablesOf(assigned).has(name) || isSubscript(assigned, name));

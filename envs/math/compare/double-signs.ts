@@ -1,4 +1,4 @@
-/** Compares answers with ±. Each ± is expanded into both signs. */
+/** Compares answers with ±, by replacing each ± with + and with −. */
 import { hasDoubleSign, type Node, some, type Term, variablesOf, withChildren } from "../syntax.ts";
 import type { Compare } from "./assignments.ts";
 import { any, type Comparison, different, undecided } from "./outcome.ts";
@@ -7,7 +7,9 @@ import { assignmentOf } from "./shape.ts";
 
 const COMBINATIONS_MAX = 16;
 
-/** Returns the values of a node with ±. If `apart` is true, each ± varies on its own, unless a ∓ ties them together. */
+/**
+ * Returns all values of a node with ±. If `apart` is true, each ± takes its sign independently, unless a ∓ is present.
+ */
 export function doubled(node: Node, apart: boolean): readonly Node[] {
   let count = 0;
   let isTied = !apart;
@@ -28,10 +30,10 @@ export function doubled(node: Node, apart: boolean): readonly Node[] {
   });
 }
 
-/** Kinds whose parts' signs count. Lists and sets are expanded item by item instead. */
+/** Kinds of nodes whose children's ± belong to the node. Lists and sets are expanded item by item instead. */
 const SIGNED: ReadonlySet<Node["kind"]> = new Set(["multiply", "power", "call", "unit", "bracket", "relation"]);
 
-/** Returns the node with each ± and ∓ replaced, in the order in which they are written. */
+/** Returns the node with each ± and ∓ replaced by the callback's choice, in written order. */
 function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node {
   const each = (child: Node): Node => (hasDoubleSign(child) ? withSigns(child, choose) : child);
   if (node.kind !== "add") return SIGNED.has(node.kind) ? withChildren(node, each) : node;
@@ -45,13 +47,13 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 }
 
 /**
- * Compares answers with ±. Each ± varies on its own. Some authors mean the same sign everywhere. Equality under that
- * meaning alone is undecided, or "(±1, ±2)" would equal both two pairs and four.
+ * Compares answers with ±, each of which takes its sign independently. Some authors mean the same sign everywhere.
+ * Equality under that meaning alone is undecided, because "(±1, ±2)" would equal both two pairs and four.
  */
 export function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison {
   const [name, other] = [gold, answer].map(nameOfOne);
   if (name !== undefined && other !== undefined && name !== other) return different("it names another quantity");
-  // An equation that names no value is compared with whole equations.
+  // If an answer is an equation that assigns no value, whole equations are compared.
   const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
   const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
   const compared = (apart: boolean): Comparison => {
@@ -64,13 +66,13 @@ export function compareDoubled(gold: Node, answer: Node, compare: Compare): Comp
     return found.kind === "equal" ? undecided("each ± may have signs of its own, or all the same") : found;
   };
   const found = any([() => compared(true), together]);
-  // Both signs of y = ±√x are the curve y² = x, which is not seen here.
+  // The two equations y = ±√x together are the curve y² = x, which this comparison does not detect.
   return found.kind === "different" && isCurve(gold) && isCurve(answer)
     ? undecided("an equation with ± is not compared with other equations")
     : found;
 }
 
-/** Returns the x of "x = ±1", but nothing for "x = ±y". */
+/** Returns the name x of "x = ±1". Returns undefined for "x = ±y", which has two variables. */
 function nameOfOne(node: Node): string | undefined {
   const name = variablesOf(node).size === 1 ? assignmentOf(node)?.name : undefined;
   return name?.kind === "symbol" ? name.name : undefined;
@@ -87,13 +89,13 @@ function listOf(node: Node, apart: boolean, named: boolean): Node {
     const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, apart) : [item]));
     return node.kind === "set" ? { kind: "set", items } : { ...node, items };
   }
-  // The sign may be inside a set: ℝ ∖ {±1}.
+  // The ± may be inside a set: ℝ ∖ {±1}.
   if (node.kind === "sets")
     return { ...node, left: listOf(node.left, apart, named), right: listOf(node.right, apart, named) };
   if (!hasDoubleSign(node)) return node;
   const assigned = named ? undefined : assignmentOf(node);
   const only = assigned?.values.length === 1 ? assigned.values[0] : undefined;
-  // x ≠ ±1 excludes both values.
+  // x ≠ ±1 excludes both values, so its parts are joined by "and".
   const joiner = node.kind === "relation" && node.operators.includes("≠") ? "and" : "or";
   return { kind: "list", joiner, items: doubled(only ?? node, apart) };
 }

@@ -1,7 +1,7 @@
 /**
- * Compares families with a value for each whole number, such as π/2 + kπ or ±1 (mod 5). Each is one or more
- * progressions. Two families are equal if they contain the same numbers within their common period, however they are
- * counted.
+ * Compares families that have a value for each whole number, such as π/2 + kπ or ±1 (mod 5). A family is one or more
+ * arithmetic progressions. Two families are equal if they contain the same numbers within their common period, however
+ * each is numbered.
  */
 import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";
@@ -26,7 +26,7 @@ import { assignmentOf } from "./shape.ts";
 
 interface Progression {
   readonly offset: Num;
-  /** Positive. */
+  /** Distance of neighbouring numbers. Positive. */
   readonly period: Num;
 }
 
@@ -38,7 +38,8 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
     return compareProgressions(left, right, state);
   const straight = compare(gold, answer);
   if (straight.kind !== "different" || ![gold, answer].every((node) => variablesOf(node).has(WHOLE))) return straight;
-  // Tuples over one parameter: each component must have the same numbers, and one shift must fit all components.
+  // Tuples over one parameter: each component must take the same numbers, and one shift of the parameter must fit all
+  // components.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === answer.items.length) {
     const isOther = gold.items.some((item, i) => {
       const parts = [progressionsOf(item, state), progressionsOf(answer.items[i] as Node, state)] as const;
@@ -50,7 +51,7 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
   return isMoved ? EQUAL : undecided("it may be the expected family, counted from another number");
 }
 
-/** Returns whether all named values belong to one name. The names x_1 and x_2 count as one. */
+/** Returns whether all assigned values belong to one name. The names x_1 and x_2 count as one. */
 function areOfOneName(gold: Node, answer: Node): boolean {
   const [left, right] = [namesOf(gold), namesOf(answer)];
   const areAlone = left.length === 1 && right.length === 1;
@@ -58,14 +59,14 @@ function areOfOneName(gold: Node, answer: Node): boolean {
   return new Set([...left, ...right].map((name) => name.replace(/_.*$/, ""))).size <= 1;
 }
 
-/** Returns the x and the y of "x = kπ, y = 2kπ", and the x of "x ≡ 1 (mod 3)". */
+/** Returns the assigned names: x and y of "x = kπ, y = 2kπ", and x of "x ≡ 1 (mod 3)". */
 function namesOf(node: Node): readonly string[] {
   const items = node.kind === "list" ? node.items : [node];
   const names = items.map(asClass).map((item) => assignmentOf(item.kind === "residue" ? item.node : item)?.name);
   return [...new Set(names.flatMap((name) => (name?.kind === "symbol" ? [name.name] : [])))];
 }
 
-/** Shifts to try: k + 1, k − 1, k + 2, k − 2 and −k. */
+/** Replacements of the parameter k to try: k + 1, k − 1, k + 2, k − 2 and −k. */
 const MOVED: readonly Node[] = [
   ...[1n, 2n].flatMap((num) => [sumOf(symbol(WHOLE), numberNode(num)), differenceOf(symbol(WHOLE), numberNode(num))]),
   negated(symbol(WHOLE)),
@@ -83,7 +84,10 @@ function asClass(node: Node): Node {
   return { kind: "residue", node: { ...node, parts: [left[0], right[0]] }, modulus };
 }
 
-/** Returns the progressions of a node. Undefined if it has none, or none was recognized. */
+/**
+ * Returns the arithmetic progressions that a node stands for. Returns undefined if the node cannot be read as
+ * progressions.
+ */
 function progressionsOf(given: Node, state: State): readonly Progression[] | undefined {
   const node = asClass(given);
   switch (node.kind) {
@@ -106,7 +110,9 @@ function progressionsOf(given: Node, state: State): readonly Progression[] | und
   }
 }
 
-/** Returns whether a list has several moduli: "x ≡ 1 (mod 2), x ≡ 2 (mod 3)" must hold at once. */
+/**
+ * Returns whether a list has several moduli. Its congruences must then hold at once: "x ≡ 1 (mod 2), x ≡ 2 (mod 3)".
+ */
 function areOfSeveralModuli(items: readonly Node[]): boolean {
   return new Set(items.flatMap((item) => (item.kind === "residue" ? [show(item.modulus)] : []))).size > 1;
 }
@@ -119,7 +125,7 @@ function joined(
   return found.includes(undefined) ? undefined : (found as readonly (readonly Progression[])[]).flat();
 }
 
-/** Returns the 1 and the −1 of "x ≡ ±1". */
+/** Returns the residues 1 and −1 of "x ≡ ±1". */
 export function residuesOf(node: Node): readonly Node[] {
   const values = assignmentOf(node)?.values ?? [node];
   const items = values.flatMap((value) => (value.kind === "list" || value.kind === "set" ? value.items : [value]));
@@ -145,7 +151,7 @@ function linear(node: Node, state: State): readonly Progression[] | undefined {
   return undefined;
 }
 
-/** Whole numbers at which linearity is tested, near and far. */
+/** Whole numbers, near and far, at which an expression is tested for linearity. */
 const PROBES = [2n, 3n, -2n, 7n, -5n, 58n, -143n, 1_009n, -99_991n, 1_000_003n];
 
 function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
@@ -183,7 +189,7 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
       : undecided("its periods have no common multiple that can be found");
   const known = shares as readonly (readonly [number, number])[];
   const den = known.reduce((product, [, each]) => lcm(product, each), 1);
-  // The unit is the first period divided by `den`. All periods and their common multiple are whole in this unit.
+  // The unit is the first period divided by `den`. In this unit all periods and their common multiple are whole.
   const periods = known.map(([num, each]) => (num * den) / each);
   const common = periods.reduce(lcm, 1);
   const count = periods.reduce((sum, period) => sum + common / period, 0);
@@ -215,11 +221,11 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
 
 interface Offset {
   readonly value: Num;
-  /** Approximate value, to reject most pairs quickly. */
+  /** Approximate value. It rejects most pairs without exact arithmetic. */
   readonly size: number;
 }
 
-/** Returns whether two numbers differ by a multiple of the period. */
+/** Returns whether two offsets differ by a multiple of the period. */
 function isWholeApart(a: Offset, b: Offset, period: number, state: State): boolean {
   const times = Math.round((a.size - b.size) / period);
   if (!Number.isSafeInteger(times * period) || Math.abs(a.size - b.size - times * period) > 1e-6) return false;
@@ -227,7 +233,7 @@ function isWholeApart(a: Offset, b: Offset, period: number, state: State): boole
   return moved !== undefined && isSame(a.value, moved, state);
 }
 
-/** Returns a period as a fraction of another one. Undefined if no small denominator fits. */
+/** Returns a period as a fraction of the unit. Undefined if no denominator up to DENOMINATOR_MAX fits. */
 function shareOf(period: Num, unit: Num, state: State): readonly [number, number] | undefined {
   const share = divide(period, unit, scopeOf(state, BITS.constant, true));
   if (share === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Compares expressions with variables at test points that both texts seed. A point where the values differ refutes
- * equality; a point where one has no value tells nothing. Absolute values and maxima turn, and jumps break off, between
- * the points. Two more rules cover these: see `veiled` and `isLocated`.
+ * Compares expressions with variables at random test points, seeded by both texts. A point where the values differ
+ * refutes equality; a point where one has no value tells nothing. Kinks of |u| or max, and jumps of floor, may lie
+ * between the points; two rules cover them: see `veiled` and `hasJumps`.
  */
 import { evaluate } from "../evaluate.ts";
 import { type Num, order, signOf } from "../numbers/arithmetic.ts";
@@ -21,16 +21,22 @@ import { type Comparison, different, EQUAL, type State, undecided } from "./outc
 import { BITS, depthOf, hasJumps, isTiny, pointScope, pointsOf, scopeOf } from "./points.ts";
 
 /**
- * Maximum depth, in bits, of a constant that is compared at points. Larger or smaller constants drown the other terms,
- * and only points with exact values can show that the expressions are equal.
+ * Maximum depth (see `depthOf`), in bits, of a constant for which approximate values suffice. Beyond it, one term
+ * dwarfs the others, and only points with exact values can show equality.
  */
 const POINT_DEPTH_MAX = 64;
 const AGREED_MIN = 5;
-/** Number of agreeing points above which whole-number points are not needed. */
+/** Number of agreeing points after which no points of whole numbers are tried. */
 const AGREED_ENOUGH = 8;
-/** Maximum steps for a point of whole numbers. Factorials of large numbers are skipped. */
+/**
+ * Maximum steps for evaluating one point of whole numbers. Factorials of large numbers exceed it, and the point is
+ * skipped.
+ */
 const WHOLE_STEPS_MAX = 300;
-/** Maximum steps for a point of whole numbers that the answers name: C(n, 100) is 0 below 100. */
+/**
+ * Maximum steps for a point built from numbers that the answers contain. Such points matter because C(n, 100) is 0
+ * below n = 100.
+ */
 const NAMED_STEPS_MAX = 1_000;
 const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([...["factorial", "factorial2", "binom", "arrangements"]]);
 const isOfWholes = (part: Node): boolean =>
@@ -38,12 +44,15 @@ const isOfWholes = (part: Node): boolean =>
 
 const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
 
-/** Observations over all points. */
+/** Counts of the observations over all test points. */
 interface Seen {
   agreed: number;
-  /** Points at which both values are exact numbers, and equal. */
+  /** Points at which both values are exact and equal. */
   exact: number;
-  /** Points where the values differ, a variable is negative and the expressions have roots or logarithms. */
+  /**
+   * Points where the values differ although that is excusable: a variable is negative, and the expressions have roots
+   * or logarithms.
+   */
   differing: number;
 }
 
@@ -60,7 +69,7 @@ export function compareFunctions(gold: Node, answer: Node, variables: readonly s
     : undecided("it agrees at all tested points, and may differ where an absolute value changes");
 }
 
-/** Compares at points, and stops where `enough` of them agreed. */
+/** Compares at test points. Skips the remaining points once `enough` of them agreed. */
 function compareAtPoints(
   gold: Node,
   answer: Node,
@@ -101,7 +110,10 @@ function compareAtPoints(
   return EQUAL;
 }
 
-/** Returns a function that compares at one point. Its result is a refutation or undefined. */
+/**
+ * Returns a function that compares both expressions at one point. It returns a refutation, or undefined and updates
+ * `seen`.
+ */
 function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
   const real = !hasI(gold) && !hasI(answer);
   const haveRoots = hasRoots(gold) || hasRoots(answer);
@@ -111,12 +123,12 @@ function lookingAt(gold: Node, answer: Node, seen: Seen, state: State) {
     const scope = { ...pointScope(state, real, point), budget };
     const left = evaluate(gold, scope);
     const right = evaluate(answer, scope);
-    // A point over its own step limit is charged at most that limit, because refused work is not done.
+    // A point that exceeds its own step limit is charged at most that limit, because refused work is not done.
     state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
     if (budget.left < 0) return undefined;
     if (left === undefined || right === undefined) return undefined;
     const found = order(left, right, scope);
-    // Two values that are 0 within precision tell nothing.
+    // Two values that are 0 within the precision tell nothing.
     if (found === "unclear" || (found === "near" && isTiny(left, right, scope))) return undefined;
     if (found === "equal" || found === "near") {
       seen.agreed++;
@@ -138,13 +150,13 @@ function hasRoots(node: Node): boolean {
   });
 }
 
-// Turns.
+// Functions with kinks, such as |u|.
 
 const TURNING: ReadonlySet<string> = new Set(["abs", "max", "min", "sgn"]);
 const isTurning = (part: Node): boolean =>
   part.kind === "call" && (TURNING.has(part.name) || squaredIn(part) !== undefined) && variablesOf(part).size > 0;
 
-/** Returns the u of √(u²), which is |u|. */
+/** Returns u if the node is √(u²), which equals |u|. */
 function squaredIn(node: Node): Node | undefined {
   const [of] = node.kind === "call" && node.name === "sqrt" ? node.args : [];
   const inside = of?.kind === "bracket" && of.items.length === 1 ? of.items[0] : of;
@@ -153,8 +165,8 @@ function squaredIn(node: Node): Node | undefined {
 }
 
 /**
- * Replaces |u| by √(u² + 7/3), which turns nowhere, and the other turning functions by what they are in terms of |u|.
- * Expressions that stay equal are equal whatever even function stands there, so that no side of a turn was missed.
+ * Replaces |u| by √(u² + 7/3), which has no kink, and rewrites max, min and sgn in terms of |u| first. If two
+ * expressions stay equal under such a replacement, they agree on both sides of each kink.
  */
 function veiled(node: Node): Node {
   const inside = withChildren(node, veiled);
@@ -175,7 +187,10 @@ function veiled(node: Node): Node {
   }
 }
 
-/** Returns √(u² + 7/3), and for a product the product of those of its factors: |2xy| is 2|x||y|. */
+/**
+ * Returns √(u² + 7/3) as a stand-in for |u|. For a product, returns the product of the factors' stand-ins, because
+ * |2xy| is 2|x||y|.
+ */
 function evenOf(node: Node): Node {
   if (variablesOf(node).size === 0) return { kind: "call", name: "abs", args: [node] };
   const [term, ...others] = node.kind === "add" ? node.terms : [];

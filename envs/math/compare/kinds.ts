@@ -1,4 +1,7 @@
-/** Classifies answers of several parts, and holds the table of different kinds that may still be equal. */
+/**
+ * Classifies answers of several parts. Its table says which different kinds, e.g. a point and a list, may still be
+ * equal.
+ */
 import { type Node, show, some, variablesOf } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, scopeOf, realValue } from "./points.ts";
@@ -19,8 +22,8 @@ type Kind = "point" | "interval" | "set" | "list" | "system" | "numbered values"
 type Rule = "parts" | "names" | "tuple";
 
 /**
- * Pairs of kinds that may be equal; the first key is the expected kind. A missing pair is different. Nodes without a
- * kind are compared by other rules.
+ * Rules for pairs of kinds that may be equal; the first key is the kind of the expected answer. A pair that is missing
+ * here is always different. Nodes without a kind are compared by other rules.
  */
 const RULES: Readonly<Record<Kind, Readonly<Partial<Record<Kind, Rule>>>>> = {
   point: { point: "parts", list: "parts", system: "names", "numbered values": "names" },
@@ -40,8 +43,8 @@ function isOpenPair(node: Node): boolean {
 }
 
 /**
- * Returns the meaning of the pairs in an expected answer, if their ends decide it. "none": it has no pairs. Undefined
- * means: points or intervals.
+ * Returns the meaning of pairs such as (4, 7) in an expected answer, if their ends decide it. "none": there are no
+ * pairs. Undefined: they may be points or intervals.
  */
 export function pairIn(gold: Node, state: State): "point" | "interval" | "none" | undefined {
   if (gold.kind === "sets") return "interval";
@@ -52,14 +55,14 @@ export function pairIn(gold: Node, state: State): "point" | "interval" | "none" 
   return pairs.some((pair) => !isRising(pair as Bracket, state)) ? "point" : undefined;
 }
 
-/** Returns whether the first item may be less than the second. */
+/** Returns whether the first item of a pair is less than the second, or may be. */
 function isRising({ items }: Bracket, state: State): boolean {
   const [low, high] = items.map((item) => realValue(item, state));
   const found = low && high && order(low, high, scopeOf(state, BITS.constant, true));
   return found === undefined || found === "less" || found === "unclear";
 }
 
-/** Returns the kind of a node. Undefined means: none of the kinds in the table. */
+/** Returns the kind of a node, or undefined if no kind of the table fits. */
 function kindOf(node: Node, pair: State["pair"]): Kind | undefined {
   if (namedTuple(node) !== undefined) return "system";
   if (node.kind === "list" || node.kind === "set" || node.kind === "bracket") {
@@ -88,14 +91,14 @@ function kindOf(node: Node, pair: State["pair"]): Kind | undefined {
 }
 
 /**
- * Returns the kind of named values: a set if they share one name, else a system or numbered values. Undefined means: an
- * item names no value.
+ * Returns the kind of a list of assigned values: a set if they share one name, else a system or numbered values.
+ * Returns undefined if an item assigns no value.
  */
 function kindOfNamed(node: Extract<Node, { kind: "list" | "set" | "bracket" }>): Kind | undefined {
   const assigned = node.items.map((item) => assignmentOf(item));
   const names = new Set(assigned.flatMap((each) => (each === undefined ? [] : [show(each.name)])));
   const areValues = assigned.every((each) => each?.values.every((value) => !namesOneOf(value, names)));
-  // Named points, such as A = (1, 2), B = (3, 4), are no system.
+  // Named points, such as A = (1, 2), B = (3, 4), are not a system.
   if (assigned.every((each) => each?.values.at(-1)?.kind === "bracket")) return undefined;
   const isOrBare = (item: Node, i: number): boolean => assigned[i] !== undefined || item.kind !== "relation";
   if (names.size === 1 && node.kind === "list" && node.items.every(isOrBare) && node.items.length > 1) return "set";
@@ -109,7 +112,7 @@ function kindOfNamed(node: Extract<Node, { kind: "list" | "set" | "bracket" }>):
 const namesOneOf = (value: Node, names: ReadonlySet<string>): boolean =>
   [...variablesOf(value)].some((name) => names.has(name));
 
-/** Returns whether the names in an answer show that it means points: A(1, 2) or "x = 1, y = 2". */
+/** Returns whether the names in an answer show that it consists of points: A(1, 2) or "x = 1, y = 2". */
 export function isSystem(answer: Node): boolean {
   if (namedPoints(answer) !== answer) return true;
   const isCase = (item: Node): boolean => item.kind === "list" || namedTuple(item) !== undefined;
@@ -117,7 +120,7 @@ export function isSystem(answer: Node): boolean {
   return cases.every((each) => ["system", "numbered values"].includes(kindOf(each, undefined) ?? ""));
 }
 
-/** Compares two answers by their kinds. Undefined means: the kinds do not decide, and other rules apply. */
+/** Compares two answers by their kinds. Returns undefined if the kinds do not decide and other rules must. */
 export function compareKindsOf(
   gold: Node,
   answer: Node,
@@ -136,7 +139,7 @@ export function compareKindsOf(
   return undecided("the expected values may be a point or a set");
 }
 
-/** Compares a point, or values without brackets, with another one or with named values. */
+/** Compares two answers whose values have an order: points, values without brackets, or named values. */
 function compareInOrder(
   gold: Node,
   answer: Node,
@@ -159,8 +162,8 @@ function compareInOrder(
 }
 
 /**
- * Compares named values with values in order. The order is that of the unknowns in the problem, else the alphabetical
- * one.
+ * Compares named values with a sequence of values. The names are ordered as the unknowns in the problem, or else
+ * alphabetically.
  */
 function compareByNames(
   record: ReadonlyMap<string, Node>,
@@ -180,7 +183,7 @@ function compareByNames(
   if (found.kind === "undecided") return found;
   const areOthers = asked.unknowns.some(({ length }) => length === names.length) && !names.every(asked.names);
   if (found.kind === "equal") return areOthers ? undecided("the problem has other unknowns") : EQUAL;
-  // The names may be written in the problem's order. If the values fit in that order, the result is undecided.
+  // The answer's names may already be in the problem's order. If the values fit in that order, the result is undecided.
   return inOrder(names).kind === "different" ? found : undecided("the order of its names is not known");
 }
 

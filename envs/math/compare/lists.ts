@@ -17,8 +17,8 @@ const isSymbol = (node: Node, name: string): boolean => node.kind === "symbol" &
 const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((item) => isSymbol(item, "…"));
 
 /**
- * Decides cases that need no comparison of parts: the empty set beside parts, a list with "…" beside one without, "and"
- * beside "or". Undefined means: the parts decide.
+ * Decides cases without comparing parts: the empty set beside parts, a list with "…" beside one without, "and" beside
+ * "or". Returns undefined if the parts must be compared.
  */
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
@@ -34,14 +34,14 @@ function isEquationOfOne(node: Node): boolean {
 }
 
 /**
- * Compares "A or C" with "A and C". For numbers, and for values of one name, "and" means "or". Undefined means: the
- * parts decide.
+ * Compares "A or C" with "A and C". For numbers, and for values of one name, "and" means the same as "or". Returns
+ * undefined if the parts must be compared.
  */
 function compareJoiners(one: Node, other: Node): Comparison | undefined {
   if (one.kind !== "list" || one.joiner !== "or" || one.items.some(isSeveral)) return undefined;
   if (other.kind === "bracket" || namedTuple(other) !== undefined) return different("its parts hold together");
   if (other.kind !== "list" || other.joiner === "or" || other.items.length !== one.items.length) return undefined;
-  // The values of one name, as in y = ±x, may be the parts of a curve, listed one by one.
+  // Values of one name joined by commas, as in y = x, y = −x, may be branches of one curve.
   if (other.joiner === "," && areValuesOfOne(one.items)) return undefined;
   const areNames = [...one.items, ...other.items].every(isName) && other.joiner === "and";
   return areNames || holdsTogether(other) ? undecided("one joins its parts by 'and', the other by 'or'") : undefined;
@@ -58,16 +58,17 @@ function areValuesOfOne(items: readonly Node[]): boolean {
   return !names.includes(undefined) && new Set(names.map((name) => baseOf(show(name as Node)))).size === 1;
 }
 
-/** Strips the subscript of x_1. */
+/** Strips the subscript of a name: x_1 becomes x. */
 const baseOf = (name: string): string => name.replace(/_.*$/, "");
 
-/** Returns the rows and columns of a matrix. Undefined for other nodes. */
+/** Returns the shape of a matrix, e.g. "2 × 3". Returns undefined for other nodes. */
 function shapeOf(node: Node): string | undefined {
   return node.kind === "matrix" ? `${node.rows.length} × ${node.rows[0]?.length}` : undefined;
 }
 
 /**
- * Returns whether the shapes allow a comparison. A matrix is no list of its cells, unless it is a single row or column.
+ * Returns whether the shapes allow a comparison. A matrix does not equal a list of its cells, unless it is a single row
+ * or column.
  */
 export function haveSameShape(gold: Node, answer: Node): boolean {
   const [left, right] = [shapeOf(gold), shapeOf(answer)];
@@ -78,8 +79,8 @@ export function haveSameShape(gold: Node, answer: Node): boolean {
 }
 
 /**
- * Returns the items of an answer. Items that are values of one name lose it. If there are several names, as in "x = 1,
- * y = ±2", they stay.
+ * Returns the items of an answer. If all assigned items share one name, only their values are returned. With several
+ * names, as in "x = 1, y = ±2", the items keep their names.
  */
 export function itemsOf(node: Node): readonly Node[] {
   if (node.kind === "matrix") return node.rows.flat();
@@ -90,7 +91,7 @@ export function itemsOf(node: Node): readonly Node[] {
   return items.map((item) => assignmentOf(item)?.values.at(-1) ?? item);
 }
 
-/** Returns two items as equations if only one of them gives a named value: "y = 2x" and "2x - y = 0". */
+/** Returns two items as equations if exactly one of them assigns a value to a name: "y = 2x" and "2x - y = 0". */
 export function equationsOf(gold: Node, i: number, answer: Node, j: number): readonly [Node, Node] | undefined {
   const [left, right] = [gold, answer].map((node, k) =>
     node.kind === "list" ? node.items[k === 0 ? i : j] : undefined,
@@ -100,12 +101,12 @@ export function equationsOf(gold: Node, i: number, answer: Node, j: number): rea
 }
 
 /**
- * Returns the values of an answer by their names, as in "p = 3, q = 2". Undefined if an item has no name, or names
- * repeat.
+ * Returns the values of an answer by name, as in "p = 3, q = 2". Returns undefined if an item has no name or a name
+ * repeats.
  */
 export function recordOf(node: Node): ReadonlyMap<string, Node> | undefined {
   const items = node.kind === "list" || node.kind === "bracket" || node.kind === "set" ? node.items : [node];
-  // In "cos π = -1, sin π = 0" the calls act as names.
+  // In "cos π = -1, sin π = 0" the function calls act as names.
   const names = (part: Node): boolean => isName(part) || (part.kind === "call" && variablesOf(part).size === 0);
   const pairs = items.flatMap((item) => {
     const assigned = assignmentOf(item, names);
@@ -120,7 +121,7 @@ export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
   return new Set([...record.keys()].map(baseOf)).size === 1;
 }
 
-/** Returns the names and values of (p, q) = (3, 2). Undefined if there are not as many of each. */
+/** Returns the names and values of (p, q) = (3, 2). Returns undefined if their counts differ. */
 export function namedTuple(node: Node): { readonly names: readonly Node[]; readonly values: Several } | undefined {
   if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return undefined;
   const [names, values] = node.parts;
@@ -138,7 +139,10 @@ export function tupleRecord(node: Node): Node {
   return { kind: "list", joiner: "and", items };
 }
 
-/** Returns whether a node describes a set of reals and does not list values. */
+/**
+ * Returns whether a node describes a set of real numbers, e.g. by an interval or an inequality, instead of listing
+ * values.
+ */
 export function isSetLike(node: Node): boolean {
   if (node.kind === "sets" || node.kind === "builder") return true;
   if (node.kind === "symbol") return /^[ℝ∅]/u.test(node.name);
@@ -152,14 +156,20 @@ const isEquation = (node: Node): boolean =>
   node.kind === "relation" && node.operators.join() === "=" && node.parts[0]?.kind !== "bracket";
 export const isCurve = (node: Node): boolean => isEquation(node) && variablesOf(node).size > 1;
 
-/** Returns whether one answer is an equation of several variables, and the other a list of them, which may be its parts. */
+/**
+ * Returns whether one answer is an equation of several variables and the other a list of equations, which may be
+ * branches of its curve.
+ */
 export function areCurves(gold: Node, answer: Node): boolean {
   const areParts = (node: Node): boolean =>
     node.kind === "list" && variablesOf(node).size > 1 && node.items.every(isEquation);
   return (areParts(gold) && isCurve(answer)) || (areParts(answer) && isCurve(gold));
 }
 
-/** Splits options written side by side, such as "ACD" or "①③". Undefined if the node is a product. */
+/**
+ * Splits multiple-choice options written side by side, such as "ACD" or "①③", into a list. Returns undefined for other
+ * nodes.
+ */
 export function optionsOf(node: Node): Node | undefined {
   const names =
     node.kind === "multiply" ? node.factors.map(({ node: each, inverse }) => (inverse ? each : nameOf(each))) : [];
@@ -170,7 +180,7 @@ export function optionsOf(node: Node): Node | undefined {
 
 const nameOf = (node: Node): string | undefined => (node.kind === "symbol" ? node.name : undefined);
 
-/** Rewrites A(1, 2) as A = (1, 2), alone and in lists. */
+/** Rewrites A(1, 2), a named point, as A = (1, 2), alone and in lists. */
 export function namedPoints(node: Node): Node {
   if (node.kind === "list" || node.kind === "set") {
     const items = node.items.map(namedPoint);
@@ -187,7 +197,10 @@ function namedPoint(node: Node): Node {
   return equationOf(name, place);
 }
 
-/** Rewrites C(10, 3) as a binomial coefficient. Used if the other side is no point. */
+/**
+ * Rewrites C(10, 3) as a binomial coefficient, and A(10, 3) or P(10, 3) as a number of arrangements. Used if the other
+ * answer is not a point.
+ */
 export function chosenFrom(node: Node): Node | undefined {
   const point = namedPoint(node);
   const [name, place] = point === node || point.kind !== "relation" ? [] : point.parts;

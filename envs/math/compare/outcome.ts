@@ -1,8 +1,8 @@
-/** Defines the result of a comparison, and the state that its parts share. */
+/** Defines the result of a comparison, and the state that all steps of a comparison share. */
 import type { Budget } from "../numbers/budget.ts";
 import type { Asked } from "../read/asked.ts";
 
-/** The result of comparing two answers. "undecided": the comparison cannot tell, and the answer may be right. */
+/** Result of comparing two answers. "undecided": the comparison cannot tell, so the answer may be right. */
 export type Comparison =
   | { readonly kind: "equal" }
   | { readonly kind: "different"; readonly reason: string }
@@ -42,8 +42,8 @@ export function all(count: number, compare: (i: number) => Comparison): Comparis
 }
 
 /**
- * Compares readings of which one suffices. Returns "equal" if one is, else the first undecided result, else the first
- * difference.
+ * Compares alternatives, one of which must be equal. Returns "equal" if one is, else the first undecided result, else
+ * the first difference.
  */
 export function any(readings: readonly (() => Comparison)[]): Comparison {
   let found: Comparison | undefined;
@@ -55,7 +55,7 @@ export function any(readings: readonly (() => Comparison)[]): Comparison {
   return found ?? undecided("there is nothing to compare");
 }
 
-/** Compares items in any order. Each item needs a partner of its own on the other side. */
+/** Compares items in any order. Each item needs its own partner on the other side. */
 export function unordered(
   count: number,
   otherCount: number,

@@ -1,6 +1,6 @@
 /**
- * Chooses where expressions are evaluated. Constants get many digits. Expressions with variables get test points that
- * both texts seed.
+ * Chooses the precision and the points at which expressions are evaluated. Constants get many digits. Expressions with
+ * variables get random test points, seeded by both texts.
  */
 import { type Rng, rngFor } from "../../lib/rng.ts";
 import { evaluate, type Scope } from "../evaluate.ts";
@@ -12,8 +12,8 @@ import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
 
 /**
- * Binary digits after the point: for constants, for constants too close to tell apart, the maximum, and for expressions
- * at a point.
+ * Binary digits after the point: for constants; for constants too close to distinguish; the maximum; and for
+ * expressions at a test point.
  */
 export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as const;
 
@@ -38,12 +38,15 @@ export function pointScope(state: State, real: boolean, variables: ReadonlyMap<s
   return { ...scopeOf(state, BITS.point, real), variables };
 }
 
-/** Maximum number of variables for which every combination of signs is tried. With more, only some are. */
+/**
+ * Maximum number of variables for which every combination of signs is tried. With more variables, the signs of the
+ * others are random.
+ */
 const SIGNED_MAX = 3;
-/** Minimum number of points of each stage, and the number of tiny points. */
+/** Minimum number of points per stage, and number of points near 0. */
 const STAGE_MIN = 8;
 const TINY = 4;
-/** Number of small whole-number points, and of those that are large or near a number in the expressions. */
+/** Numbers of whole-number points: small ones, and ones that may also be large or near a number in the expressions. */
 const SMALL_WHOLES = 20;
 const LARGE_WHOLES = 12;
 
@@ -51,15 +54,17 @@ type Point = ReadonlyMap<string, Num>;
 
 /** Test points in stages, from cheap to expensive. The same texts always get the same points. */
 export interface Points {
-  /** Coordinates of everyday size, each of a random size class, with every combination of signs. */
+  /**
+   * Points with coordinates of everyday size (up to 15), each of a random size class, in every combination of signs.
+   */
   readonly everyday: () => Iterable<Point>;
-  /** Coordinates near 0, which tell flat expressions from steep ones. */
+  /** Points near 0, where e.g. x² and x⁴ differ greatly in size. */
   readonly tiny: () => Iterable<Point>;
-  /** Coordinates of any size. */
+  /** Points with coordinates of any size, up to 10^6. */
   readonly wide: () => Iterable<Point>;
-  /** Positive whole numbers. */
+  /** Points of positive whole numbers. */
   readonly whole: () => Iterable<Point>;
-  /** The whole numbers that the expressions name, and their successors. */
+  /** Points where one variable is a whole number that the expressions contain, or that number plus 1. */
   readonly named: () => Iterable<Point>;
 }
 
@@ -86,7 +91,7 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
     *wide() {
       yield* signed([...EVERYDAY, ...FAR, ...FAR], stage("wide"));
       if (nodes.some(isCurved)) yield* signed(["far"], stage("far"));
-      // A term may be flat except near a number that it names. It shows only beside that number.
+      // A term may be noticeable only near a number that the expressions contain. Points near that number reveal it.
       const rng = stage("beside");
       for (const threshold of nodes.some(isCurved) ? thresholds().filter((each) => each > NEAR_MAX) : [])
         for (const sign of [1n, -1n]) yield at(rng, () => beside(sign * threshold, rng));
@@ -131,8 +136,8 @@ const EVERYDAY: readonly Size[] = ["part", "few", "whole"];
 const FAR: readonly Size[] = ["tens", "far"];
 
 /**
- * Returns a random coordinate of a size class: 0 to 1, 1 to 5, a whole number up to 15, 10 to 100, 100 to 10^6, or
- * below 10^-4.
+ * Returns a random coordinate of a size class. The classes are "part": 0 to 1, "few": 1 to 5, "whole": a whole number
+ * up to 15, "tens": 10 to 100, "far": 100 to 10^6, and "tiny": below 10^-4.
  */
 function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   if (size === "whole") return wholeNum(BigInt(isNegative ? -rng.int(1, 15) : rng.int(1, 15)));
@@ -149,19 +154,22 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
 }
 
-/** Returns whether an expression holds a function or a power of a variable exponent, and may be flat in places. */
+/**
+ * Returns whether an expression has a function call or a variable in an exponent. Such an expression may be nearly
+ * constant over large ranges.
+ */
 const isCurved = (node: Node): boolean =>
   some(node, (part) => part.kind === "call" || (part.kind === "power" && variablesOf(part.exponent).size > 0));
 
-/** Numbers up to this one need no points of their own, because everyday points are near them. */
+/** Largest number that needs no test points near it, because everyday points are near it anyway. */
 const NEAR_MAX = 5n;
 
-/** Returns a number less than 1 away from a whole number. */
+/** Returns a random number less than 1 away from a whole number. */
 function beside(whole: bigint, rng: Rng): Num {
   return exact({ num: 2_048n * whole + BigInt(2 * rng.int(-1_000, 1_000) + 1), den: 2_048n });
 }
 
-/** Returns a small whole number, one near a number in the expressions, or a large one. */
+/** Returns a random whole number: a small one, one near a number in the expressions, or a large one. */
 function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   const kind = rng.int(0, 2);
   if (kind === 0) return BigInt(rng.int(1, 60));
@@ -171,7 +179,7 @@ function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
 
 const JUMPS: ReadonlySet<string> = new Set(["floor", "ceil", "mod", "gcd", "lcm"]);
 
-/** Returns whether an expression jumps somewhere: points on both sides of a jump do not show it. */
+/** Returns whether an expression may jump, as floor(x) does. Random points on both sides of a jump do not detect it. */
 export function hasJumps(node: Node): boolean {
   return some(node, (part) => part.kind === "cases" || (part.kind === "call" && JUMPS.has(part.name)));
 }
@@ -181,7 +189,8 @@ const CONSTANTS_SEEN_MAX = 60;
 const CONSTANT_MAX = 10n ** 15n;
 
 /**
- * Returns the largest constants in the expressions, written or computed, rounded down to whole numbers: 100, and 10^4.
+ * Returns the largest constants in the expressions, whether written or computed, e.g. 100 or 10^4, rounded down to
+ * whole numbers.
  */
 function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[] {
   const found = new Set<bigint>();
@@ -196,7 +205,7 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
   return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
-// Magnitudes of the numbers in an expression, which decide whether a precision suffices.
+// Sizes of the numbers in an expression. They decide whether a precision suffices.
 
 /** Returns whether both values are so close to 0 that the precision says nothing about them. */
 export function isTiny(a: Num, b: Num, scope: Scope): boolean {
@@ -208,8 +217,8 @@ export function isTiny(a: Num, b: Num, scope: Scope): boolean {
 }
 
 /**
- * Returns by how many bits the powers and decimals of an expression may lie above or below 1 together. At a precision
- * of 256 bits, 2^-2024 looks like 0, and 1 − 2^-2024 like 1.
+ * Returns the depth of an expression, in bits: the total distance from 1, on a binary log scale, of its very large or
+ * small parts. At a precision of 256 bits, 2^-2024 looks like 0, and 1 − 2^-2024 like 1.
  */
 export function depthOf(node: Node, scope: Scope): number {
   let depth = 0;
@@ -224,7 +233,7 @@ export function depthOf(node: Node, scope: Scope): number {
   return depth;
 }
 
-/** Maximum size, in bits, of an everyday number. Such numbers add no depth. */
+/** Maximum size, in bits, of an everyday number. Such numbers do not add to the depth. */
 const EVERYDAY_BITS = 40;
 
 function digitsOf(value: Num): number {
@@ -233,8 +242,8 @@ function digitsOf(value: Num): number {
 }
 
 /**
- * Maximum size, in bits, of a denominator that adds no depth. A decimal 6.28… of fifty digits looks like 2π at that
- * precision.
+ * Maximum size, in bits, of a denominator that adds no depth. A larger one may hide a difference: a decimal 6.28… of
+ * fifty digits looks like 2π at that precision.
  */
 const FINE_BITS = 100;
 
@@ -243,7 +252,7 @@ function finenessOf({ den }: Rational): number {
   return bits > FINE_BITS ? bits : 0;
 }
 
-/** Returns the depth of a product of constants, which may be small together. */
+/** Returns the depth of a product of constants, whose value may be tiny although no factor is. */
 function valueDepth(node: Node, scope: Scope): number {
   const value = evaluate(node, scope);
   return value === undefined ? 0 : digitsOf(value);
@@ -254,20 +263,20 @@ function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, scope:
   return value === undefined ? 0 : exponentOf(exponent, scope) * Math.abs(log2Of(value));
 }
 
-/** Returns the depth of a call. To 288 bits, `tanh(100)` cannot be told from 1. */
+/** Returns the depth of a function call. At 288 bits, for example, `tanh(100)` cannot be distinguished from 1. */
 function callDepth({ name, args }: Extract<Node, { kind: "call" }>, scope: Scope): number {
   if (name === "exp") return exponentOf(args[0], scope) * Math.LOG2E;
   return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], scope) * Math.LOG2E : 0;
 }
 
-/** Returns the size of a constant exponent, and 0 for other exponents. */
+/** Returns the absolute value of a constant exponent, e.g. 2024 for 2^-2024. Returns 0 if the exponent has no value. */
 function exponentOf(node: Node | undefined, scope: Scope): number {
   const value = node && evaluate(node, scope);
   return value === undefined ? 0 : 2 ** log2Of(value);
 }
 
 /**
- * Returns the binary logarithm of a value, roughly. A value that looks like 0 counts as the smallest one of the
+ * Returns the approximate binary logarithm of a value. An approximation of 0 counts as the smallest number of the
  * precision.
  */
 function log2Of(value: Num): number {

@@ -1,4 +1,4 @@
-/** Represents sets of real numbers as segments: intervals, unions, and the solutions of relations. */
+/** Represents sets of real numbers as lists of segments: intervals, unions, and the solutions of relations. */
 import { type Num, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, type Relation, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
@@ -21,7 +21,10 @@ const NAMED: Readonly<Record<string, Reals>> = {
 /** Maximum number of parts of a union, or of a list of conditions. */
 export const PARTS_MAX = 60;
 
-/** Returns the set of reals that a node describes. Undefined means: no such set, or one that cannot be computed. */
+/**
+ * Returns the set of real numbers that a node describes. Returns undefined if it describes none, or if the set cannot
+ * be computed.
+ */
 export function realsOf(node: Node, state: State): Reals | undefined {
   switch (node.kind) {
     case "symbol":
@@ -43,18 +46,18 @@ export function realsOf(node: Node, state: State): Reals | undefined {
     case "builder": {
       const { element, condition } = node;
       if (element.kind === "symbol") return realsOf(condition, state);
-      // In {x ∈ (0, 1) | …} the membership is a condition too.
+      // In {x ∈ (0, 1) | …} the membership x ∈ (0, 1) is a condition too.
       return element.kind === "relation" ? met([realsOf(element, state), realsOf(condition, state)], state) : undefined;
     }
     case "relation":
       return ofRelation(node.parts, node.operators, state);
     case "list": {
-      // The size check comes before any part is computed, to bound the work.
+      // The size is checked before any part is computed, to bound the work.
       if (node.items.length > PARTS_MAX || lettersOf(node).size > 1) return undefined;
       const parts = node.items.map((item) => realsOf(item, state));
       const isUnion = node.joiner === "or" || node.items.every(({ kind }) => kind === "bracket" || kind === "sets");
       const found = isUnion ? joined(parts, state) : met(parts, state);
-      // "x < -1, x > 1" means either, because no number satisfies both.
+      // "x < -1, x > 1" means one or the other, because no number satisfies both.
       const isEither = node.joiner === "," && found?.length === 0 && parts.every((part) => part?.length !== 0);
       return isEither ? joined(parts, state) : found;
     }
@@ -64,15 +67,15 @@ export function realsOf(node: Node, state: State): Reals | undefined {
 }
 
 /**
- * Returns the letters that conditions are about: x in "1 < x < 2". A builder such as {x | 1 < x < 2} has none, because
- * its letter is free.
+ * Returns the variables of an answer's conditions: x in "1 < x < 2". A set such as {x | 1 < x < 2} has none, because
+ * its letter is arbitrary.
  */
 function lettersOf(node: Node): ReadonlySet<string> {
   if (node.kind === "list") return new Set(node.items.flatMap((item) => [...lettersOf(item)]));
   return node.kind === "relation" ? variablesOf(node) : new Set();
 }
 
-/** Returns whether the answers are about different letters, such as "x > 2" and "y > 2". */
+/** Returns whether the conditions of two answers are about different letters, such as "x > 2" and "y > 2". */
 export function areOfOthers(gold: Node, answer: Node): boolean {
   const [letters, others] = [lettersOf(gold), lettersOf(answer)];
   return letters.size > 0 && others.size > 0 && letters.isDisjointFrom(others);
@@ -91,8 +94,8 @@ function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, st
 }
 
 /**
- * Returns the segment between two ends. Undefined if no number lies between: (1, 0) and (2, 2) are pairs, not the empty
- * set.
+ * Returns the segment between two ends. Returns undefined if no number lies between them: (1, 0) and (2, 2) are pairs,
+ * not the empty set.
  */
 function segment(low: End, high: End, state: State): Reals | undefined {
   if (low.value === undefined || high.value === undefined) return [{ low, high }];
@@ -161,7 +164,10 @@ function compareHighs(a: End, b: End, state: State): number | undefined {
   return found === 0 ? Number(a.closed) - Number(b.closed) : found;
 }
 
-/** Returns whether no gap lies between the end of a segment and the start of the next one. */
+/**
+ * Returns whether no gap lies between a segment's upper end and the next segment's lower end. Undefined if the ends
+ * cannot be compared.
+ */
 function meets(high: End, low: End, state: State): boolean | undefined {
   if (high.value === undefined || low.value === undefined) return true;
   const found = compareEnds(high.value, low.value, state);
@@ -198,7 +204,7 @@ function combined({ operator, left, right }: Extract<Node, { kind: "sets" }>, st
   return met([a, operator === "∩" ? b : complement(b)], state);
 }
 
-// Relations of one variable.
+// Relations in one variable.
 
 function ofRelation(parts: readonly Node[], operators: readonly Relation[], state: State): Reals | undefined {
   const [first, second] = parts;

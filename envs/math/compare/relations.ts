@@ -1,4 +1,7 @@
-/** Compares equations and inequalities that name no value. They are equal if one is a multiple of the other. */
+/**
+ * Compares equations and inequalities that assign no value, such as x + y = 1. They are equal if one is a multiple of
+ * the other.
+ */
 import {
   differenceOf,
   type Node,
@@ -30,7 +33,7 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
   const isEquation = left.operator === "=" || left.operator === "≠";
   if (!isEquation && left.operator !== ">" && left.operator !== "≥")
     return undecided(`"${left.operator}" is not compared`);
-  // Zeros of a denominator count for nothing, so an equation may be multiplied by its denominators.
+  // An equation may be multiplied by its denominators, because the zeros of a denominator are ignored.
   const [one, other] = [left, right].map(({ gap }) => (isEquation ? fractionOf(gap)[0] : gap)) as [Node, Node];
   return compareProportions(one, other, isEquation, state);
 }
@@ -64,7 +67,7 @@ function fractionOf(node: Node): readonly [over: Node, under: Node] {
   return [{ kind: "add", terms }, parts.reduce<Node>((bottom, [, under]) => timesOf(bottom, under), ONE)];
 }
 
-/** Rewrites a relation as "something > 0" or "something = 0". */
+/** Rewrites a relation as gap > 0 or gap = 0. */
 function directed({ parts, operators }: RelationNode): { readonly operator: Relation; readonly gap: Node } {
   const [operator, left, right] = [operators[0] as Relation, parts[0] as Node, parts[1] as Node];
   const turned = GREATER[operator];
@@ -87,7 +90,10 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
   return areSeenApart(gold, answer, variables, state) ? different("it is another equation") : UNLIKE;
 }
 
-/** Returns the values at a point of whole numbers where neither is 0, and whether their signs agree there. */
+/**
+ * Returns the values of both expressions at a point of whole numbers where neither is 0, and whether their signs agree
+ * there.
+ */
 function sharedValues(
   gold: Node,
   answer: Node,
@@ -115,7 +121,7 @@ function signThere(node: Node, scope: Scope): ReturnType<typeof signOf> | undefi
   return value && signOf(value);
 }
 
-/** Returns whether the signs of two expressions differ at one of the test points. */
+/** Returns whether the signs of two expressions differ at a test point. */
 function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state)) {
     const scope = pointScope(state, true, point);
@@ -126,8 +132,8 @@ function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[],
 }
 
 /**
- * Returns whether one equation was seen to fail where the other one holds. Each point is moved along one variable to
- * where the one equation holds, if that equation is linear in it.
+ * Returns whether one equation fails at a point where the other one holds. The points are test points, moved along one
+ * variable until the first equation holds; that equation must be linear in the variable.
  */
 function areSeenApart(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state))
@@ -144,7 +150,10 @@ function areSeenApart(gold: Node, answer: Node, variables: readonly string[], st
   return false;
 }
 
-/** Returns the point moved along a variable to where the equation holds. Undefined if it is not linear there. */
+/**
+ * Returns the point, moved along a variable until the equation holds. Returns undefined if the equation is not linear
+ * in that variable.
+ */
 function solvedAt(
   equation: Node,
   name: string,

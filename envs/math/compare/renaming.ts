@@ -1,4 +1,4 @@
-/** Renames letters that an author chooses freely: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
+/** Renames letters that an author may choose freely: n in f(n) = n + 1, c in f(x) = cx, and C in x² + C. */
 import { differenceOf, type Node, numberNode, replaced, show, some, symbol, variablesOf } from "../syntax.ts";
 import { assignmentOf } from "./shape.ts";
 
@@ -6,8 +6,8 @@ import { assignmentOf } from "./shape.ts";
 const CONSTANTS: ReadonlySet<string> = new Set(["C", "c", "K", "k", "C_0", "C_1", "c_1"]);
 
 /**
- * Gives the answer the expected answer's names for function arguments and for a constant. Returns the same node if
- * there is nothing to rename.
+ * Renames the function arguments, and an arbitrary constant, of the answer to those of the expected answer. Returns the
+ * same node if there is nothing to rename.
  */
 export function withNamesOf(gold: Node, answer: Node): Node {
   const [one, other] = [boundOf(gold), boundOf(answer)];
@@ -23,8 +23,9 @@ export function withNamesOf(gold: Node, answer: Node): Node {
 }
 
 /**
- * Gives the answer the expected parameter: (s, 2s) beside (t, 2t), or π/4 + kπ beside π/4 + nπ. `isFree` is true if
- * both declare the letter alike ("t ∈ ℝ"), or if the letter counts turns. Undefined if there is no parameter.
+ * Renames the parameter of the answer to the expected one: (s, 2s) beside (t, 2t), or π/4 + kπ beside π/4 + nπ.
+ * `isFree` is true if both declare the same set for it ("t ∈ ℝ"), or if it is a factor of π. Returns undefined if there
+ * is no parameter.
  */
 export function withParameterOf(
   gold: Node,
@@ -44,10 +45,10 @@ export function withParameterOf(
   return { answer: replaced(answer, other, symbol(name)), isFree };
 }
 
-/** Letters that count whole turns even without a declaration. */
+/** Letters that are integers even without a declaration, as k in kπ. */
 const COUNTS: readonly string[] = ["k", "n", "m"];
 
-/** Returns the k of "x = π/4 + kπ". */
+/** Returns the letter k of "x = π/4 + kπ". */
 function countOf(node: Node): string | undefined {
   const [only, ...more] = COUNTS.filter((name) => variablesOf(node).has(name));
   const isTurns = (part: Node): boolean =>
@@ -56,7 +57,7 @@ function countOf(node: Node): string | undefined {
   return only !== undefined && more.length === 0 && some(node, isTurns) ? only : undefined;
 }
 
-/** Returns the ℝ of "t ∈ ℝ". */
+/** Returns the set that a letter is declared in: ℝ for "t ∈ ℝ". */
 function setOf(node: Node, name: string): string | undefined {
   const sets = (node.kind === "list" ? node.items : []).flatMap((item) => {
     const [letter, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
@@ -85,7 +86,7 @@ function boundOf(node: Node): Bound | undefined {
   return areBound ? { name, head, names, value } : undefined;
 }
 
-/** Treats the constant like an argument, if each side has exactly one. */
+/** Adds the arbitrary constant to the names to rename, if each side has exactly one. */
 function withConstants(left: Bound, right: Bound): readonly [Bound, Bound] {
   const [one, other] = [loneConstant(left), loneConstant(right)];
   if (one === undefined || other === undefined) return [left, right];
@@ -100,7 +101,7 @@ function loneConstant({ names, value }: Bound): string | undefined {
   return more.length === 0 ? only : undefined;
 }
 
-/** Splits a name: f and n of f(n), P and x of P(x), a and n of a_n. */
+/** Splits a name into head and arguments: f and n for f(n), P and x for P(x), a and n for a_n. */
 export function headOf(name: Node): readonly [head: string, names: readonly string[]] {
   const areSymbols = (nodes: readonly Node[]): boolean => nodes.every(({ kind }) => kind === "symbol");
   if (name.kind === "call" && areSymbols(name.args)) return [name.name, name.args.map(show)];
@@ -115,13 +116,15 @@ export function headOf(name: Node): readonly [head: string, names: readonly stri
 
 // Arbitrary constants.
 
-/** Matches the names of a constant of integration, which no problem gives. */
+/** Matches the names of a constant of integration. Problems do not use these names for given quantities. */
 const INTEGRATION = /^[Cc](?:_\d)?$/;
-/** Matches names that may be arbitrary constants if a constant of integration is present. */
+/** Matches names that may be arbitrary constants if a constant of integration is also present. */
 const ARBITRARY = /^(?:[ABCK]|[Cc](?:_\d)?)$/;
 const PERMUTED_MAX = 3;
 
-/** Returns the answer with its arbitrary constants renamed to the expected ones, in every order: Ae^x as Ce^x. */
+/**
+ * Returns the answer with its arbitrary constants renamed to the expected ones, once for each order: Ae^x becomes Ce^x.
+ */
 export function withOtherConstants(gold: Node, answer: Node): readonly Node[] {
   const [left, right] = [variablesOf(gold), variablesOf(answer)];
   if (!INTEGRATED.some((name) => left.has(name) && right.has(name))) return [];
@@ -144,16 +147,22 @@ function permutations(items: readonly string[]): readonly (readonly string[])[] 
 
 // Constants of integration.
 
-/** Variables of integration. A sum without one, such as "a + c", has no constant of integration. */
+/**
+ * Variables of integration. In a sum without any of them, such as "a + c", the letter c is not a constant of
+ * integration.
+ */
 const INTEGRATED: readonly string[] = ["x", "t", "u", "y", "z", "s", "v", "r", "θ"];
 
-/** The rest of a sum with "+ C". `isIntegration` is true for C and c, which are arbitrary, and false for k. */
+/**
+ * The rest of a sum after its constant is removed. `isIntegration` is true if the constant was C or c, which is
+ * arbitrary, and false for k.
+ */
 interface BesideConstant {
   readonly rest: Node;
   readonly isIntegration: boolean;
 }
 
-/** Splits the constant off a sum. Undefined if there is none. */
+/** Removes the constant from a sum such as x² + C. Returns undefined if there is none. */
 export function besideConstant(node: Node): BesideConstant | undefined {
   if (node.kind !== "add") return undefined;
   const lone = node.terms.filter(({ node: term }) => term.kind === "symbol" && CONSTANTS.has(term.name));
@@ -169,8 +178,8 @@ export function besideConstant(node: Node): BesideConstant | undefined {
 const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];
 
 /**
- * Returns an expression of one variable, shifted to vanish at each of several points. Expressions that differ by a
- * constant become equal.
+ * Returns several shifted copies of an expression of one variable; each copy is 0 at another point. The copies of two
+ * antiderivatives that differ by a constant are equal.
  */
 export function vanishing(node: Node, name: string): readonly Node[] {
   return ZEROS.map((num) => differenceOf(node, replaced(node, name, numberNode(num, 5n))));

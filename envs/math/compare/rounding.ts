@@ -1,4 +1,4 @@
-/** Decides when a number may stand for another that it rounds. README.md has the rule. */
+/** Decides when one number may stand for another because it is a rounding of it. README.md has the rule. */
 import type { Scope } from "../evaluate.ts";
 import { add, divide, exact, negate, type Num, order, signOf } from "../numbers/arithmetic.ts";
 import { absolute, type Rational } from "../numbers/rational.ts";
@@ -7,14 +7,14 @@ import { BITS, scopeOf, realValue } from "./points.ts";
 import type { State } from "./outcome.ts";
 import { assignmentOf } from "./shape.ts";
 
-// Rounded expected answers.
+// Expected answers that are rounded.
 
-/** Minimum number of digits of a rounded value. A shorter decimal is exact. */
+/** Minimum number of digits of an expected decimal that may be a rounding. A shorter decimal is exact. */
 const DIGITS_MIN = 3;
 
 type Decimal = Extract<Node, { kind: "number" }>;
 
-/** Returns the number that a node is, without its sign. Undefined if the node is more than a number. */
+/** Returns the number in a node without its sign and unit. Returns undefined if the node is more than that. */
 function numberIn(node: Node): Decimal | undefined {
   if (node.kind === "number") return node;
   if (node.kind === "unit") return numberIn(node.node);
@@ -23,9 +23,9 @@ function numberIn(node: Node): Decimal | undefined {
 }
 
 /**
- * Returns whether the expected answer is the answer, rounded. The expected decimal needs three digits or more, and the
- * answer must be an exact expression for a number without a finite decimal. Two decimals must be equal, unless the
- * expected answer says ≈; then the answer may have more digits.
+ * Returns whether the expected answer is a rounding of the given answer. The expected decimal needs three digits or
+ * more, and the given answer must be an exact expression whose decimal is infinite. Two decimals must be equal, unless
+ * the expected answer says ≈; then the answer may have more digits.
  */
 export function roundsTo(
   gold: Node,
@@ -53,21 +53,21 @@ export function roundsTo(
   );
 }
 
-/** Returns whether a fraction has a finite decimal. */
+/** Returns whether a fraction has a finite decimal expansion. */
 function ends({ den }: Rational): boolean {
   let rest = den;
   for (const prime of [2n, 5n]) for (let i = 0; i < 2_000 && rest % prime === 0n; i++) rest /= prime;
   return rest === 1n;
 }
 
-// Roundings that a text itself gives, as in "4π ≈ 12.57".
+// Roundings that an answer itself states, as in "4π ≈ 12.57".
 
-/** Maximum relative error of a rounding that has no digits of its own, such as 1.27 · 10^30. */
+/** Maximum relative error (1%) of a rounding that is not a plain decimal, such as 1.27 · 10^30. */
 const HUNDREDTH: Num = exact({ num: 1n, den: 100n });
 
 /**
- * Returns whether each rounding is the value, rounded or cut at its last digit. An expression without a value refutes
- * nothing.
+ * Returns whether each stated rounding is the value, rounded or truncated at its last digit. An expression that cannot
+ * be evaluated counts as right.
  */
 export function areRoundings(node: Node, roundings: readonly Node[], state: State): boolean {
   const value = roundings.length > 0 ? realValue(node, state) : undefined;
@@ -85,8 +85,8 @@ function isRounding(value: Num, node: Node, state: State): boolean {
   if (decimals !== undefined) {
     const unit = 10n ** BigInt(decimals);
     if (isWithin(gap, exact({ num: 1n, den: 2n * unit }))) return true;
-    // A cut number is nearer to 0 than the value, by less than a unit of its last digit. A neighbouring whole number is
-    // no cut one.
+    // A truncated number is nearer to 0 than the value, by less than one unit of its last digit. A difference of a
+    // whole unit is not a truncation.
     const isNearer = signOf(gap) === signOf(value);
     const limit = exact({ num: 1n, den: unit });
     return (
@@ -100,7 +100,7 @@ function isRounding(value: Num, node: Node, state: State): boolean {
   return share === undefined || isWithin(share, HUNDREDTH);
 }
 
-// Hedged answers.
+// Answers that give a value only approximately.
 
 /** Returns whether an answer gives only an approximate value: ≈ 5, about 5, x ≈ 5. */
 export function isHedged(node: Node): boolean {

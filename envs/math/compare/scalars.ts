@@ -1,4 +1,7 @@
-/** Compares expressions: constants by exact values or by about seventy digits, others by functions.ts. */
+/**
+ * Compares two expressions. Constants are compared exactly or to about seventy digits; functions.ts compares
+ * expressions with variables.
+ */
 import { evaluate } from "../evaluate.ts";
 import { order } from "../numbers/arithmetic.ts";
 import { type Node, some, variablesOf } from "../syntax.ts";
@@ -7,7 +10,10 @@ import { compareFunctions } from "./functions.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { roundsTo } from "./rounding.ts";
 
-/** Returns whether a node holds an integral, or a derivative of more than a letter. Neither is worked out. */
+/**
+ * Returns whether a node has an integral or derivative of an expression that is more than a letter. Neither is
+ * computed.
+ */
 const hasUnworked = (node: Node): boolean =>
   some(node, (part) => {
     const [of] = part.kind === "call" && (part.name === "integral" || /^[d∂]\//u.test(part.name)) ? part.args : [];
@@ -23,7 +29,7 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
   if (found.kind === "equal") return found;
   if (found.kind === "different" && [gold, answer].some(hasUnworked))
     return undecided("integrals and derivatives are not worked out");
-  // A letter with a bar or an arrow may be related to the same letter without it, so the answers are not called
+  // A letter with a bar or an arrow may be related to the same letter without it, so such answers are not called
   // different.
   const isMarked = variables.some((name) => name.startsWith("⃗") && variables.includes(name.slice(1)));
   return isMarked ? undecided("it has a letter both with and without a mark") : found;
@@ -31,10 +37,13 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 
 // Constants.
 
-/** Maximum depth, in bits, of a constant that the usual precision can hold. */
+/** Maximum depth (see `depthOf`), in bits, of a constant that can be compared at the usual precision. */
 const DEPTH_MAX = 40;
 
-/** Compares constants with `bits` binary digits, and again with as many as their powers need if they are too close. */
+/**
+ * Compares constants at `bits` binary digits. If they are too close to distinguish, compares them again at the
+ * precision that their powers need.
+ */
 function compareConstants(
   gold: Node,
   answer: Node,

@@ -1,4 +1,4 @@
-/** Brings parsed answers into comparable forms: phrases become values, and names are told from values. */
+/** Normalizes parsed answers for comparison: phrases become values, and names are distinguished from values. */
 import { isConstant, isNumberSet, isOperator } from "../read/names.ts";
 import { numberOfWords } from "../read/letters.ts";
 import {
@@ -28,7 +28,7 @@ const NOTHING =
   /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
 
 /**
- * Replaces phrases that mean a number, a set or a letter. Also simplifies memberships, and single brackets.
+ * Replaces phrases that mean a number, a set or a letter. Simplifies memberships, and removes brackets around one item.
  */
 export function plain(node: Node): Node {
   if (node.kind === "set" && node.items.length === 0) return symbol("∅");
@@ -80,7 +80,7 @@ export function textOf(text: string): string {
 
 /**
  * Returns whether a call only names a quantity: f(x), dy/dx, Δx, a limit, the cosine of an angle, the length of AB. |x|
- * does not, because equations are about it.
+ * is not a name, because equations such as |x| = 3 are to be solved.
  */
 function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   if (name === "lim") return true;
@@ -90,7 +90,7 @@ function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   return /^(?:\p{L}(?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
 }
 
-/** Returns whether a node only names a quantity: x, f(x), P(x), "Area", AB. */
+/** Returns whether a node only names a quantity, as x, f(x), P(x), "Area" or AB do. */
 export function isName(node: Node): boolean {
   if (node.kind === "symbol") return !isConstant(node.name);
   if (node.kind === "text") return true;
@@ -108,7 +108,7 @@ export function isName(node: Node): boolean {
   );
 }
 
-/** Returns whether a node is a quantity of a figure or of sets, and no curve: PA/PB, A ∩ B. */
+/** Returns whether a node is a quantity of geometry or a set expression, written in capitals: PA/PB or A ∩ B. */
 function isFigure(node: Node): boolean {
   if (node.kind === "symbol") return /^[A-Z∁]/u.test(node.name) && !isConstant(node.name);
   if (node.kind === "sets") return isFigure(node.left) && isFigure(node.right);
@@ -139,15 +139,18 @@ export function isAskedFor(node: Node): boolean {
 export interface Assignment {
   readonly name: Node;
   readonly values: readonly Node[];
-  /** Whether the answer says that all its values are rounded. */
+  /** Whether the answer marks all its values as approximate, by ≈. */
   readonly isApproximate: boolean;
-  /** The numbers to which the answer says the values are rounded. */
+  /** Numbers that the answer gives as roundings of the values. */
   readonly roundings: readonly Node[];
 }
 
 const EQUALITIES: readonly Relation[] = ["=", "≈", "≡"];
 
-/** Reads "x = 5", "5 = x", "x = 1/2 = 0.5" or "A \approx 3.14". Undefined if the node names no value. */
+/**
+ * Reads an assignment: "x = 5", "5 = x", "x = 1/2 = 0.5" or "A \approx 3.14". Returns undefined if the node assigns no
+ * value to a name.
+ */
 export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = isName): Assignment | undefined {
   if (node.kind !== "relation" || !node.operators.every((operator) => EQUALITIES.includes(operator))) return undefined;
   const [first] = node.parts;
@@ -160,12 +163,12 @@ export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = i
   return undefined;
 }
 
-/** Reads a chain of values without a name: "4π ≈ 12.57" or "1/3 = 0.333…". Undefined if the node is no such chain. */
+/** Reads a chain of values without a name: "4π ≈ 12.57" or "1/3 = 0.333…". Returns undefined for other nodes. */
 export function chainOf(node: Node): Omit<Assignment, "name"> | undefined {
   if (node.kind !== "relation" || !node.operators.every((operator) => EQUALITIES.includes(operator))) return undefined;
   const isValue = (part: Node): boolean => !isName(part) && variablesOf(part).size === 0;
   if (!node.parts.every(isValue)) return undefined;
-  // In "12.57 ≈ 4π" the decimal is the rounding although it comes first.
+  // In "12.57 ≈ 4π" the decimal is the rounding, although it comes first.
   const [first, second] = node.parts as [Node, Node];
   const isTurned =
     node.operators[0] === "≈" && decimalsOf(first) > 0 && decimalsOf(second) === 0 && second.kind !== "number";
@@ -177,8 +180,8 @@ function valued(name: Node, values: readonly Node[], operators: readonly Relatio
 }
 
 /**
- * Splits values into exact ones and roundings. Values behind ≈, and decimals that go on, are roundings. If there are no
- * exact values, the roundings are the values.
+ * Splits values into exact ones and roundings. Values after ≈, and decimals ending in "…", are roundings. If no value
+ * is exact, the roundings become the values.
  */
 function sorted(values: readonly Node[], operators: readonly Relation[]): Omit<Assignment, "name"> {
   const isRounded = (value: Node, i: number): boolean =>

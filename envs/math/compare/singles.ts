@@ -1,4 +1,4 @@
-/** Compares single things: words, congruence classes, times, ratios and values. */
+/** Compares answers that are a single thing: words, a congruence class, a time, a ratio or a value. */
 import { isNumberSet } from "../read/names.ts";
 import { children, type Node, variablesOf } from "../syntax.ts";
 import type { Compare, Context } from "./assignments.ts";
@@ -12,8 +12,8 @@ import { textOf } from "./shape.ts";
 // Congruence classes, times, ratios and values.
 
 /**
- * Compares a congruence class. "2 (mod 5)" equals its least remainder 2, but not 7. "n ≡ 2 (mod 5)" is a congruence and
- * no number.
+ * Compares a congruence class with another class or a number. "2 (mod 5)" equals its least remainder 2, but not 7. "n ≡
+ * 2 (mod 5)" is a congruence and equals no number.
  */
 export function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   if (gold.kind === "residue" && answer.kind === "residue")
@@ -51,8 +51,8 @@ export function compareRatios(gold: Node, answer: Node, state: State): Compariso
 }
 
 /**
- * Words behind a letter that say which numbers are meant. If only one side has such a word, the comparison is
- * undecided.
+ * Words after a letter that say which numbers the letter stands for, as in "n odd". If only one answer has such a word,
+ * the comparison is undecided.
  */
 const KINDS: ReadonlySet<string> = new Set(
   "even odd prime composite positive negative nonnegative nonzero integer natural rational irrational real".split(" "),
@@ -82,7 +82,7 @@ export function compareSingle(gold: Node, answer: Node, state: State, context: C
   return compareBases(left, right, state) ?? compareMeasured(gold, answer, state, context.isApproximate);
 }
 
-/** Compares two antiderivatives up to a constant. */
+/** Compares two antiderivatives, which may differ by a constant. */
 function compareAntiderivatives(gold: Node, answer: Node, state: State): Comparison {
   const straight = compareScalars(gold, answer, state);
   const [name, ...others] = new Set([...variablesOf(gold), ...variablesOf(answer)]);
@@ -104,7 +104,7 @@ const isSetSymbol = (node: Node): boolean =>
 /** Number sets that have two names. */
 const OTHER_NAMES: Readonly<Record<string, string>> = { "ℤ+": "ℕ*", "ℤ≥0": "ℕ" };
 
-/** Compares two letters. The case of an option's letter does not count. */
+/** Compares two symbols. A lowercase letter equals the letter of an expected multiple-choice option. */
 function compareSymbols(gold: string, answer: string): Comparison {
   if (
     (OTHER_NAMES[gold] ?? gold) === (OTHER_NAMES[answer] ?? answer) ||
@@ -115,8 +115,8 @@ function compareSymbols(gold: string, answer: string): Comparison {
 }
 
 /**
- * Compares numerals of which one names its base. The digits suffice if the answer omits the base, or if the expected
- * answer does and the problem names it: 1011_2 and 1011. Undefined means: the values decide.
+ * Compares two numbers, exactly one of which states its base. Equal digits suffice if the answer omits the base, or if
+ * the problem names the answer's base: 1011_2 and 1011. Returns undefined if the values must decide.
  */
 function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | undefined {
   if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
@@ -128,8 +128,8 @@ function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | 
 // Words.
 
 /**
- * Returns the words that an answer says about the thing asked for: "The function is odd", "It is odd". "Ann is odd"
- * stays as it is.
+ * Returns what an answer says about the subject of the problem: "odd" for "The function is odd" or "It is odd". An
+ * answer about something else, such as "Ann is odd", stays unchanged.
  */
 function saidOf(answer: Node): Node {
   const [name, words, ...others] = answer.kind === "relation" && answer.operators[0] === "=" ? answer.parts : [];

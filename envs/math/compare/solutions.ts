@@ -6,7 +6,7 @@ import { BITS, realValue, scopeOf } from "./points.ts";
 
 // Segments of real numbers, from which sets are built.
 
-/** An end of a segment. Without a value, the segment is unbounded on this side. */
+/** End of a segment. Without a value, the segment is unbounded on this side. */
 export interface End {
   readonly value: Num | undefined;
   readonly closed: boolean;
@@ -17,13 +17,15 @@ export interface Segment {
   readonly high: End;
 }
 
-/** Disjoint segments in ascending order. */
+/** A set of real numbers, as disjoint segments in ascending order. */
 export type Reals = readonly Segment[];
 
 export const OPEN: End = { value: undefined, closed: false };
 export const ALL: Reals = [{ low: OPEN, high: OPEN }];
 
-/** Returns the solutions of a relation. Undefined means: it is not linear, or holds everywhere or nowhere. */
+/**
+ * Returns the solutions of a relation. Returns undefined if the relation is not linear, or holds everywhere or nowhere.
+ */
 export function solutionsOf(left: Node, operator: Relation, right: Node, name: string, state: State): Maybe<Reals> {
   const linear = linearIn(differenceOf(left, right), name);
   const [slope, rest] = (linear ?? []).map((part) => realValue(part, state));
@@ -43,7 +45,7 @@ export function solutionsOf(left: Node, operator: Relation, right: Node, name: s
 
 const ZERO = numberNode(0n);
 
-/** Returns a and b of a·x + b. Undefined if the expression is not written as a linear one. */
+/** Returns a and b of a·x + b. Returns undefined if the expression is not written in linear form. */
 function linearIn(node: Node, name: string): readonly [slope: Node, rest: Node] | undefined {
   if (!variablesOf(node).has(name)) return [ZERO, node];
   switch (node.kind) {

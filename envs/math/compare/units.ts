@@ -12,10 +12,10 @@ interface Measured {
   readonly unit: string | undefined;
 }
 
-/** Splits a node into its number and its unit. */
+/** Splits a node into its number and its unit, e.g. 5 and "cm". */
 export function measuredOf(node: Node): Measured {
   if (node.kind === "unit") return { node: node.node, unit: node.unit === "" ? undefined : node.unit };
-  // In "-5 cm" and "2\pi cm" the unit is inside the sum or the product.
+  // In "-5 cm" and "2\pi cm" the parser puts the unit inside the sum or the product.
   if (node.kind === "add" && node.terms.length === 1) {
     const [term] = node.terms;
     const inner = term === undefined ? undefined : measuredOf(term.node);
@@ -41,15 +41,15 @@ export function compareMeasured(gold: Node, answer: Node, state: State, isApprox
   if (left.unit === right.unit) return asIs();
   if (isTurn(left.unit) || isTurn(right.unit)) return compareAngles(left, right, asIs, plain);
   if (isPercent(left.unit) || isPercent(right.unit)) return comparePercent(left, right, state, asIs, plain);
-  // One side leaves out its unit.
+  // One of the two answers leaves out its unit.
   if (left.unit === undefined || right.unit === undefined) return asIs();
   return compareUnits(left.node, right.node, left.unit, right.unit, plain);
 }
 
 /**
- * Reads letters as units where that fits both sides. The answer's letters are units if the expected answer has no
- * variables. The expected answer's letters are units if the answer has a unit. Beside a bare number they stay
- * variables; otherwise an answer that drops a variable would be right.
+ * Reads letters as units where that fits both answers. The given answer's letters are units if the expected answer has
+ * no variables. The expected answer's letters are units only if the given answer has a unit; else 5 would equal an
+ * expected 5m in which m is a variable.
  */
 function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
   const [unit, other] = [measuredOf(gold).unit, measuredOf(answer).unit];
@@ -58,7 +58,7 @@ function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
   const own = unit === undefined ? lettersAsUnit(gold, other) : undefined;
   if (own === undefined) return [gold, answer];
   if (other !== undefined) return [own, answer];
-  // Both sides may have letters as units: "5 J" and "5 N m".
+  // Both answers may have letters as units: "5 J" and "5 N m".
   const given = lettersAsUnit(answer, own.unit);
   const areOthers = given !== undefined && given.unit !== own.unit && unitOf(own.unit) && unitOf(given.unit);
   return areOthers ? [own, given] : [gold, answer];
@@ -67,22 +67,22 @@ function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
 type Unit = Extract<Node, { kind: "unit" }>;
 
 /**
- * Reads the letters of "12 m" or "9.8 m/s^2" as a unit. Undefined if they are none. `beside` is the unit of the other
- * side.
+ * Reads the letters of "12 m" or "9.8 m/s^2" as a unit. Returns undefined if they are not units. `beside` is the unit
+ * of the other answer.
  */
 function lettersAsUnit(node: Node, beside: string | undefined): Unit | undefined {
   if (node.kind !== "multiply") return undefined;
   const at = node.factors.findIndex(({ node: factor }) => variablesOf(factor).size > 0);
   const letters = node.factors.slice(at).map(({ node: factor, inverse }) => letterIn(factor, inverse));
-  // 5K may mean 5000, and the m of 5/m may be an unknown.
+  // 5K may mean 5000, and m in 5/m may be a variable.
   const isThousands = letters[0] === "K" && beside === undefined;
   if (at < 1 || letters.includes("") || isThousands || node.factors[at]?.inverse === true) return undefined;
   return { kind: "unit", node: { kind: "multiply", factors: node.factors.slice(0, at) }, unit: letters.join(" ") };
 }
 
 /**
- * Returns the unit that a factor spells: "m", "/ s^2" or "s^-2". Empty if it spells none. The fraction of "20 (m/s)" is
- * one factor.
+ * Returns the unit that a factor spells: "m", "/ s^2" or "s^-2". Returns "" if the factor is not a unit. In "20 (m/s)"
+ * the fraction is one factor.
  */
 function letterIn(node: Node, inverse: boolean): string {
   if (node.kind === "multiply" && !inverse)
@@ -95,7 +95,7 @@ function letterIn(node: Node, inverse: boolean): string {
   return `${inverse ? "/ " : ""}${base.name}${exponent === 1n ? "" : `^${exponent}`}`;
 }
 
-/** Returns a whole number with its sign. Undefined if the node is none. */
+/** Returns the value of a whole number with or without a sign. Returns undefined for other nodes. */
 function wholeOf(node: Node): bigint | undefined {
   if (node.kind === "number") return node.value.den === 1n ? node.value.num : undefined;
   const [term, ...others] = node.kind === "add" ? node.terms : [];
@@ -111,7 +111,7 @@ type Plain = (a: Node, b: Node) => Comparison;
 
 const withUnit = ({ node }: Measured, unit: string): Node => ({ kind: "unit", node, unit });
 
-/** Compares angles: 90° equals 90 and π/2. */
+/** Compares angles. 90° equals both the bare number 90 and π/2. */
 function compareAngles(left: Measured, right: Measured, asIs: () => Comparison, plain: Plain): Comparison {
   const [other, isLeft] = isTurn(left.unit) ? [right.unit, true] : [left.unit, false];
   const radians = (): Comparison =>
@@ -121,8 +121,8 @@ function compareAngles(left: Measured, right: Measured, asIs: () => Comparison, 
 }
 
 /**
- * Compares percentages. 50% equals 0.5, and also 50 without the sign. A bare number of at most 1 is never a percentage
- * that lost its sign.
+ * Compares percentages. 50% equals 0.5, and also a bare 50. A bare number from −1 to 1 is never read as a percentage
+ * whose % was left out.
  */
 function comparePercent(
   left: Measured,
@@ -148,7 +148,7 @@ function compareUnits(gold: Node, answer: Node, unit: string, other: string, pla
     const found = plain(gold, answer);
     return found.kind === "equal" ? undecided(`it is not known whether its unit is the expected one`) : found;
   }
-  // An amount of money may leave out what it is paid for: "$9.50" and "$9.50 per hour".
+  // An amount of money may leave out the unit it is paid for: "$9.50" and "$9.50 per hour".
   const isMoney = "$€£¥₹".includes(unit.charAt(0)) && unit.charAt(0) === other.charAt(0);
   if (isMoney && (unit.length === 1 || other.length === 1)) return plain(gold, answer);
   if (known.dimension !== otherKnown.dimension) return different("it has another unit");
@@ -159,7 +159,9 @@ function scaled(node: Node, { num, den }: Omit<UnitInfo, "name">): Node {
   return productOf(node, numberNode(num, den));
 }
 
-/** Returns dimension and scale of a unit such as "cm^2" or "km / h". Undefined if a part of it is unknown. */
+/**
+ * Returns the dimension and scale of a unit such as "cm^2" or "km / h". Returns undefined if a part of it is unknown.
+ */
 function unitOf(unit: string): Omit<UnitInfo, "name"> | undefined {
   const powers = new Map<string, bigint>();
   let [num, den, sign] = [1n, 1n, 1n];

@@ -1,4 +1,7 @@
-/** Tells vectors apart: sums and products of matrices, which are not computed, and unit vectors with or without a mark. */
+/**
+ * Detects vector answers that need care: sums and products of matrices, which are not computed, and unit vectors i, j,
+ * k with or without an arrow.
+ */
 import { type Node, replaced, some, symbol } from "../syntax.ts";
 
 const isArray = (node: Node): boolean => node.kind === "matrix" || (node.kind === "bracket" && node.items.length > 1);
@@ -16,13 +19,13 @@ const UNITS = ["i", "j", "k"] as const;
 const holds = (node: Node, name: string): boolean => some(node, (part) => part.kind === "symbol" && part.name === name);
 const isMarked = (node: Node): boolean => UNITS.some((unit) => holds(node, `⃗${unit}`));
 
-/** Marks the unit vectors of 3i − 2j where the other answer has marked ones. */
+/** Marks the unit vectors of "3i − 2j" with arrows if the other answer has them. */
 export function withUnitVectors(node: Node, other: Node): Node {
   if (!isMarked(other) || isMarked(node) || !holds(node, "j")) return node;
   return UNITS.reduce((marked, unit) => replaced(marked, unit, symbol(`⃗${unit}`)), node);
 }
 
-/** Returns whether one answer is a sum of unit vectors, and the other a tuple, a matrix or a complex number. */
+/** Returns whether one answer is a sum of unit vectors i, j, k, and the other a tuple, a matrix or a complex number. */
 export function areOtherVectors(gold: Node, answer: Node): boolean {
   const isTuple = (node: Node): boolean => node.kind === "bracket" || node.kind === "matrix";
   const isSum = (node: Node): boolean => !isTuple(node) && (isMarked(node) || (holds(node, "i") && holds(node, "j")));

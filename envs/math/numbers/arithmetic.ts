@@ -1,4 +1,7 @@
-/** Arithmetic on numbers of two kinds: exact fractions while they are small enough, and enclosures (balls) beyond. */
+/**
+ * Arithmetic on numbers of two kinds: exact fractions while they are small enough, and approximations with an error
+ * bound (balls) otherwise.
+ */
 import {
   addBalls,
   type Ball,
@@ -21,7 +24,9 @@ import type { Rational } from "./rational.ts";
 
 export type Num = { readonly kind: "exact"; readonly value: Rational } | { readonly kind: "ball"; readonly ball: Ball };
 
-/** Undefined means: no value exists here, it is out of range, or the steps are spent. */
+/**
+ * Result of a computation. Undefined means: no value exists, the value is out of range, or the step budget is spent.
+ */
 export type Maybe<T> = T | undefined;
 
 export function exact(value: Rational): Num {
@@ -65,7 +70,7 @@ export function multiply(a: Num, b: Num, precision: Precision): Maybe<Num> {
   return both(a, b, precision, (left, right) => multiplyBalls(left, right, precision));
 }
 
-/** Divides two numbers. Undefined if b is 0, or may be. */
+/** Divides two numbers. Returns undefined if b is 0 or may be 0 within its error. */
 export function divide(a: Num, b: Num, precision: Precision): Maybe<Num> {
   if (b.kind === "exact" && b.value.num === 0n) return undefined;
   if (a.kind === "exact" && b.kind === "exact") {
@@ -88,12 +93,14 @@ export function signOf(a: Num): Maybe<-1 | 0 | 1> {
 }
 
 /**
- * The order of two numbers. "near": no difference shows, as far as the digits reach. "apart": different, and not both
- * real. "unclear": the error is too large.
+ * Order of two numbers. "near": no difference within the computed digits. "apart": different, and at least one is not
+ * real. "unclear": the errors are too large to tell.
  */
 export type Order = "equal" | "near" | "less" | "greater" | "apart" | "unclear";
 
-/** Maximum error of a known value, as a share of the precision's digits. */
+/**
+ * Maximum error at which two numbers that agree count as "near": their leading 60% of binary digits must be certain.
+ */
 const KNOWN_SHARE = 0.6;
 
 export function order(a: Num, b: Num, precision: Precision): Order {
@@ -108,12 +115,12 @@ export function order(a: Num, b: Num, precision: Precision): Order {
     if (!isReal(left) || !isReal(right)) return "apart";
     return left.re < right.re ? "less" : "greater";
   }
-  // The numbers agree in most digits, or both are too close to 0 to tell.
+  // The difference is within the error. The numbers agree in most digits, or both are too close to 0 to tell.
   const largest = Math.max(magnitude(left), magnitude(right), 2 ** (precision.bits * 0.8));
   return error <= largest * 2 ** (-precision.bits * KNOWN_SHARE) ? "near" : "unclear";
 }
 
-// Powers.
+// Powers and roots.
 
 /** Raises a number to a power. If `real` is set, only real results count. */
 export function power(base: Num, exponent: Num, real: boolean, precision: Precision): Maybe<Num> {

@@ -1,6 +1,6 @@
 /**
- * Complex numbers with an error bound. Each part is a bigint over 2^precision. The bound says how many units of the
- * last place the true value may differ. Results out of range, or without a finite bound, are undefined.
+ * Complex numbers with an error bound ("balls"). Each part is a bigint over 2^bits, and the bound counts units of the
+ * last place. Operations return undefined if the result is out of range or has no finite bound.
  */
 import type { Budget } from "./budget.ts";
 import { spend } from "./budget.ts";
@@ -21,7 +21,10 @@ export interface Precision {
   readonly budget: Budget;
 }
 
-/** Maximum number of binary digits, including those after the point. Magnitudes are then finite doubles. */
+/**
+ * Maximum number of binary digits of a part, including those after the point. Magnitudes of this size still fit into a
+ * double.
+ */
 const RANGE_BITS = 940;
 const RANGE = 1n << BigInt(RANGE_BITS);
 
@@ -35,7 +38,7 @@ export function ofRational({ num, den }: Rational, { bits }: Precision): Ball | 
   return checked((num << BigInt(bits)) / den, 0n, 1);
 }
 
-/** Returns the magnitude in units of the last place. */
+/** Returns |re| + |im| in units of the last place. */
 export function magnitude({ re, im }: Ball): number {
   return Math.abs(Number(re)) + Math.abs(Number(im));
 }
@@ -84,7 +87,7 @@ export function divideBalls(a: Ball, b: Ball, precision: Precision): Ball | unde
   );
 }
 
-// Functions. Each costs about as many steps as it takes microseconds.
+// Functions. A cost is in budget steps; each step is about a microsecond.
 
 const COST = { sqrt: 4, exp: 20, ln: 40, angle: 40, sin: 25 } as const;
 
@@ -105,7 +108,7 @@ export function sqrtBall(a: Ball, precision: Precision): Ball | undefined {
   const re = sqrtWhole(((size + a.re) / 2n) << shift);
   const im = sqrtWhole(((size - a.re) / 2n) << shift);
   const error = rootError(Math.abs(Number(a.im)) + Math.abs(Number(a.re)), a.error + 2, precision) * 8;
-  // Near the negative axis the smaller part loses half of its digits.
+  // Near the negative real axis the smaller of the two parts loses half of its digits.
   const least = Math.min(Number(re), Math.abs(Number(im)));
   return checked(
     re,
@@ -137,7 +140,7 @@ export function expBall(a: Ball, precision: Precision): Ball | undefined {
   );
 }
 
-/** Returns sine and cosine. Undefined if the angle is larger than any that people write. */
+/** Returns sine and cosine of an angle. Undefined if the angle is 2^80 or more, which no real answer needs. */
 function turn(angle: bigint, precision: Precision): readonly [bigint, bigint] | undefined {
   if (angle >> BigInt(precision.bits + 80) !== 0n && angle >> BigInt(precision.bits + 80) !== -1n) return undefined;
   return cost(COST.sin, precision) ? sinCos(angle, precision.bits) : undefined;
@@ -181,7 +184,7 @@ export function piBall({ bits }: Precision): Ball {
   return { re: pi(bits), im: 0n, error: 1 };
 }
 
-/** Returns the distance of two numbers and its possible error, both in units of the last place. */
+/** Returns the distance of two numbers and the error bound of that distance, both in units of the last place. */
 export function distance(a: Ball, b: Ball): { readonly size: number; readonly error: number } {
   const size = Math.max(Math.abs(Number(a.re - b.re)), Math.abs(Number(a.im - b.im)));
   return { size, error: a.error + b.error };

@@ -1,21 +1,21 @@
 /**
- * Steps that one comparison may still spend. A step is about a microsecond of work, but no time is measured. `spend`
- * changes the budget in place.
+ * Remaining steps of a comparison. A step stands for about a microsecond of work, but no clock is read, so results do
+ * not depend on the machine. The function `spend` changes the budget in place.
  */
 export interface Budget {
   left: number;
 }
 
-/** Steps of one comparison: some ten milliseconds on a slow core. */
+/** Budget of one comparison, in steps. All of it takes about ten milliseconds on a slow core. */
 export const STEPS_MAX = 8_000;
 
-/** Spends steps. Returns whether the budget sufficed. */
+/** Takes steps from the budget. Returns false if the budget is exhausted. */
 export function spend(budget: Budget, steps: number): boolean {
   budget.left -= steps;
   return budget.left >= 0;
 }
 
-/** Returns the approximate number of bits of a number, at most four too many. */
+/** Returns the bit length of a number, at most four bits too high. */
 export function bitLength(value: bigint): number {
   if (BigInt.asIntN(64, value) === value) return value === 0n ? 0 : Math.ceil(Math.log2(Math.abs(Number(value)) + 1));
   return value.toString(16).length * 4;

@@ -1,12 +1,12 @@
 /**
- * Elementary functions of real numbers in fixed point: a bigint stands for itself over 2^precision. They compute with
- * GUARD more bits, so that each result is within one unit of the last place. Series stop when their terms vanish, so
- * that the number of steps depends on the precision only.
+ * Elementary functions of real numbers in fixed point: a bigint n stands for n / 2^precision. They compute with GUARD
+ * extra bits, so each result is within one unit of the last place. A series stops when its terms become 0, so the step
+ * count depends only on the precision.
  */
 
 const GUARD = 48;
 
-/** Caches of constants by precision. */
+/** Caches of π and ln 2 by precision. */
 const piAt = new Map<number, bigint>();
 const ln2At = new Map<number, bigint>();
 
@@ -16,7 +16,7 @@ function memo(known: Map<number, bigint>, precision: number, make: () => bigint)
   return value;
 }
 
-/** Rounds to the nearest number after a shift. */
+/** Shifts a number right by `shift` bits and rounds to the nearest whole number. */
 function rounded(value: bigint, shift: number): bigint {
   return (value + (1n << BigInt(shift - 1))) >> BigInt(shift);
 }
@@ -55,7 +55,7 @@ function ln2(precision: number): bigint {
 
 const HALVINGS = 12;
 
-/** Returns e^x. The caller makes sure that x is not large. */
+/** Returns e^x. The caller must ensure that x is not large, because no budget bounds the work. */
 export function exp(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
   const bits = BigInt(p);
@@ -74,7 +74,10 @@ export function exp(x: bigint, precision: number): bigint {
   return shift >= 0 ? sum << BigInt(shift) : rounded(sum, -shift);
 }
 
-/** Returns ln x for x > 0. Each of Halley's steps triples the digits, beginning with a double's logarithm. */
+/**
+ * Returns ln x for x > 0, by Halley's method. It starts from the logarithm of a double, and each step triples the
+ * correct digits.
+ */
 export function ln(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
   // Splits x into mantissa · 2^exponent, with the mantissa near 1.
@@ -93,7 +96,7 @@ export function ln(x: bigint, precision: number): bigint {
 export function sinCos(x: bigint, precision: number): readonly [sin: bigint, cos: bigint] {
   const p = precision + GUARD;
   const bits = BigInt(p);
-  // A large x needs as many additional digits of 2π.
+  // Reducing a large x modulo 2π needs additional digits of π: as many as x has before the point.
   const extra = Math.max(0, x.toString(16).length * 4 - precision) + 8;
   const turn = 2n * pi(p + (extra > 32 ? Math.ceil(extra / 64) * 64 : 32));
   const wide = extra > 32 ? Math.ceil(extra / 64) * 64 : 32;
@@ -111,7 +114,7 @@ export function sinCos(x: bigint, precision: number): readonly [sin: bigint, cos
   return [rounded(im, GUARD), rounded(re, GUARD)];
 }
 
-/** Returns atan x: that of a double, plus a short series for the rest of the angle. */
+/** Returns atan x: the arctangent in double precision, plus a short series for the remaining angle. */
 export function atan(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
   const bits = BigInt(p);
@@ -145,7 +148,7 @@ export function sqrtWhole(n: bigint): bigint {
   const bits = n.toString(16).length * 4;
   const shift = Math.max(0, bits - 100);
   const even = BigInt(shift + (shift % 2));
-  // The first guess is a little too large, so that Newton's steps only go down.
+  // The first guess is slightly above the root, so that Newton's method only decreases.
   let guess = (BigInt(Math.ceil(Math.sqrt(Number(n >> even)) * (1 + 2 ** -50))) + 1n) << (even / 2n);
   for (;;) {
     const next = (guess + n / guess) >> 1n;

@@ -1,4 +1,4 @@
-/** Evaluates functions by their names. Exact results stay exact; the others are enclosures. */
+/** Evaluates functions by name. Exact results stay exact; other results are approximations with an error bound. */
 import { rngFor } from "../../lib/rng.ts";
 import {
   add,
@@ -23,14 +23,17 @@ import { arrangements, binom, factorial, factorial2, type Fn, type Setting } fro
 import { isOperator } from "../read/names.ts";
 import { absolute, floor, gcd } from "./rational.ts";
 
-/** Returns the value of a function. Undefined if it has none there. */
+/**
+ * Returns the value of a function. Returns undefined for an unknown function, or if the function has no value at these
+ * arguments.
+ */
 export function call(name: string, args: readonly Num[], setting: Setting): Maybe<Num> {
-  // f, g, f' and f_1 may be any function.
+  // Names such as f, g, f' and f_1 stand for arbitrary functions.
   const fn = FUNCTIONS[name] ?? (/^[fg](?:['_⁻]|$)/u.test(name) || isOperator(name) ? unknown(name) : undefined);
   return args.length === 0 ? undefined : fn?.(args, setting);
 }
 
-/** Makes a function of one argument from one that computes an enclosure. */
+/** Turns a function on approximations (balls) into a function of one number of either kind. */
 function ofBall(fn: (a: Ball, setting: Setting) => Maybe<Ball>): Fn {
   return ([a], setting) => {
     const value = a && toBall(a, setting);
@@ -80,7 +83,7 @@ function cathetus(a: Num, setting: Setting): Maybe<Num> {
   return rest && signOf(rest) !== -1 ? root(rest, 2n, true, setting) : undefined;
 }
 
-/** Returns the function (e^a ± e^−a) / 2. */
+/** Returns the function (e^a + sign · e^−a) / 2: cosh for sign 1, sinh for sign −1. */
 function hyperbolic(sign: 1 | -1): Fn {
   return ([a], setting) => {
     const [up, down] = [a && exp([a], setting), a && exp([negate(a)], setting)];
@@ -108,7 +111,7 @@ const abs: Fn = ([a], setting) => {
   return value && ball(sqrtBall(value, setting));
 };
 
-/** Returns the largest whole number below. Undefined if the error spans one. */
+/** Returns the largest whole number not above a. Undefined if the error leaves several candidates. */
 function wholeBelow(a: Maybe<Num>, setting: Setting): Maybe<bigint> {
   if (a === undefined) return undefined;
   if (a.kind === "exact") return floor(a.value);
@@ -123,7 +126,10 @@ function wholeOf(value: Maybe<bigint>): Maybe<Num> {
   return value === undefined ? undefined : wholeNum(value);
 }
 
-/** Makes a function that folds whole numbers. Undefined for other arguments. */
+/**
+ * Returns a function of whole numbers that combines its arguments from left to right. The function returns undefined
+ * for other arguments.
+ */
 function folded(combine: (a: bigint, b: bigint) => bigint): Fn {
   return (args, setting) => {
     const numbers = args.map(asWhole);
@@ -145,7 +151,10 @@ function extreme(wanted: "less" | "greater"): Fn {
   };
 }
 
-/** Stands for an unknown function. Equal arguments give equal values; different ones give random values. */
+/**
+ * Returns a stand-in for an unknown function. Equal arguments give equal values; different arguments give pseudo-random
+ * values.
+ */
 function unknown(name: string): Fn {
   return (args, { bits, budget }) => {
     if (!spend(budget, 10)) return undefined;

@@ -1,7 +1,6 @@
 /**
- * Exact fractions of bounded size, charged to a budget. A result beyond the bounds is undefined, and the caller
- * continues with enclosures. The fractions of ../../lib/rational.ts have any size, and cost almost nothing while they
- * are small.
+ * Exact fractions of bounded size, whose work is charged to a step budget. If a result exceeds the bounds, it is
+ * undefined, and the caller continues with approximations. For fractions without a bound see ../../lib/rational.ts.
  */
 import { bitLength, type Budget, spend } from "./budget.ts";
 
@@ -13,9 +12,12 @@ export interface Rational {
 
 /** Maximum number of bits of a whole number: 2^100000 and 10^30000 are exact. */
 const WHOLE_BITS_MAX = 110_000;
-/** Maximum number of bits of a numerator or a denominator, because Euclid's algorithm reduces each fraction. */
+/**
+ * Maximum number of bits of the shorter of numerator and denominator. The limit bounds the rounds of Euclid's
+ * algorithm.
+ */
 const PART_BITS_MAX = 4096;
-/** Maximum number of bits of the longer one of the two. */
+/** Maximum number of bits of the longer of numerator and denominator. */
 const LONG_PART_BITS_MAX = 16_000;
 
 export const ZERO: Rational = { num: 0n, den: 1n };
@@ -38,11 +40,14 @@ export function reduced(num: bigint, den: bigint): Rational {
   return { num: num / divisor, den: den / divisor };
 }
 
-/** Returns a fraction in lowest terms. Undefined if the denominator is 0, or a part is too large. */
+/**
+ * Returns a fraction in lowest terms. Returns undefined if the denominator is 0, if num or den is too large, or if the
+ * budget is spent.
+ */
 export function fraction(num: bigint, den: bigint, budget: Budget): Rational | undefined {
   if (den === 0n) return undefined;
   if (den === 1n) return fits(num, WHOLE_BITS_MAX, budget) ? { num, den } : undefined;
-  // Euclid's algorithm takes at most about as many rounds as the smaller number has bits.
+  // The number of rounds of Euclid's algorithm is at most about the bit length of the smaller number.
   const isShort = BigInt.asIntN(PART_BITS_MAX, num) === num || BigInt.asIntN(PART_BITS_MAX, den) === den;
   if (!isShort || !fits(num, LONG_PART_BITS_MAX, budget) || !fits(den, LONG_PART_BITS_MAX, budget)) {
     // A quotient of large whole numbers may itself be whole.
@@ -101,7 +106,10 @@ export function floor({ num, den }: Rational): bigint {
   return num < 0n && quotient * den !== num ? quotient - 1n : quotient;
 }
 
-/** Returns a whole power. Undefined for 0 to a negative power, or if the result is too large. */
+/**
+ * Returns the power of a fraction with a whole exponent. Undefined for 0 to a negative power, or if the result is too
+ * large.
+ */
 export function power(base: Rational, exponent: bigint, budget: Budget): Rational | undefined {
   const { num, den } = base;
   if (den === 1n && (num === 1n || num === 0n))
@@ -115,7 +123,10 @@ export function power(base: Rational, exponent: bigint, budget: Budget): Rationa
   return exponent >= 0n ? raised : fraction(raised.den, raised.num, budget);
 }
 
-/** Returns the exact root of a degree, if there is one. The degree is at least 2, and odd for negative numbers. */
+/**
+ * Returns the exact root of the given degree, e.g. 2/3 for the cube root of 8/27, or undefined. The degree is at least
+ * 2, and odd for negative numbers.
+ */
 export function root({ num, den }: Rational, degree: number, budget: Budget): Rational | undefined {
   const top = wholeRoot(num < 0n ? -num : num, degree, budget);
   const bottom = top === undefined ? undefined : wholeRoot(den, degree, budget);
@@ -127,7 +138,7 @@ function wholeRoot(value: bigint, degree: number, budget: Budget): bigint | unde
   if (value < 2n) return value;
   const bits = bitLength(value);
   if (bits > 8_192 || degree > bits || !spend(budget, 4 + (bits * bits) / 20_000)) return undefined;
-  // Newton's method, begun above the root, comes down to its whole part.
+  // Newton's method starts above the root and decreases to its whole part.
   const n = BigInt(degree);
   let guess = 1n << BigInt(Math.ceil(bits / degree) + 1);
   for (;;) {
@@ -139,8 +150,8 @@ function wholeRoot(value: bigint, degree: number, budget: Budget): bigint | unde
 }
 
 /**
- * Returns a text such as "5" or "-3/4", different for different fractions. Parts of hundreds of digits are in base 16,
- * which takes linear time.
+ * Returns a text such as "5" or "-3/4"; different fractions get different texts. A num or den above 400 bits is written
+ * in base 16, because that takes linear time.
  */
 export function showRational({ num, den }: Rational): string {
   const [top, bottom] = [num, den].map((part) => (bitLength(part) > 400 ? `#${part.toString(16)}` : `${part}`));

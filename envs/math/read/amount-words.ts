@@ -1,13 +1,12 @@
 /**
- * Words behind a number that change its value: million, twelfths, au carré, 以上. Plain scales (SCALES) are applied.
- * Behind any other such word the number is refused, because a unit may be left out and these words may not. The
- * languages are those of the answer labels (envs/answers/label-words.ts). `scale-words.ts` has the most usual words of
- * other languages.
+ * Words after a number that change its value: million, twelfths, au carré, 以上. The plain scales in SCALES are applied.
+ * A number before any other such word is refused, because ignoring the word, as one ignores a unit, would change the
+ * value. The languages are those of envs/answers/label-words.ts; `scale-words.ts` has common words of others.
  */
 import { SCALES_ABROAD } from "./scale-words.ts";
 import { wordsOf } from "../../lib/words.ts";
 
-/** Factors of scale words. */
+/** The factor by which each scale word multiplies a number. */
 export const SCALES: Readonly<Record<string, bigint>> = {
   trillion: 10n ** 12n,
   ...byName(12n, "dozen"),
@@ -23,7 +22,10 @@ function byName(scale: bigint, names: string): Readonly<Record<string, bigint>> 
   return Object.fromEntries(names.split(" ").map((name) => [name, scale]));
 }
 
-/** Words for scales, halves and parts, powers, bounds and signs. */
+/**
+ * Words for scales, halves and other parts, powers, bounds and signs. A number before one of them is refused, unless
+ * SCALES has the word.
+ */
 const WORDS: ReadonlySet<string> = new Set([
   // English.
   ...wordsOf(`
@@ -63,9 +65,7 @@ const WORDS: ReadonlySet<string> = new Set([
   `),
 ]);
 
-/**
- * Matches ordinals that name parts, and scales beyond those that are read: twelfths, twentieths, millionths, zillion.
- */
+/** Matches names of parts, and scales that SCALES does not have: twelfths, twentieths, millionths, zillion. */
 const FORMED = new RegExp(
   `^(?:${[
     "thirds?",
@@ -74,18 +74,18 @@ const FORMED = new RegExp(
     "(?:hundred|thousand|[a-z]{1,10}illion)ths?",
     "[a-z]{1,10}illions?",
     "[a-z]{2,10}fold",
-    // Russian parts by a dozen or more.
+    // Russian names of parts such as twelfths or thirtieths.
     "[а-я]{2,12}дцатых",
   ].join("|")})$`,
   "u",
 );
 
-/** Matches Chinese scales. 千米 is a kilometre, and 百分点 is a percentage point, so neither is a scale. */
+/** Matches Chinese scale characters. 千米 is a kilometre and 百分点 a percentage point, so neither is matched. */
 const PREFIXES = "[十百千万萬亿億兆](?!米|克|瓦|卡|伏|帕|赫|升|焦|牛|字节|分点|分率|分比)";
-/** Excludes lengths, whose square or cube is a unit. */
+/** Excludes units of length, whose square or cube is a unit too. */
 const OF_LENGTH = "(?![千厘分毫公英]?[米尺里分寸]|メートル|センチ|キロ|ミリ|単位|单位|單位)";
 
-/** Matches Chinese and Japanese words, which have no spaces between them. */
+/** Matches Chinese and Japanese words that change a value. These languages put no spaces between words. */
 const HAN = new RegExp(
   [
     ...[
@@ -102,11 +102,11 @@ const HAN = new RegExp(
   ].join("|"),
   "u",
 );
-/** Matches Korean words, which partly have spaces between them. */
+/** Matches Korean words that change a value. Korean puts spaces between only some of them. */
 const HANGUL =
   /^[십백천만억](?![분점])|^조(?![각사])|^반$|(?:시간|년|개월)반$|제곱(?!미터|센티|킬로|밀리|피트|인치)|(?:이상|이하|미만|초과|남짓)$/u;
 
-/** Returns whether a word behind a number changes the number's value. */
+/** Returns whether a word after a number changes the number's value. */
 export function makesAnother(word: string): boolean {
   const lower = word.toLowerCase();
   const isTold = Object.hasOwn(SCALES, lower) || WORDS.has(lower) || SCALES_ABROAD.has(lower.normalize("NFC"));
@@ -115,7 +115,9 @@ export function makesAnother(word: string): boolean {
 
 const SCALED = new RegExp(`^${PREFIXES}`, "u");
 
-/** Returns whether a word is a scale or a part, even with something between it and the number. */
+/**
+ * Returns whether a word is a scale or a part. Such a word changes a number even if something stands between the two.
+ */
 export function isScale(word: string): boolean {
   const lower = word.toLowerCase();
   return Object.hasOwn(SCALES, lower) || FORMED.test(lower) || SCALED.test(word);

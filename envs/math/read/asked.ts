@@ -1,23 +1,26 @@
 /**
- * Reads from a problem what a bare answer leaves out: the unknowns and their order, and whether a pair is a point or an
- * interval.
+ * Reads from a problem what a short answer leaves out: the unknowns and their order, and whether a pair is a point or
+ * an interval.
  */
 import { narrow } from "../../lib/text.ts";
 import { numberOfWords } from "./letters.ts";
 import { SYMBOLS } from "./names.ts";
 
 export interface Asked {
-  /** The unknowns in order, once for each place that lists them. The most likely list comes first. */
+  /**
+   * Names of the unknowns in order, one list for each place in the problem that lists them. The likeliest list comes
+   * first.
+   */
   readonly unknowns: readonly (readonly string[])[];
-  /** The meaning of a pair such as (4, 7). Undefined if the problem does not say. */
+  /** Meaning of a pair such as (4, 7). Undefined if the problem does not say. */
   readonly pair: "point" | "interval" | undefined;
-  /** Whether the problem asks for an approximation. */
+  /** Whether the problem asks for an approximate value. */
   readonly isApproximate: boolean;
-  /** The meaning of an answer such as 7:12. Undefined if the problem does not say. */
+  /** Meaning of an answer such as 7:12. Undefined if the problem does not say. */
   readonly colon: "time" | "ratio" | undefined;
-  /** The bases of numerals that the problem names. */
+  /** Number bases that the problem mentions, e.g. 2 for "binary". */
   readonly bases: ReadonlySet<number>;
-  /** Returns whether a letter stands by itself in the problem. */
+  /** Returns whether the problem uses a letter as a name, not only within a word. */
   readonly names: (name: string) => boolean;
 }
 
@@ -30,17 +33,18 @@ const TUPLE = new RegExp(
 );
 /** Maximum distance, in characters, between a tuple and the words that ask for it. */
 const BEFORE_MAX = 40;
-/** Maximum number of tuples and of lists that are read. A problem has a few. */
+/** Maximum number of tuples, and of lists, that are read. A problem has only a few. */
 const PLACES_MAX = 30;
 /** Matches names that an introduction lists: "Let x and y be …", "Find a, b and c". */
 const LISTED = new RegExp(
   r`(?<![a-z])(?:let|find|determine|compute|solve for|solve|numbers?|integers?|reals|primes?|unknowns?|variables?|values? of)${SPACE}(?<names>${NAME}(?:${SPACE}(?:,|and|,${SPACE}and|&)${SPACE}${NAME}){1,5})(?![A-Za-z(=^])`,
   "gi",
 );
-/** Matches words before a tuple that is asked for. */
+/** Matches words before a tuple that say that the problem asks for the tuple. */
 const ASKS = /pair|tripl|tupl|quadrupl|point|coordinate|solution|form|find|determine|solve|数对|坐标|解/i;
 /**
- * Matches a function or a factor before the brackets, so that they are no tuple. P(x, y) as a point is matched below.
+ * Matches a function or a factor before the brackets: f(x, y) is not a tuple. For a point such as "point P(x, y)" see
+ * IS_POINT.
  */
 const IS_CALL = /[A-Za-z}\d]\s?$/;
 const IS_POINT = /(?:points?\s\$?[A-Z]|pairs?|triples?|tuples?|form)\s?$/;
@@ -68,7 +72,7 @@ function tuplesIn(text: string): readonly Tuple[] {
   });
 }
 
-/** Returns the lists of unknowns: first the tuples asked for, then other tuples, then lists. */
+/** Returns the lists of unknowns: first the tuples that the problem asks for, then other tuples, then lists. */
 function unknownsIn(text: string, tuples: readonly Tuple[]): readonly (readonly string[])[] {
   const listed = [...text.matchAll(LISTED).take(PLACES_MAX)].map(({ groups }) => namesIn(groups?.["names"] ?? ""));
   const inOrder = [true, false].flatMap((first) => tuples.filter(({ isAsked }) => isAsked === first));
@@ -84,7 +88,8 @@ const ASKING =
 const IS_INEQUALITY = /[<>≤≥]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant)(?![a-z])/;
 
 /**
- * Decides between point and interval. The clauses that ask decide first, then the whole text, then tuples and signs.
+ * Decides whether pairs are points or intervals. The clauses that state the question decide first, then the whole text,
+ * then tuples and inequality signs.
  */
 function pairOf(text: string, tuples: readonly Tuple[]): Asked["pair"] {
   const asking = (text.match(ASKING) ?? []).join("\n");

@@ -1,5 +1,6 @@
 /**
- * Corrects tokens by their neighbours: min as a unit, "at + b" as a product, a cross product of vectors as one name.
+ * Corrects tokens by looking at their neighbours: "min" becomes a unit, "at + b" a product, and a cross product of
+ * vectors one name.
  */
 import { joinedParts } from "./measures.ts";
 import { PRODUCT_WORDS } from "./letters.ts";
@@ -21,11 +22,12 @@ function congruent(token: Token, at: number, tokens: readonly Token[]): readonly
 
 const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);
 
-/** Signs and words that may follow a unit but not the name of a function. */
+/** Signs and words that may follow a unit, but not the name of a function. */
 const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
 
 /**
- * Corrects one token. "min" and "sec" are units without an argument. "lcm" from a text is a function before brackets.
+ * Corrects one token. "min" and "sec" without an argument are units. "lcm" inside \text{} is a function if brackets
+ * follow.
  */
 function corrected(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
@@ -33,10 +35,10 @@ function corrected(token: Token, at: number, tokens: readonly Token[]): Token {
   const isBehind = before?.kind === "number" || (before?.kind === "op" && "/})".includes(before.text));
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && isBehind)
     return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
-  // A capital U between intervals is a union: "(-∞, 2) U (3, ∞)".
+  // A capital U between two intervals is a union sign: "(-∞, 2) U (3, ∞)".
   const isUnion = before?.kind === "op" && ")]".includes(before.text) && "([".includes(sign || "-");
   if (token.kind === "name" && token.text === "U" && isUnion) return { ...token, kind: "op", text: "∪" };
-  // An x between spaces and numbers is a product sign: "1.5 x 10^3".
+  // An x between two numbers, with spaces, is a multiplication sign: "1.5 x 10^3".
   if (token.kind === "name" && token.text === "x" && token.space && before?.kind === "number")
     return next?.kind === "number" && next.space ? { ...token, kind: "op", text: "*" } : token;
   const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
@@ -46,7 +48,7 @@ function corrected(token: Token, at: number, tokens: readonly Token[]): Token {
 
 const SUMS = "+-*/^";
 
-/** Splits a word such as the "at" of "at + b" into a product, if a sign stands close to it. */
+/** Splits a word such as "at" in "at + b" into a product of letters, if an operator touches it. */
 function unglued(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
   if (token.kind !== "word" || !PRODUCT_WORDS.has(token.text)) return [token];
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
@@ -59,7 +61,7 @@ function unglued(token: Token, at: number, tokens: readonly Token[]): readonly T
 
 const isVector = (token: Token | undefined): boolean => token?.kind === "name" && token.text.startsWith("⃗");
 
-/** Joins a cross product of vectors into one name, because its factors must not be exchanged. */
+/** Joins a cross product of vectors into one name, because its factors do not commute. */
 function crossed(tokens: readonly Token[]): readonly Token[] {
   const found: Token[] = [];
   for (let at = 0; at < tokens.length; at++) {

@@ -1,14 +1,14 @@
-/** Reads derivatives: dP/dt is no quotient of letters, and d/dx x³ is 3x². */
+/** Reads derivatives: dP/dt is not a quotient of products, and d/dx x³ is 3x². */
 import { type Factor, type Node, numberNode, productOf, show, sumOf, symbol, variablesOf } from "../syntax.ts";
 import { type Cursor, isAt, peek } from "./tokens.ts";
 
 interface Differential {
   readonly sign: "d" | "∂";
-  /** The expression behind the sign. Undefined if there is none. */
+  /** The expression after the d. Undefined if d stands alone, as in d/dx. */
   readonly of: Node | undefined;
 }
 
-/** Reads dy, d^2 y, ∂f or the sign alone. Undefined if the node is none of them. */
+/** Reads dy, d^2 y, ∂f or the d alone. Returns undefined for other nodes. */
 function differentialOf(node: Node): Differential | undefined {
   if (node.kind === "symbol")
     return node.name === "d" || node.name === "∂" ? { sign: node.name, of: undefined } : undefined;
@@ -20,8 +20,8 @@ function differentialOf(node: Node): Differential | undefined {
 }
 
 /**
- * Returns the derivative that a quotient stands for. A `d/dx` alone applies to the expression after it. Undefined if it is a plain
- * quotient.
+ * Returns the derivative that a quotient such as dy/dx stands for, or undefined if it is a plain quotient. A `d/dx`
+ * alone applies to the expression after it.
  */
 export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | undefined {
   const [over, under] = [differentialOf(top), differentialOf(bottom)];
@@ -35,7 +35,10 @@ export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | un
   return (isAt(cursor, "=") ? undefined : workedOut(body, under.of)) ?? { kind: "call", name: full, args: [body] };
 }
 
-/** Returns the first derivative of a power of the variable. Undefined for all others, which are not computed. */
+/**
+ * Returns the derivative of a power of the variable. Returns undefined for other expressions, which are not
+ * differentiated.
+ */
 function workedOut(body: Node, by: Node): Node | undefined {
   const isPower = body.kind === "power" && show(body.base) === show(by) && variablesOf(body.exponent).size === 0;
   if (by.kind !== "symbol" || !isPower) return undefined;

@@ -11,8 +11,6 @@ import { ORDINALS } from "./letters.ts";
 import { isConstant } from "./names.ts";
 import { type Rational, reduced } from "../numbers/rational.ts";
 
-// Sums, products, powers and their parts.
-
 const TERMS_MAX = 1_500;
 
 export function readSum(cursor: Cursor): Node {
@@ -28,7 +26,7 @@ export function readSum(cursor: Cursor): Node {
   return terms.length === 1 && first.sign === "+" ? first.node : { kind: "add", terms };
 }
 
-/** Reads the signs before a term. The first term may have none. */
+/** Reads the signs before a term. Returns undefined if there are none and the term is not the first. */
 function readSigns(cursor: Cursor, first: true): Sign;
 function readSigns(cursor: Cursor, first: false): Sign | undefined;
 function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
@@ -48,7 +46,7 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
 
 const NEGATED: Readonly<Record<Sign, Sign>> = { "+": "-", "-": "+", "±": "∓", "∓": "±" };
 
-/** Reads a product, with or without signs of multiplication. */
+/** Reads a product, with or without multiplication signs. */
 export function readProduct(cursor: Cursor): Node {
   const factors: Factor[] = [{ inverse: false, node: readSigned(cursor) }];
   while (cursor.problem === undefined) {
@@ -59,7 +57,7 @@ export function readProduct(cursor: Cursor): Node {
     else if (peek(cursor)?.gap !== true && startsFactor(cursor)) {
       const isGroup = isAt(cursor, "{") || isAt(cursor, "}", -1);
       const node = readPower(cursor);
-      // "3{1}" looks like 31 and is neither 31 nor a product, so it is refused.
+      // "3{1}" looks like 31, but could also be read as a product, so it is refused.
       if (isGroup && node.kind === "number" && factors.at(-1)?.node.kind === "number")
         return fail(cursor, "braces stand between its digits");
       factors.push({ inverse: false, node });
@@ -69,10 +67,13 @@ export function readProduct(cursor: Cursor): Node {
   return productOf(factors);
 }
 
-/** Maximum number of factors before a "/" that are searched for "dy", so that a long quotient takes linear time. */
+/**
+ * Maximum number of factors before a "/" that are searched for a "dy". The limit keeps the time linear for long
+ * quotients.
+ */
 const DERIVED_MAX = 16;
 
-/** Reads a divisor. A "dx" behind a "dy" makes a derivative. */
+/** Reads a divisor. If it is a "dx" and a "dy" came before, the two become a derivative. */
 function readDivisor(cursor: Cursor, factors: Factor[]): void {
   const near = factors.slice(-DERIVED_MAX);
   const place = near.findLastIndex(({ node }) => isDifferential(node.kind === "power" ? node.base : node));
@@ -85,7 +86,7 @@ function readDivisor(cursor: Cursor, factors: Factor[]): void {
 
 const isDifferential = (node: Node): boolean => node.kind === "symbol" && (node.name === "d" || node.name === "∂");
 
-/** Reads the dx of "dy/dx" as one factor. */
+/** Reads the dx in "dy/dx" as one factor. */
 function readDifferential(cursor: Cursor, isBehindOne: boolean): Node | undefined {
   const [token, next] = [peek(cursor), peek(cursor, 1)];
   if (token?.kind !== "name" || next?.kind !== "name" || !"d∂".includes(token.text)) return undefined;
@@ -112,7 +113,9 @@ const FACTOR_COMMANDS: ReadonlySet<string> = new Set(
   ].flatMap((commands) => commands.split(" ")),
 );
 
-/** Returns whether a factor starts here without a sign of multiplication. Two numbers side by side are no product. */
+/**
+ * Returns whether a factor starts here without a multiplication sign before it. Two adjacent numbers are not a product.
+ */
 export function startsFactor(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token === undefined || token.kind === "word") return false;
@@ -120,7 +123,7 @@ export function startsFactor(cursor: Cursor): boolean {
   if (token.kind === "number") {
     const before = peek(cursor, -1);
     if (before?.kind !== "op") return false;
-    // A number may follow a factorial that has one of its own: 3!7!.
+    // A number may follow a factorial if the number itself has a factorial: 3!7!.
     return before.text === ")" || before.text === "}" || (before.text === "!" && isAt(cursor, "!", 1));
   }
   if (token.text === "|") return cursor.bars === 0 && !token.space && barsClose(cursor);
@@ -138,7 +141,7 @@ export function startsCondition(cursor: Cursor): boolean {
   return sign?.kind === "op" && CONDITIONS.includes(sign.text);
 }
 
-/** Returns whether the bar here opens an absolute value, i.e. another bar follows soon. */
+/** Returns whether the bar here opens an absolute value: another bar must follow within 60 tokens. */
 function barsClose(cursor: Cursor): boolean {
   for (let ahead = 1; ahead < 60; ahead++) if (isAt(cursor, "|", ahead)) return true;
   return false;
@@ -146,7 +149,7 @@ function barsClose(cursor: Cursor): boolean {
 
 const POSTFIXES_MAX = 16;
 
-/** Reads a primary with its postfixes: powers, factorials, degrees, percent signs. */
+/** Reads an operand with what follows it: powers, factorials, degree and percent signs. */
 export function readPower(cursor: Cursor): Node {
   return nested(cursor, (inner) => {
     const start = peek(inner);
@@ -186,19 +189,19 @@ function raised(cursor: Cursor, base: Node): Node {
     return isDegree ? inDegrees(cursor, base) : base;
   }
   if (base.kind !== "symbol" || isConstant(base.name)) return { kind: "power", base, exponent: readExponent(cursor) };
-  // TeX reads "x^n_1" as x_1^n.
+  // In TeX, "x^n_1" means x_1^n.
   const exponent = isAt(cursor, "_", 1) ? readBound(cursor) : readExponent(cursor);
   return isAt(cursor, "_") ? readLowered(cursor, base, exponent) : { kind: "power", base, exponent };
 }
 
-/** Reads what follows "^": braces, or one primary with its sign. */
+/** Reads the exponent after "^": a group in braces, or one operand with its sign. */
 export function readExponent(cursor: Cursor): Node {
   const sign = isAt(cursor, "-") || isAt(cursor, "+") ? readSigns(cursor, true) : "+";
   const node = isAt(cursor, "{") ? readBraces(cursor, readSum) : nested(cursor, readExponentPrimary);
   return sign === "+" ? node : { kind: "add", terms: [{ sign, node }] };
 }
 
-/** Reads "2^3^4" as 2^(3^4). */
+/** Reads an operand with its own powers, because 2^3^4 means 2^(3^4). */
 function readExponentPrimary(cursor: Cursor): Node {
   const node = readPrimary(cursor);
   return isAt(cursor, "^") ? raised(cursor, node) : node;
@@ -226,7 +229,7 @@ export function readPrimary(cursor: Cursor): Node {
   }
 }
 
-/** Reads a primary that starts with an operator. */
+/** Reads an operand that starts with an operator token, e.g. "(" or "√". */
 function readOpened(cursor: Cursor, text: string): Node {
   if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return nested(cursor, readScripted);
   if (text === "(" || text === "[" || text === "⟨" || text === "]") return nested(cursor, readBrackets);
@@ -240,7 +243,7 @@ function readOpened(cursor: Cursor, text: string): Node {
 
 // Mixed numbers, and numbers with a word such as million.
 
-/** Reads 1\frac{1}{2}, 1 1/2 and 1½. */
+/** Reads the fraction of a mixed number: 1\frac{1}{2}, 1 1/2 or 1½. Returns the number unchanged if there is none. */
 function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
   if (node.kind !== "number" || digits === undefined) return node;
   const isCommand = ["\\frac", "\\dfrac", "\\tfrac"].some((command) => isAt(cursor, command));
@@ -249,7 +252,7 @@ function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): No
   return { kind: "number", value: { num: node.value.num * part.den + part.num, den: part.den } };
 }
 
-/** Reads " 1/2" or "½" after a whole number. */
+/** Reads "1/2" after a space, or "½", after a whole number. */
 function slashFraction(cursor: Cursor): Rational | undefined {
   const top = peek(cursor);
   if (top?.kind !== "number") return undefined;
@@ -264,7 +267,10 @@ function slashFraction(cursor: Cursor): Rational | undefined {
   return reduced(top.value.num, bottom.value.num);
 }
 
-/** Reads a \frac{1}{2} of whole numbers after a whole number. Only a proper fraction makes a mixed number. */
+/**
+ * Reads \frac{1}{2} after a whole number. Only a proper fraction of whole numbers makes a mixed number; otherwise
+ * returns undefined.
+ */
 function commandFraction(cursor: Cursor): Rational | undefined {
   const start = cursor.at++;
   const isShort = !isAt(cursor, "{");

@@ -1,36 +1,41 @@
-/** Finds the answer within an answer block: its boxes, else the text behind "Answer:", else everything. */
+/**
+ * Finds the answer within a marked answer: the contents of \boxed{}, else the text after "Answer:", else the whole
+ * text.
+ */
 import { stripAnswer, textOfObject } from "../../answers/strip.ts";
 import { introduces } from "../../answers/before-label.ts";
 import { isDenied, isTakenBack } from "../../answers/denials.ts";
 import { malformed, type Parsed } from "../../facts.ts";
 import { isScale } from "./amount-words.ts";
 
-/** Maximum length of an answer, in characters. A longer one is no value. */
+/** Maximum length of an answer, in characters. A longer answer is refused. */
 export const LENGTH_MAX = 8_192;
 const BOXES_MAX = 32;
 
 const r = String.raw;
 const BOX = /\\f?boxed\s*\{/g;
-/** Matches "Answer:" or "the answer is". */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060]|\\\\(?:[,;:! ]|q?quad)){0,4}";
 const LABEL = new RegExp(
   `(?<![a-z])(?:final${GAP})?answers?[*_]{0,3}${GAP}(?:(?:is|are)(?![a-z])${GAP}[:：]?|[:：]|(?<=[*_]{2}\\s{0,4})\\n)`,
   "gi",
 );
 
-/** Returns the texts of the answer: one, or one for each of several boxes. */
+/** Returns the texts of the answer: one text, or one for each of several boxes. */
 export function extract(given: string): Parsed<readonly string[]> {
   const text = textOfObject(given) ?? given;
   const boxes = boxesOf(text);
   if (typeof boxes === "string") return malformed(boxes);
   if (boxes.length > 0) return fitting(boxes);
-  // The length is checked before the search for labels.
+  // The length is checked first, because it bounds the time of the search for labels.
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
   const labelled = afterLabel(stripped(text), [...text.matchAll(LABEL)].length);
   return labelled.kind === "malformed" ? labelled : fitting([labelled.answer]);
 }
 
-/** Returns the text behind a label, or the whole text. `given` is the number of labels before stripping. */
+/**
+ * Returns the text after a label such as "Answer:", or the whole text if there is none. `given` is the number of labels
+ * before stripping.
+ */
 function afterLabel(whole: string, given: number): Parsed<string> {
   const labels = [...whole.matchAll(LABEL)];
   const [label] = labels;
@@ -41,20 +46,26 @@ function afterLabel(whole: string, given: number): Parsed<string> {
   return { kind: "answer", answer: stripped(whole.slice(label.index + label[0].length)) };
 }
 
-/** Matches a bold Markdown value in a sentence: "The total is **42** apples". "\quad" is no word. */
+/**
+ * Matches a bold Markdown value in a sentence: "The total is **42** apples". A command such as "\quad" is not a word.
+ */
 const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /**
- * Commands that may surround the answer or only its first words. They are renamed where stripping would break braces.
+ * Commands that may surround the whole answer or only its first words. They are renamed if stripping them would leave
+ * unbalanced braces.
  */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
 const BOLD = /\\mathbf(?=\s*\{)/g;
 
-/** Strips the wrapping of an answer. "\text{Area} = \frac{1}{2}" only looks wrapped. */
+/**
+ * Strips the wrapping of an answer. A text such as "\text{Area} = \frac{1}{2}" only looks wrapped and must keep its
+ * braces.
+ */
 function stripped(written: string): string {
   const text = written.replace(BOLD_IN_WORDS, "$1");
-  // No value starts or ends with a star, except "ℕ^*". Other stars are left over from bold text.
+  // No value starts or ends with a star, except "ℕ^*". Other stars are remains of bold text.
   const usual = stripAnswer(text).replace(/^[\s*]{1,64}|(?<![*^_]|(?:∈|\\in)\s?[NZRℕℤℝ])[\s*]{1,64}$/g, "");
   if (isBalanced(usual)) return usual;
   return stripAnswer(text.replace(TEXT, "\\textup").replace(UPRIGHT, "\\operatorname").replace(BOLD, "\\boldsymbol"));
@@ -78,8 +89,7 @@ function fitting(texts: readonly string[]): Parsed<readonly string[]> {
 }
 
 /**
- * Returns the contents of the boxes without duplicates, or a message that says what is wrong. The time is linear in the
- * text's length.
+ * Returns the contents of the boxes without duplicates, or an error message. The time is linear in the text's length.
  */
 function boxesOf(text: string): readonly string[] | string {
   if (!text.includes("boxed")) return [];
@@ -106,9 +116,9 @@ function boxesOf(text: string): readonly string[] | string {
   return [...new Set(found.map((box) => named(box, found.length > 1)))];
 }
 
-/** Matches a minus sign before a box that is no dash and no bullet: "= - \boxed{5}", "is - \boxed{5}". */
+/** Matches a minus sign before a box: "= - \boxed{5}" or "is - \boxed{5}". A dash or a bullet does not match. */
 const MINUS = r`(?:[=(<>≤≥≈,]\s?[-−]|−|\$[-−]|(?<!\p{L})(?:is|are|equals|ist|es|est|é|è)\s[-−])(?:\s|\\[,;:! ]){0,3}`;
-/** Matches words that exclude the following value. "no more than" and "at least" do not. */
+/** Matches words such as "more than" that make the following value a bound. "no more than" does not match. */
 const BEYOND = r`(?<!(?:no|not|n['’]t|never|without|nicht|nie|no es|nunca|não|pas|jamais|non|mai|не)\s(?:be\s)?)(?:${[
   r`(?:more|less|greater|fewer|higher|lower|larger|smaller|bigger)\sthan|exceed(?:s|ing)?`,
   ...[
@@ -124,8 +134,8 @@ const BEYOND = r`(?<!(?:no|not|n['’]t|never|without|nicht|nie|no es|nunca|não
   ...["maggiore di", "minore di", "больше", "более", "меньше", "менее"],
 ].join("|")})`;
 /**
- * Matches a text before a box that makes the box only a part of the value: "-\boxed{5}", "2\boxed{5}",
- * "10^{\boxed{3}}", "half of \boxed{4}" or "more than \boxed{5}".
+ * Matches a text before a box that makes the box only part of the value: "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}",
+ * "half of \boxed{4}" or "more than \boxed{5}".
  */
 const PART_BEFORE = new RegExp(
   `(?:${[
@@ -140,7 +150,7 @@ const PART_BEFORE = new RegExp(
   "iu",
 );
 /**
- * Matches a text behind a box that makes the box only a part of the value: "\boxed{1}/2", "\boxed{3}x", "\boxed{5}
+ * Matches a text after a box that makes the box only part of the value: "\boxed{1}/2", "\boxed{3}x", "\boxed{5}
  * million" or "\boxed{5} squared".
  */
 const PART_BEHIND = new RegExp(
@@ -154,19 +164,19 @@ const PART_BEHIND = new RegExp(
   ].join("|")})`,
   "u",
 );
-/** Matches the word behind a box. */
+/** Matches the word after a box. */
 const WORD_BEHIND = /^[\s$}]{0,4}(?:\\(?:text|textbf|textrm|mathrm)\s?\{\s?)?(\p{L}{1,24})/u;
 
 function isPart(before: string, behind: string): boolean {
   const [, word = ""] = WORD_BEHIND.exec(behind) ?? [];
-  // "(\boxed{5}, 6)" is a pair.
+  // In "(\boxed{5}, 6)" the box is only part of a pair.
   const isOfSeveral = /[([{]\s?$/.test(before) && /^\s?[,;]\s?(?!\\f?boxed)\S/.test(behind);
   return isOfSeveral || PART_BEFORE.test(before) || PART_BEHIND.test(behind) || isScale(word);
 }
 
 interface Box {
   readonly inner: string;
-  /** The text before the box, as far as a name may reach. */
+  /** Up to BEFORE_MAX characters before the box. They may name its value, as in "x = \boxed{5}". */
   readonly before: string;
 }
 
@@ -176,8 +186,8 @@ const NAME =
 const HAS_RELATION = /[=<>≤≥∈]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z])/;
 
 /**
- * Adds the name before a box: "x > \boxed{3}" says x > 3. Several boxes may each have a name: "y = \boxed{3}, x =
- * \boxed{-1}".
+ * Adds the name before a box to its content: "x > \boxed{3}" says x > 3. Several boxes may each have a name: "y =
+ * \boxed{3}, x = \boxed{-1}".
  */
 function named({ inner, before }: Box, isOfSeveral: boolean): string {
   const [, name = "", sign = ""] = NAME.exec(before) ?? [];
@@ -185,7 +195,7 @@ function named({ inner, before }: Box, isOfSeveral: boolean): string {
   return counts ? `${name} ${sign} ${inner}` : inner;
 }
 
-/** Returns the index of the brace that closes a group opened before `start`, or −1. */
+/** Returns the index of the brace that closes a group whose content begins at `start`, or −1. */
 function closing(text: string, start: number): number {
   let depth = 1;
   for (let i = start; i < text.length; i++) {

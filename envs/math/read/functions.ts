@@ -20,7 +20,7 @@ const readPower: Read = (cursor) => cursor.grammar.power(cursor);
 const readPrimary: Read = (cursor) => cursor.grammar.primary(cursor);
 const readExponent: Read = (cursor) => cursor.grammar.exponent(cursor);
 
-/** Reads the function that starts here. `text` is its name or command. */
+/** Reads the function call that starts here. `text` is the function's name or command. */
 export function readFunction(cursor: Cursor, text: string): Node {
   return nested(cursor, (inner) => functionAt(inner, text));
 }
@@ -70,8 +70,8 @@ function functionAt(cursor: Cursor, text: string): Node {
 }
 
 /**
- * Reads a limit, which is not computed. The text below "lim" becomes an argument, so that limits at different places
- * differ.
+ * Reads a limit, which is not computed. The text below "lim" becomes an argument, so that limits at different points
+ * are different.
  */
 function readLimit(cursor: Cursor): Node {
   const place = accept(cursor, "_") ? scriptText(cursor) : "";
@@ -91,9 +91,12 @@ function rootArgument(cursor: Cursor): Node {
   return readPrimary(cursor);
 }
 
-/** Reads \log_2 8 and \log_{10} x. Without a base the call is "log", whose base is open. */
+/**
+ * Reads \log_2 8 and \log_{10} x. Without a base the call is named "log"; its base is e or 10, and the comparison tries
+ * both.
+ */
 function readLogarithm(cursor: Cursor): Node {
-  // The power may come before the base: "\log^2_3 x".
+  // The exponent may come before the base: "\log^2_3 x".
   const isRaised = isAt(cursor, "^") && isAt(cursor, "_", isAt(cursor, "{", 1) ? 4 : 2);
   if (isRaised) cursor.at++;
   const exponent = isRaised ? readBound(cursor) : undefined;
@@ -116,7 +119,7 @@ function cis(call: Node): Node {
   return sumOf(of("cos"), productOf(symbol("i"), of("sin")));
 }
 
-/** Reads a function's argument: in brackets, or the factors up to a sign or another function. */
+/** Reads a function's argument: in brackets, or the factors up to an operator or another function. */
 function readCall(cursor: Cursor, name: string): Node {
   if (!accept(cursor, "^")) return callOf(cursor, name);
   const exponent = readExponent(cursor);
@@ -153,7 +156,10 @@ function callOf(cursor: Cursor, name: string): Node {
 
 const OF_SEVERAL: ReadonlySet<string> = new Set(["max", "min", "gcd", "lcm"]);
 
-/** Returns whether a unit vector follows: in "\cos t \mathbf{i}" it is a factor and not part of the argument. */
+/**
+ * Returns whether a unit vector such as \mathbf{i} follows. In "\cos t \mathbf{i}" it is a factor, not part of the
+ * argument.
+ */
 function isMarked(cursor: Cursor): boolean {
   const token = peek(cursor);
   return token?.kind === "name" && /^⃗[ijk]$/u.test(token.text);
@@ -176,7 +182,9 @@ function bareArgument(cursor: Cursor): Node {
   return isNegative ? negated(node) : node;
 }
 
-/** Reads \int_a^b f(x) dx as an unknown function of its body and limits. */
+/**
+ * Reads \int_a^b f(x) dx as a call of the unknown function "integral", with the integrand and the limits as arguments.
+ */
 function readIntegral(cursor: Cursor): Node {
   const { from, to } = readBounds(cursor, readSum);
   const limits = [from, to].filter((limit) => limit !== undefined);
@@ -184,12 +192,13 @@ function readIntegral(cursor: Cursor): Node {
   const names = differentials(body);
   const [name] = names;
   if (name === undefined || names.length > 1) return fail(cursor, "its integral does not end in dx");
-  // A definite integral hides the name of its variable. One without limits does not.
+  // The variable of a definite integral may have any name, so it is replaced. An indefinite integral depends on its
+  // variable.
   const bound = limits.length === 0 ? body : replaced(body, name, symbol("∫"));
   return { kind: "call", name: "integral", args: [bound, ...limits] };
 }
 
-/** Reads the bounds of a sum or an integral in either order. */
+/** Reads the bounds of a sum or an integral, e.g. _{k=1} and ^n, in either order. */
 function readBounds(cursor: Cursor, read: Read): { readonly from?: Node; readonly to?: Node } {
   let bounds: { readonly from?: Node; readonly to?: Node } = {};
   for (let i = 0; i < 2; i++) {
@@ -200,7 +209,7 @@ function readBounds(cursor: Cursor, read: Read): { readonly from?: Node; readonl
   return bounds;
 }
 
-/** Returns the x of each factor "dx". */
+/** Returns the variable x of each factor "dx". */
 function differentials(node: Node): readonly string[] {
   if (node.kind !== "multiply") {
     return node.kind === "add" ? [...new Set(node.terms.flatMap((term) => differentials(term.node)))] : [];
@@ -212,7 +221,7 @@ function differentials(node: Node): readonly string[] {
   });
 }
 
-/** Reads \sum_{k=1}^{n} and the product behind it. */
+/** Reads \sum_{k=1}^{n} or \prod_{k=1}^{n} and the product after it. */
 function readSeries(cursor: Cursor, name: "sum" | "product"): Node {
   const { from: start, to } = readBounds(cursor, cursor.grammar.relation);
   if (to === undefined) return fail(cursor, "its sum has no upper bound");

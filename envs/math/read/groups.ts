@@ -2,11 +2,9 @@
 import { type Node, numberNode, type Piece, quotientOf, symbol } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek, type Read } from "./tokens.ts";
 
-// Brackets, braces, bars and matrices.
-
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 
-/** Reads "( … )" or "[ … ]": one expression, a tuple or an interval. */
+/** Reads "( … )" or "[ … ]", which holds one expression, a tuple or an interval. */
 export function readBrackets(cursor: Cursor): Node {
   const first = peek(cursor);
   const opening = first?.kind === "op" ? first.text : "(";
@@ -23,7 +21,7 @@ export function readBrackets(cursor: Cursor): Node {
     return fail(cursor, `a bracket is not closed${found(cursor)}`);
   cursor.at++;
   if (opening === "⟨" || closing.text === "⟩") return { kind: "bracket", open: "(", close: ")", items };
-  // French intervals exclude an end by a bracket turned outwards, as in "]1,2[".
+  // French intervals mark an excluded end by a bracket turned outwards, as in "]1,2[".
   const open = opening === "]" ? "(" : (opening as "(" | "[");
   const close = closing.text === "[" ? ")" : (closing.text as ")" | "]");
   const [only] = items;
@@ -34,7 +32,7 @@ export function readBrackets(cursor: Cursor): Node {
   return { kind: "bracket", open, close, items };
 }
 
-/** Reads [[1,2],[3,4]] as a matrix. Undefined if the items are no rows. */
+/** Reads [[1,2],[3,4]] as a matrix. Returns undefined if the items are not rows of equal length. */
 function matrixOf(items: readonly Node[]): Node | undefined {
   const rows = items.flatMap((item) =>
     item.kind === "bracket" && item.open === "[" && item.close === "]" ? [item.items] : [],
@@ -44,7 +42,10 @@ function matrixOf(items: readonly Node[]): Node | undefined {
   return isMatrix ? { kind: "matrix", rows } : undefined;
 }
 
-/** Reads "{ … }", which groups in LaTeX, or "\{ … \}". If `mayBeSet` is true, plain braces may also be a set. */
+/**
+ * Reads "{ … }", which is a group in LaTeX, or "\{ … \}", which is a set. If `mayBeSet` is true, "{ … }" may be a set
+ * too.
+ */
 export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
   const isSet = isAt(cursor, "\\{");
   cursor.at++;
@@ -74,7 +75,7 @@ function setOf(cursor: Cursor, isSet: boolean): Node {
   return { kind: "set", items };
 }
 
-/** Reads the rest of {a \over b} or {n \choose k}. */
+/** Reads the rest of {a \over b} or {n \choose k}, after its first part. */
 function stacked(cursor: Cursor, top: Node): Node {
   const isFraction = isAt(cursor, "over");
   cursor.at++;
@@ -84,7 +85,9 @@ function stacked(cursor: Cursor, top: Node): Node {
   return quotientOf(top, bottom);
 }
 
-/** Reads the two arguments of \frac and \binom. If `isShort` is true, digits such as "12" are split between them. */
+/**
+ * Reads the two arguments of \frac or \binom. If `isShort` is true, digits without braces are split, as in "\frac12".
+ */
 export function readPair(cursor: Cursor, read: Read, isShort: boolean): readonly [Node, Node] {
   const first = argument(cursor, read, isShort);
   return [first, argument(cursor, read, isShort)];
@@ -109,7 +112,7 @@ function splitDigits(cursor: Cursor): void {
   );
 }
 
-/** Closing bars and function names by opening bar. */
+/** Closing bar and function name by opening bar. */
 const BARS: ReadonlyMap<string, readonly [closing: string, name: string]> = new Map([
   ["⌊", ["⌋", "floor"]],
   ["⌈", ["⌉", "ceil"]],
@@ -148,7 +151,7 @@ export function readMatrix(cursor: Cursor): Node {
     }
     rows.at(-1)?.push(cursor.grammar.relation(cursor));
     if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
-    // An empty or unseparated cell would shift all later ones, so it is refused.
+    // An empty or unseparated cell would shift all later cells, so it is refused.
     if (!accept(cursor, "&") && !isAt(cursor, "\\\\") && !isAt(cursor, `\\end:${name}`))
       return fail(cursor, `a cell of its matrix does not end${found(cursor)}`);
   }
@@ -162,7 +165,7 @@ export function readMatrix(cursor: Cursor): Node {
 
 const MATRICES: readonly string[] = ["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"];
 
-// \begin{cases}: a system of equations, or a function defined by cases.
+// Reading \begin{cases}: a system of equations, or a function defined by cases.
 
 const END = "\\end:cases";
 const ROWS_MAX = 20;
@@ -185,7 +188,8 @@ export function readCases(cursor: Cursor): Node {
   expect(cursor, END);
   if (cursor.problem !== undefined) return NOTHING;
   if (rows.length === 0) return fail(cursor, "it has no cases");
-  // Rows of equations alone are a system. In a function, each row starts with a value.
+  // If every row holds only equations or inequalities, the rows are a system. In a function, each row starts with a
+  // value.
   if (rows.every(({ parts, isRest }) => !isRest && parts.every(({ kind }) => kind === "relation")))
     return { kind: "list", joiner: "and", items: rows.flatMap(({ parts }) => parts) };
   const pieces = rows.map(({ parts }): Piece => ({

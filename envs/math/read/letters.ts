@@ -1,4 +1,4 @@
-/** Splits runs of letters into words, functions and products of variables. */
+/** Splits runs of letters into words, function names and products of variables. */
 import {
   DECORATIONS,
   FUNCTIONS,
@@ -15,9 +15,7 @@ import { SCALES } from "./amount-words.ts";
 import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style } from "./tokens.ts";
 
-// Plain words that occur in answers.
-
-/** Words of two and three letters that are no product of variables. */
+/** Words of mostly two or three letters that are never a product of variables. */
 const SHORT_WORDS: ReadonlySet<string> = new Set([
   ...wordSet(
     "and or no yes not the is are for all any but if of to as at by we so it on one two six ten has was may can odd",
@@ -33,8 +31,8 @@ const SHORT_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether a run is an ordinal's ending: the "st" of "21st". In "2st" it is a product. `last` and `before` are
- * the character codes before the run.
+ * Returns whether a run of letters is the ending of an ordinal, as "st" in "21st". In "2st" it is a product. `last` and
+ * `before` are the codes of the last and second to last character before the run.
  */
 export function isOrdinalOf(run: string, last: number, before: number): boolean {
   if (!ORDINALS.has(run) || last < 48 || last > 57) return false;
@@ -42,13 +40,13 @@ export function isOrdinalOf(run: string, last: number, before: number): boolean 
   return run === (isTeen ? "th" : (["th", "st", "nd", "rd"][last - 48] ?? "th"));
 }
 
-/** Endings of ordinals. They do not change a number's value: 10th. */
+/** Endings of ordinals, as in 10th. They do not change a number's value. */
 export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
 
-/** Words that may also be a product of two letters. */
+/** Words that may also be a product of two variables. */
 export const PRODUCT_WORDS: ReadonlySet<string> = wordSet("as at by is it no of on so to we");
 
-/** Words that are no product of letters even in capitals. */
+/** Words in capitals that are never a product of variables. */
 const CAPITAL_WORDS = wordSet(
   "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR GBP RMB CNY INR",
 );
@@ -62,8 +60,8 @@ const SMALL: readonly string[] =
 const TENS: readonly string[] = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 
 /**
- * Returns the value of a number in lower-case words: "twenty-one", "three hundred and five thousand". Undefined if the
- * text is no number.
+ * Returns the value of a number in lowercase words: "twenty-one" or "three hundred and five thousand". Returns
+ * undefined if the text is not a number.
  */
 export function numberOfWords(text: string): bigint | undefined {
   const words = text.split(/[\s-]+/).filter((word) => word !== "and");
@@ -92,12 +90,12 @@ const COUNTED =
   /^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-(?:one|two|three|four|five|six|seven|eight|nine)(?!\p{L})/iu;
 const COUNTED_MAX = 16;
 
-/** Returns "twenty-five" as one word, if one starts here. */
+/** Returns the number word with a hyphen that starts here, e.g. "twenty-five", or undefined. */
 export function countedWord(text: string, at: number): string | undefined {
   return COUNTED.exec(text.slice(at, at + COUNTED_MAX))?.[0];
 }
 
-/** Maximum number of variables in a run. A longer run is a word. */
+/** Maximum number of variables in a run of letters. A longer run is a word. */
 const PRODUCT_LETTERS_MAX = 3;
 
 export function letterTokens(run: string, sink: Sink): void {
@@ -123,7 +121,7 @@ export function letterTokens(run: string, sink: Sink): void {
   }
 }
 
-/** Splits a run into single letters and functions. Undefined if it is a word. */
+/** Splits a run of letters into single letters and function names. Returns undefined if the run is a word. */
 function split(run: string): readonly string[] | undefined {
   const parts: string[] = [];
   let letters = 0;
@@ -136,16 +134,19 @@ function split(run: string): readonly string[] | undefined {
   return letters <= PRODUCT_LETTERS_MAX || /^[A-Z]{4,6}$/.test(run) ? parts : undefined;
 }
 
-/** Adds a run of Chinese as a word or as a joiner. */
+/** Adds a run of Chinese characters as a word, or as "and" or "or". */
 function hanTokens(run: string, sink: Sink): void {
   const joiner = /^或者?$/.test(run) ? "or" : /^(?:并?且|和|与)$/.test(run) ? "and" : undefined;
   put(sink, joiner === undefined ? "word" : "op", joiner ?? run);
 }
 
-/** Matches Chinese before Latin letters, as in "x=3或x=-2": such letters belong to a formula. */
+/**
+ * Matches Chinese characters before Latin letters, as in "x=3或x=-2". The Latin letters belong to a formula, not to the
+ * word.
+ */
 const HAN_BEFORE_LETTERS = /^\p{Script=Han}+(?=[A-Za-z])/u;
 
-/** Adds a word in another alphabet. Returns the index behind it. */
+/** Adds a word in another alphabet. Returns the index after it. */
 export function foreignWord(text: string, at: number, sink: Sink): number {
   let end = at;
   while (end < text.length && /\p{L}/u.test(text.charAt(end))) end++;
@@ -157,7 +158,7 @@ export function foreignWord(text: string, at: number, sink: Sink): number {
 
 const PIECE = /[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z]+)*|\d|[\p{Script=Han}]+|[^\s]/uy;
 
-/** Splits the inside of \text{} into words, numbers and signs. */
+/** Splits the content of \text{} into words, numbers and signs. */
 export function textTokens(inner: string, style: Style, sink: Sink): void {
   sink.space = true;
   for (let at = 0; at < inner.length;) {
@@ -192,8 +193,8 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
 }
 
 /**
- * Marks that change a name's meaning: a hat, e.g., says length 1 or an estimate. Arrows and bars are only ways to write
- * a vector, a segment or a mean.
+ * Decorations that change the meaning of a name; a hat, for example, marks a unit vector or an estimate. Arrows and
+ * bars are missing, because they are only notations for a vector, a segment or a mean.
  */
 const MARKS: ReadonlyMap<string, string> = new Map(
   ["ˆ hat widehat", "˜ tilde widetilde", "˙ dot", "¨ ddot", "↔ overleftrightarrow", "⌢ wideparen overparen overarc"]
@@ -204,18 +205,18 @@ const MARKS: ReadonlyMap<string, string> = new Map(
 /** Matches the dotless i and j of unit vectors. */
 const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
 
-/** Returns the name for a decorated text: \vec{v}, \overline{\alpha+\beta}. */
+/** Returns the name for a decorated text such as \vec{v} or \overline{\alpha+\beta}. */
 export function decoratedName(command: string, inner: string): string {
   const written = inner.replace(DOTLESS, "$1");
   const letters = written.replace(/\\([A-Za-z]+)|[\s{}]/g, (_, of?: string) => (of === undefined ? "" : meantBy(of)));
-  // Unit vectors along the axes have the same name with a hat as with an arrow.
+  // The unit vectors i, j and k have the same name with a hat as with an arrow.
   const mark = /^[ijk]$/.test(letters) ? undefined : MARKS.get(command);
   return `${mark ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
 }
 
 /**
- * Returns what a command within a name stands for. A command for looks stands for nothing, and a second decoration for
- * its mark.
+ * Returns the text that a command within a name stands for: "" for a command that only changes the look, and the mark
+ * for a second decoration.
  */
 function meantBy(command: string): string {
   const isLook = [SKIPPED, UPRIGHTS, TEXTS, PLAIN_LOOKS].some((names) => names.has(command));

@@ -1,6 +1,6 @@
 /**
- * Cuts the text of an answer into tokens. LaTeX, Unicode and plain text may be mixed. The time is linear in the text's
- * length.
+ * Splits the text of an answer into tokens. LaTeX, Unicode and plain text may be mixed. The time is linear in the
+ * text's length.
  */
 import type { Malformed } from "../../facts.ts";
 import { isSpace, narrow } from "../../lib/text.ts";
@@ -33,7 +33,7 @@ export type Lexed = { readonly kind: "tokens"; readonly tokens: readonly Token[]
 
 const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
-/** Maximum number of exponents. Each may add four hundred digits. */
+/** Maximum number of exponents such as 1e300. Each may add four hundred digits. */
 const EXPONENTS_MAX = 64;
 
 export function lex(text: string, style: Style): Lexed {
@@ -52,7 +52,7 @@ export function lex(text: string, style: Style): Lexed {
 
 const LETTERS = /[A-Za-z]+/y;
 const ACCENTED = /[\u00c0-\u024f]/;
-/** Pairs of characters, and the sign that each pair stands for. */
+/** Operators of two characters, with the sign that each stands for. */
 const TWO_SIGNS: ReadonlyMap<string, string> = new Map(
   "<=≤ >=≥ !=≠ === **^ +-± -+∓ =<≤ :==".split(" ").map((row) => [row.slice(0, 2), row.slice(2)]),
 );
@@ -73,7 +73,7 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
-      // "más" is one word and does not begin with an m.
+      // "más" is one word. It does not begin with the variable m.
       if (ACCENTED.test(text.charAt(at + run.length))) {
         at = foreignWord(text, at, sink);
         continue;
@@ -88,7 +88,10 @@ function lexInto(text: string, style: Style, sink: Sink): void {
   }
 }
 
-/** Records what lies between tokens. A new line, or the dollar signs around another formula, end an expression. */
+/**
+ * Records the white space between tokens. A new line, or the dollar signs that start another formula, end an
+ * expression.
+ */
 function separate(character: string, sink: Sink): void {
   sink.space = true;
   if (character.startsWith("$")) sink.dollars += character.length;
@@ -113,7 +116,7 @@ function number(text: string, at: number, style: Style, sink: Sink): number {
 
 function sign(text: string, at: number, character: string, sink: Sink): number {
   const two = TWO_SIGNS.get(text.slice(at, at + 2));
-  // "5!=120" is no "5 ≠ 120".
+  // "5!=120" means 5! = 120, not 5 ≠ 120.
   if (two === "≠" && isFactorial(sink.tokens.at(-1), sink.space)) return op(sink, "!", at + 1);
   if (text.startsWith("+/-", at)) return op(sink, "±", at + 3);
   if (text.startsWith("...", at)) return op(sink, "…", at + 3);
@@ -146,7 +149,7 @@ function isFactorial(before: Token | undefined, isApart: boolean): boolean {
   return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
 }
 
-/** Adds a product sign. Between vectors, "×" is a cross product. */
+/** Adds a multiplication sign. It remembers the "×", which between vectors is a cross product. */
 function cross(sink: Sink, end: number): number {
   push(sink, { kind: "op", text: "*", run: "×" });
   return end;
@@ -157,7 +160,7 @@ function op(sink: Sink, text: string, end: number): number {
   return end;
 }
 
-/** Reads a run of superscript or subscript characters. Returns the length of the run. */
+/** Reads a run of superscript or subscript characters such as ²³. Returns the length of the run, or 0. */
 function script(text: string, at: number, from: string, to: string, mark: "^" | "_", sink: Sink): number {
   let plain = "";
   while (at + plain.length < text.length) {
@@ -173,7 +176,7 @@ function script(text: string, at: number, from: string, to: string, mark: "^" | 
   return plain.length;
 }
 
-// Commands.
+// LaTeX commands.
 
 const COMMAND = /\\([A-Za-z]+\*?|[\s\S])/y;
 
@@ -212,7 +215,10 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
 
 const NOT_PAIRED = "an environment is not closed by its own \\end";
 
-/** Reads the edge of an environment. Equations below each other count as lines. Other environments become tokens. */
+/**
+ * Reads \begin{…} or \end{…}. Environments that only align equations act as line breaks. Other environments become
+ * tokens.
+ */
 function environment(edge: "begin" | "end", of: string, sink: Sink): void {
   if (!EQUATIONS.has(of)) return put(sink, "op", `\\${edge}:${of}`);
   if (edge === "begin") sink.environments.push(of);
@@ -232,7 +238,7 @@ function named(name: string, sink: Sink): boolean {
   return true;
 }
 
-/** Returns the text of the braces that follow, or the one character that does. */
+/** Returns the content of the braces that follow, or the next character if there are no braces. */
 function groupOf(text: string, from: number): { readonly inner: string; readonly end: number } {
   let at = from;
   while (at < text.length && isSpace(text.charCodeAt(at))) at++;
@@ -246,7 +252,7 @@ function groupOf(text: string, from: number): { readonly inner: string; readonly
   return { inner: text.slice(at + 1), end: text.length + 1 };
 }
 
-/** Maximum depth of groups, because each level is searched for its end again. */
+/** Maximum nesting depth of groups in braces. It bounds the time, because each level is searched for its end again. */
 const GROUPS_MAX = 40;
 
 function inGroup(text: string, from: number, sink: Sink, read: (inner: string) => void): number {
@@ -258,7 +264,7 @@ function inGroup(text: string, from: number, sink: Sink, read: (inner: string) =
 }
 
 const SPACES = /~|\\[,;!: ]/g;
-/** Matches upright letters that are a unit behind a number: 12 \mathrm{~m}, 5 \mathrm{~m/s}. */
+/** Matches upright letters that are a unit after a number: 12 \mathrm{~m} or 5 \mathrm{~m/s}. */
 const UNIT_LETTER = new RegExp(`^(?:~|\\\\[,;!: ]|\\s)*[${UNIT_LETTERS}](?:\\s*\\/\\s*[A-Za-z]+)?$`);
 
 function upright(inner: string, style: Style, sink: Sink): void {
@@ -269,12 +275,15 @@ function upright(inner: string, style: Style, sink: Sink): void {
   else lexInto(inner, style, sink);
 }
 
-/** Reads a decorated text. "\vec{v}" and "\overline{AB}" are names. Bold text that is no name is read as it stands. */
+/**
+ * Reads a decorated text. "\vec{v}" and "\overline{AB}" become names. Bold text that cannot be a name is read as if it
+ * were not bold.
+ */
 function decorated(command: string, inner: string, style: Style, sink: Sink): void {
   if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
   const once = command === "overline" && inner.trim().startsWith("\\overline") ? inner.trim().slice(9) : "";
   const group = groupOf(once, 0);
-  // A double conjugate or a double complement is the thing itself.
+  // The conjugate of a conjugate, or the complement of a complement, is the thing itself.
   if (once !== "" && group.end === once.length) {
     put(sink, "op", "(");
     lexInto(group.inner, style, sink);
@@ -287,7 +296,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
   put(sink, "name", decoratedName(command, inner));
 }
 
-/** Returns the end of a line break such as "\\\\[2pt]", whose length has no meaning. */
+/** Returns the end of a line break such as "\\\\[2pt]", skipping its length. */
 function lineEnd(text: string, at: number): number {
   const [space = ""] = /^\[-?[\d.]{1,8}\s?[a-z]{2}\]/.exec(text.slice(at, at + 16)) ?? [];
   return at + space.length;

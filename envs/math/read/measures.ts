@@ -1,4 +1,4 @@
-/** Joins the parts of "7 h 25 min" and "7 hours and 25 minutes" into one value. */
+/** Joins measures of two units, such as "7 h 25 min" or "7 hours and 25 minutes", into one value. */
 import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 import type { Token } from "./tokens.ts";
 
@@ -6,10 +6,13 @@ const isOp = (token: Token | undefined, text: string): boolean => token?.kind ==
 const word = (text: string): Token => ({ kind: "word", text, space: true });
 
 const JOINERS: readonly string[] = [",", "and", "+", "&"];
-/** Dimensions whose parts may be joined by words. Others are not: "2 m and 50 cm" may be two lengths. */
+/**
+ * Dimensions whose parts may be joined by words, as in "7 h and 25 min". Lengths are missing, because "2 m and 50 cm"
+ * may be two lengths.
+ */
 const JOINED: readonly string[] = ["time", "month", "inch", "ounce", "money", "cup"];
 
-/** Removes the joiner of "7 h and 25 min", and reads its letters as units. */
+/** Removes the joining word of "7 h and 25 min", and replaces its letters by unit tokens. */
 export function joinedParts(tokens: readonly Token[]): readonly Token[] {
   const found = [...tokens];
   for (let at = 1; at < found.length; at++) {
@@ -20,7 +23,8 @@ export function joinedParts(tokens: readonly Token[]): readonly Token[] {
     const [large, small] = partsOf(found[at], last);
     const [one, other] = [UNITS.get(large), UNITS.get(small)];
     const isPart = one?.dimension === other?.dimension && one !== undefined && other !== undefined;
-    // The second part must be less than one of the larger unit; otherwise the two are no sum.
+    // The second part must be less than one larger unit, e.g. less than 60 min after hours; otherwise the parts are not
+    // one value.
     const isLess = isPart && number.value.num * other.num * one.den < one.num * other.den * number.value.den;
     if (!isLess || (skipped > 0 && !JOINED.includes(one.dimension))) continue;
     found.splice(at, 3 + skipped, word(large), { ...number, space: true }, word(small));
@@ -29,7 +33,7 @@ export function joinedParts(tokens: readonly Token[]): readonly Token[] {
   return found;
 }
 
-/** Returns the names of two adjacent units. An m behind hours or before seconds means minutes. */
+/** Returns the names of two adjacent units. An m after hours or before seconds means minutes. */
 function partsOf(first: Token | undefined, last: Token | undefined): readonly [string, string] {
   const texts = [first, last].map((token) => (token === undefined || token.kind === "number" ? "" : token.text));
   const [one, other] = texts.map(unitNamed) as [string, string];

@@ -1,7 +1,9 @@
 /** Names in answers and their meanings: LaTeX commands, Unicode signs and plain words. */
 import { wordsOf } from "../../lib/words.ts";
 
-/** Returns the meaning of each spelling. */
+/**
+ * Inverts a table: takes the spellings of each meaning, separated by spaces, and returns the meaning of each spelling.
+ */
 function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const pairs = Object.entries(spellings).map(([meant, all]) => all.split(" ").map((each) => [each, meant] as const));
   return new Map(pairs.flat());
@@ -11,7 +13,7 @@ export function wordSet(words: string): ReadonlySet<string> {
   return new Set(wordsOf(words));
 }
 
-/** Functions by each of their names. */
+/** The canonical name of a function by each of its spellings. */
 export const FUNCTIONS = new Map([
   ..."sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan arccot ln log exp gcd lcm max min abs floor ceil sqrt cbrt sgn det cis round binom"
     .split(" ")
@@ -33,10 +35,10 @@ export const FUNCTIONS = new Map([
   }),
 ]);
 
-/** Functions that may stand inside a run of letters, as in "xsinx". */
+/** Names that may stand inside a run of letters, as in "xsinx". */
 export const INFIXES = "arcsin arccos arctan sqrt sin cos tan cot log ln exp pi".split(" ");
 
-/** Names of symbols. */
+/** Symbols by each of their spellings. */
 export const SYMBOLS = bySpelling({
   ...letters(
     "alpha beta gamma delta zeta eta kappa lambda mu nu xi pi sigma tau upsilon chi psi omega",
@@ -52,7 +54,7 @@ export const SYMBOLS = bySpelling({
   "∅": "emptyset varnothing",
 });
 
-/** Returns the name of each letter. */
+/** Returns a table with a spelling for each sign, from two lists of equal length. */
 function letters(names: string, signs: string): Readonly<Record<string, string>> {
   const all = names.split(" ");
   return Object.fromEntries([...signs].map((sign, i) => [sign, all[i] ?? ""]));
@@ -61,7 +63,7 @@ function letters(names: string, signs: string): Readonly<Record<string, string>>
 /** Number sets by their letter in \mathbb. */
 export const NUMBER_SETS: Readonly<Record<string, string>> = { R: "ℝ", Z: "ℤ", N: "ℕ", Q: "ℚ", C: "ℂ" };
 
-/** Returns whether a name is a constant everywhere, and never a variable. */
+/** Returns whether a name is always a constant and never a variable. */
 export function isConstant(name: string): boolean {
   return ["π", "e", "i", "∞", "∅", "…"].includes(name) || isNumberSet(name);
 }
@@ -71,12 +73,12 @@ export function isNumberSet(name: string): boolean {
   return /^[ℝℤℕℚℂ]/u.test(name);
 }
 
-/** Returns whether a name is an operator that applies to what follows: d/dx, ∂/∂x, Δ, ∇ or ∇·. */
+/** Returns whether a name is a differential operator or Δ, which applies to what follows: d/dx, ∂/∂x, Δ, ∇ or ∇·. */
 export function isOperator(name: string): boolean {
   return /^[d∂]\/|^[∂Δ∇]/u.test(name);
 }
 
-/** Operators by each of their spellings. LaTeX commands have no backslash here. */
+/** Operators by each of their spellings: LaTeX commands without the backslash. */
 export const OPERATORS = bySpelling({
   "*": "cdot times ast bullet",
   "/": "div",
@@ -126,7 +128,7 @@ export const OPERATORS = bySpelling({
   choose: "choose",
 });
 
-/** Characters that mean the same as another one. */
+/** The plain operator that each Unicode character stands for. */
 export const CHARACTERS = bySpelling({
   "-": "− – — ‐ ‑ ⁻",
   "*": "× ⋅ · ∗ ∙ •",
@@ -153,7 +155,7 @@ export const CHARACTERS = bySpelling({
   or: "∨",
 });
 
-/** Letters that are units behind a number, unless something shows that they are variables. */
+/** Letters that are units after a number, unless something shows that they are variables. */
 export const UNIT_LETTERS = "msghLNJWVAK";
 
 export const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ";
@@ -161,7 +163,7 @@ export const SUPERSCRIPTS_PLAIN = "0123456789+-()nix";
 export const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ";
 export const SUBSCRIPTS_PLAIN = "0123456789+-naxi";
 
-/** Fractions that are one character. */
+/** Fractions that are one character, such as ½, as numerator and denominator. */
 export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Object.fromEntries(
   [..."½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"].map((sign) => {
     const [num, den] = sign.normalize("NFKC").split("⁄");
@@ -169,35 +171,35 @@ export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Objec
   }),
 );
 
-// LaTeX commands for looks, and commands that tell the kind of their argument.
+// LaTeX commands that change the look, and commands that say what their argument is.
 
-/** Commands for looks that take no argument. */
+/** Commands without an argument that only change the look. They are skipped. */
 export const SKIPPED = wordSet(`
   displaystyle textstyle scriptstyle limits nolimits quad qquad left right middle big Big bigg Bigg bigl bigr Bigl
   Bigr biggl biggr Biggl Biggr bigm rm bf it sf tt mathstrut strut hfill noindent nonumber thinspace enspace mathop
   mathrel mathbin mathopen mathclose large therefore because Large small normalsize null
 `);
 
-/** Commands that are skipped with their argument. */
+/** Commands that are skipped together with their argument. */
 export const SKIPPED_WITH_ARGUMENT = wordSet("hspace vspace phantom hphantom vphantom color textcolor tag label");
 
-/** Commands whose argument is words. */
+/** Commands whose argument is plain words. */
 export const TEXTS = wordSet("text textbf textit textrm texttt textsf mbox textnormal hbox emph textup textsc");
 
-/** Commands whose argument is upright letters. */
+/** Commands that set their argument in upright letters. */
 export const UPRIGHTS = wordSet("mathrm operatorname mathit mathsf mathtt operatorname* mathnormal rm");
 
 /** Decorations that only change how a formula looks. */
 export const PLAIN_LOOKS = wordSet("underline mathbf boldsymbol bm");
 
-/** Commands that make a name of their argument, e.g. a vector or a line segment. */
+/** Commands that turn their argument into a name, e.g. of a vector or a line segment. */
 export const DECORATIONS: ReadonlySet<string> = new Set([
   ...PLAIN_LOOKS,
   ...wordSet("vec overrightarrow hat widehat tilde widetilde bar overline overleftrightarrow dot ddot"),
   ...wordSet("wideparen overparen overarc"),
 ]);
 
-/** Environments that only align equations. */
+/** LaTeX environments that only align equations. */
 export const EQUATIONS = wordSet(
   "aligned align align* gathered gather gather* split equation equation* displaymath math",
 );

@@ -1,5 +1,6 @@
 /**
- * Reads numbers as written: with separators, decimal commas, repeating digits or exponents, or with letters as digits.
+ * Reads numbers as they are written: with separators, a decimal comma, repeating digits, an exponent, or letters as
+ * digits.
  */
 import { type Rational, reduced } from "../numbers/rational.ts";
 import type { Style } from "./tokens.ts";
@@ -8,27 +9,27 @@ import type { Style } from "./tokens.ts";
 
 export interface ReadNumber {
   readonly value: Rational;
-  /** Number of digits after the point. Unset if there is no point, or the digits go on. */
+  /** Number of digits after the point. Unset if there is no point, if the digits repeat, or if an exponent follows. */
   readonly decimals?: number;
   readonly digits?: string;
-  /** Set if more digits follow that are not written. */
+  /** Set if the decimal continues with digits that are not written. */
   readonly goesOn?: true;
   readonly end: number;
 }
 
 export const TOO_LONG = "it has a number of more digits than can be read";
 
-/** Maximum number of digits, in total and after the point. */
+/** Maximum number of digits before the point; below, after the point. */
 const DIGITS_MAX = 4_000;
 const DECIMALS_MAX = 400;
 const EXPONENT_MAX = 400;
 
-/** Separators that LaTeX and typographers put between groups of three digits. */
+/** Separators that LaTeX and typesetters put between groups of three digits. */
 const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
-/** Matches grouped digits. "0{,}123" is a decimal, so the first group does not begin with 0. */
+/** Matches digits in groups of three. The first group does not begin with 0, because "0{,}123" is a decimal. */
 const GROUPED = new RegExp(`[1-9]\\d{0,2}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
 const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
-/** Matches 1.234.567, which has no other meaning. 1.234 has one. */
+/** Matches 1.234.567, in which the points can only separate thousands. 1.234 may be a decimal, so it does not match. */
 const POINTED = /[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
@@ -55,7 +56,7 @@ export function startsWithPoint(text: string, at: number): boolean {
   );
 }
 
-/** Reads the number that starts here. Undefined if it has too many digits. */
+/** Reads the number that starts here. Returns undefined if it has too many digits. */
 export function readNumber(text: string, at: number, style: Style): ReadNumber | undefined {
   const repeating = repeatingNumber(text, at);
   if (repeating !== undefined) return repeating;
@@ -100,7 +101,7 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
   return { value: raised, end: read.end + found[0].length };
 }
 
-/** Reads a repeating decimal, as 0.1\overline{6}, 0.1(6) or "0.166…". */
+/** Reads a repeating decimal such as 0.1\overline{6}, 0.1(6) or "0.166…". Returns undefined for other numbers. */
 function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   const dotted = match(DOTTED, text, at);
   const found = dotted ?? match(REPEATING, text, at);
@@ -118,10 +119,13 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   return found === null ? { value, goesOn: true, end } : { value, end };
 }
 
-/** Decimals of e = 2.718281828…, where 1828 occurs twice and does not repeat. */
+/** Decimals of e = 2.718281828…, in which 1828 occurs twice although e is not a repeating decimal. */
 const EULER = "718281828";
 
-/** Splits off the repeating digits: all of 0.333…, the last one of 0.1666…, the last two of 0.2727…, none of "0.123…". */
+/**
+ * Splits the digits of an endless decimal into fixed and repeating ones. Repeating are all of 0.333…, the last digit of
+ * 0.1666…, the last two of 0.2727…, and none of 0.123….
+ */
 function goingOn(digits: string): readonly [fixed: string, cycle: string] {
   for (let size = 1; 2 * size <= digits.length && digits !== EULER; size++) {
     const cycle = digits.slice(-size);
@@ -133,7 +137,7 @@ function goingOn(digits: string): readonly [fixed: string, cycle: string] {
   return [digits, ""];
 }
 
-// Numbers with letters as digits: 2A_{16}, (FF)_{16}, \text{2A}_{16}, 0x2A.
+// Numbers with letters as digits: 2A_{16}, (FF)_{16}, \text{2A}_{16} and 0x2A.
 
 export interface BasedNumber {
   readonly value: Rational;
@@ -142,22 +146,25 @@ export interface BasedNumber {
   readonly end: number;
 }
 
-/** Matches 2 to 64 digits. A longer number is no answer. */
+/** Matches 2 to 64 digits in any base up to 36. Longer numbers are not read. */
 const DIGITS = "([0-9A-Za-z]{2,64})";
 const WRITTEN = `(?:${DIGITS}|\\(\\s?${DIGITS}\\s?\\)|\\\\(?:text|textrm|textup|texttt|mathrm|mathtt|operatorname)\\s?\\{\\s?${DIGITS}\\s?\\})`;
 const BASED = new RegExp(`${WRITTEN}\\s?_\\s?(?:([123]\\d)(?!\\d)|\\{\\s?\\(?\\s?([123]\\d)\\s?\\)?\\s?\\})`, "y");
 const PREFIXED = /0[xX]([0-9A-Fa-f]{1,64})(?![0-9A-Za-z])/y;
-/** Matches letters of one case. Capitals are digits; small letters may be a variable, as in 2a_{16}. */
+/** Matches digits whose letters all have the same case, so that a mixed "2Ab" stays a product. */
 const ONE_CASE = /^[0-9]*(?:[A-Z][0-9A-Z]*|[a-z][0-9a-z]*)$/;
 
-/** Returns whether a text may hold a number with letters as digits. "likely" means that the letters are capitals. */
+/**
+ * Returns whether a text may hold a number with letters as digits. "likely": it has capitals or the prefix 0x. "maybe":
+ * its letters are lowercase and may be variables.
+ */
 export function mayHoldBases(text: string): "no" | "maybe" | "likely" {
   if (/0[xX][0-9A-Fa-f]/.test(text)) return "likely";
   if (!/_\s?\{?\s?\(?[123]\d/.test(text)) return "no";
   return /[A-Z]/.test(text) ? "likely" : "maybe";
 }
 
-/** Reads the number that starts here. Undefined if none does. */
+/** Reads the number with a base that starts here. Returns undefined if there is none. */
 export function basedNumber(text: string, at: number): BasedNumber | undefined {
   PREFIXED.lastIndex = at;
   const prefixed = PREFIXED.exec(text);
@@ -170,7 +177,7 @@ export function basedNumber(text: string, at: number): BasedNumber | undefined {
   return base > 10 && base <= 36 && ONE_CASE.test(digits) ? inBase(digits, base, at + found[0].length) : undefined;
 }
 
-/** Returns the value of digits in a base. Undefined if one of them is no digit of this base. */
+/** Returns the value of digits in a base. Returns undefined if the base does not have one of the digits. */
 export function valueInBase(digits: string, base: bigint): bigint | undefined {
   let value = 0n;
   for (const character of digits) {

@@ -1,4 +1,4 @@
-/** Reads words where a value is expected: an answer in words, a name and its verb, or words without meaning. */
+/** Reads words where a value is expected: an answer in words, a name with a verb, or words that mean nothing. */
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, peek, textOf, type Token } from "./tokens.ts";
 import { wordSet } from "./names.ts";
@@ -10,12 +10,12 @@ const FILLERS = wordSet(
 );
 const WORDS_MAX = 12;
 
-/** Words that mark the following value as approximate. */
+/** Words that mark the value after them as approximate. */
 const HEDGES = wordSet("approximately approx about roughly around nearly almost circa maybe perhaps probably possibly");
 
 const HEDGES_MAX = 3;
 
-/** Accepts "≈" or words such as "about". Returns whether the value that follows is hedged. */
+/** Accepts "≈" or words such as "about". Returns whether they were found, so that the next value is approximate. */
 export function acceptHedge(cursor: Cursor): boolean {
   if (accept(cursor, "≈")) return true;
   const isWord = (word: (text: string) => boolean): boolean => {
@@ -35,25 +35,28 @@ export function acceptHedge(cursor: Cursor): boolean {
 
 const BEING = wordSet("is are equals equal");
 const HAVING = wordSet("has have takes take needs need costs cost gets get");
-/** Words for an answer. An answer that "has" something is another thing. */
+/**
+ * Words for an answer. In "the equation has 2 roots" the verb gives the value, but in "the answer has 2 digits" it does
+ * not.
+ */
 const OWNERS = wordSet("answer answers result value solution");
 const DENIALS = wordSet(
   "not no never cannot isn't aren't nor neither nobody none nothing which if suppose assume pretend imagine",
 );
 
-/** Reads "The probability is 7/8": the words before the verb name the value. */
+/** Reads a sentence such as "The probability is 7/8", in which the words before the verb name the value. */
 function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
   if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
   cursor.at += verb + 1;
   const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
   const isHedged = acceptHedge(cursor);
   const item = cursor.grammar.item(cursor);
-  // "The solution is x > 5" says x > 5.
+  // "The solution is x > 5" means x > 5.
   if (item.kind === "relation" && item.parts[0]?.kind !== "text" && !isHedged) return item;
   return { kind: "relation", parts: [name, item], operators: [isHedged ? "≈" : "="] };
 }
 
-/** Reads an item of words alone. Skips words before a value that do not change it. */
+/** Reads an item that consists of words. Returns undefined and skips meaningless words if a value follows them. */
 export function readWords(cursor: Cursor): Node | undefined {
   skipArticle(cursor);
   let end = cursor.at;
@@ -89,14 +92,17 @@ export function readWords(cursor: Cursor): Node | undefined {
   return undefined;
 }
 
-/** Returns the index of the verb before the value, or −1. */
+/** Returns the index of the verb before the value, or −1 if there is none. */
 function verbOf(words: readonly string[]): number {
   const lower = words.map((word) => word.toLowerCase());
   const verb = lower.findIndex((word) => BEING.has(word) || HAVING.has(word));
   return HAVING.has(lower[verb] ?? "") && OWNERS.has(lower[verb - 1] ?? "") ? -1 : verb;
 }
 
-/** Skips an article: the "a" of "a circle" is no variable if the words behind it are no unit. */
+/**
+ * Skips an article, so that the "a" of "a circle" is not a variable. In "a cm" the next word is a unit, and the a stays
+ * a variable.
+ */
 function skipArticle(cursor: Cursor): void {
   const [first, second] = [peek(cursor), peek(cursor, 1)];
   if (first?.kind !== "name" || first.text !== "a") return;
@@ -113,7 +119,7 @@ function isNoun(token: Token | undefined): boolean {
   return word.length > 2 && !UNITS.has(word) && ![BEING, DENIALS, FILLERS].some((words) => words.has(lower));
 }
 
-/** Reads the rest of "all real numbers except 2". */
+/** Reads the rest of "all real numbers except 2", after "except". */
 function allBut(cursor: Cursor, text: string): Node {
   const right: Node = { kind: "set", items: cursor.grammar.items(cursor) };
   return { kind: "sets", operator: "∖", left: { kind: "text", text }, right };

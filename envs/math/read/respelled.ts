@@ -1,4 +1,4 @@
-/** Replaces unusual spellings in a text before it is cut into tokens. */
+/** Replaces unusual spellings in a text before it is split into tokens. */
 import { narrow } from "../../lib/text.ts";
 import { UNITS } from "./unit-names.ts";
 
@@ -6,14 +6,15 @@ const r = String.raw;
 const SPACE = r`(?:[\s~]|\\[,;:! ]){0,5}`;
 const WORDS = r`\\(?:text|textrm|mathrm|operatorname)\s?\{[~\s]?[A-Za-z][A-Za-z~\s]{0,30}\}`;
 const UNIT = r`(?:${WORDS}|[A-Za-z]{1,12})(?:\s?\^\s?\{?\s?\d\s?\}?)?`;
-/** Matches 72 \frac{km}{h} and \frac{72 km}{1 h}. */
+/** Matches a fraction of units: 72 \frac{km}{h} or \frac{72 km}{1 h}. */
 const FRACTION = new RegExp(
   r`\\[dt]?frac\s?\{\s?([\d.,]{0,20})${SPACE}(${UNIT}(?:${SPACE}(?:·|\\cdot(?![a-z]))${SPACE}${UNIT}){0,2})\s?\}\s?\{(?:\s?1(?!\d))?${SPACE}(${UNIT})\s?\}`,
   "g",
 );
 
 /**
- * Rewrites a fraction of units. A fraction of single letters such as m and s stays, because it may be one of variables.
+ * Rewrites a fraction of units as "km / h". A fraction of single letters such as m/s stays, because the letters may be
+ * variables.
  */
 function unitFraction(written: string, number: string, top: string, bottom: string): string {
   const isUnit = (unit: string): boolean => unit.startsWith("\\") || UNITS.has(unit.replace(/\s?\^.*/, ""));
@@ -39,46 +40,52 @@ const AMERICAN = new RegExp(r`(?<![A-Za-z\\])U\.?S\.?\s?(?=\\?\$\s?\d)`, "g");
 
 const PRIME = r`(?:['′’]|\^\s?\{?\s?\\prime\s?\}?)`;
 const PRIMES = r`(?:["″”]|['′’]{2}|\^\s?\{?\s?\\prime\s?\\prime\s?\}?)`;
-/** Matches 5'3" as feet and inches. Behind degrees the marks are minutes and seconds of an angle. */
+/**
+ * Matches 5'3", which is feet and inches. After degrees the marks are minutes and seconds of an angle, and do not
+ * match.
+ */
 const FEET = new RegExp(
   r`(?<![\d.]|(?:°|\\circ)\s?\}?\s?)(\d{1,4})\s?${PRIME}${SPACE}(\d{1,2}(?:\.\d{1,4})?)\s?${PRIMES}`,
   "g",
 );
 
-/** Matches units of two letters behind a number, where they are no product. */
+/** Matches the units mi and Pa after a number, where they are not products of variables. */
 const TWO = new RegExp(r`(?<=\d${SPACE}(?:\\mathrm\s?\{~?)?)(?:(?<!\d)(mi|Pa)(?![A-Za-z])|(mi)(?=\s?\/))`, "g");
-/** Matches the g of "1.2 g/cm^3", which is no variable beside another unit. */
+/** Matches a letter before another unit, e.g. g in "1.2 g/cm^3", where it is a unit and not a variable. */
 const LETTER = new RegExp(
   r`(?<=\d${SPACE}(?:\\mathrm\s?\{~?)?)([gmsJNWL])(?=${SPACE}(?:[/*·]|\\cdot)?${SPACE}(?:cm|mm|dm|km|mg|kg|mL|ml|mol|min)(?![A-Za-z]))`,
   "g",
 );
 
-/** Matches the min of "41 L min^{-1}", which is no minimum. */
+/** Matches min in "41 L min^{-1}", where it means minutes and not a minimum. */
 const MINUTE = /(?<=\d.{0,20})(?<![A-Za-z\\{])min(?=\s?\^\s?\{?\s?-\s?\d)/g;
 /** Matches the dot of "\text{kg·m/s}", which joins units. */
 const DOT = /(?<=\\(?:text|mathrm)\s?\{[^{}]{0,20}[A-Za-z])·(?=[A-Za-z])/g;
 
-/** Matches "256 (base 7)" and "256 \text{ in base 7}", if nothing else is there. */
+/** Matches "256 (base 7)" or "256 \text{ in base 7}" as the whole text. */
 const BASE =
   /^\s{0,8}([\dA-Z]{1,40})(?:\s|\\[,;:! ]){0,8}(?:\\text\s?\{\s{0,8})?\(?\s{0,8}(?:in )?base[\s}$]{0,8}(\d{1,2})[\s)}]{0,8}$/;
 
 /** Matches a tilde before a number, where it means "about". Elsewhere it is a space in LaTeX. */
 const HEDGE = /^\s*~(?=\d[^~]*$)/;
-/** Matches the hyphen of "\mathrm{~N}-\mathrm{m}", which is a product of units. */
+/** Matches the hyphen of "\mathrm{~N}-\mathrm{m}", which joins units and is not a minus sign. */
 const HYPHEN = /(?<=\\(?:mathrm|text)\s?\{[~\s]?[A-Za-z]{1,12}\}\s?)-(?=\s?\\(?:mathrm|text)\s?\{[~\s]?[A-Za-z])/g;
 
-/** Matches numbers and bullets before the lines of a list. A bullet before a digit may be a minus sign. */
+/**
+ * Matches the number or bullet before a line of a list. A hyphen before a digit does not match, because it may be a
+ * minus sign.
+ */
 const ITEM = /^\s{0,8}(?:[-*•](?=\s{1,8}[^\d\s])|\d{1,2}[.)](?=\s))\s{1,8}/;
 
 function withoutBullets(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  // The star of the first line may have been stripped as a sign of bold.
+  // The star before the first line may already have been stripped as a mark of bold text.
   const isList =
     lines.length > 1 && lines.every((line, i) => ITEM.test(line) || (i === 0 && /^\s*\*/m.test(lines[1] as string)));
   return isList ? lines.map((line) => line.replace(ITEM, "")).join("\n") : text;
 }
 
-/** Returns the text in Latin script and known spellings: １２（ becomes 12(, 𝑥 becomes x, and USD 5 becomes \$5. */
+/** Returns the text in ordinary characters and spellings: １２（ becomes 12(, 𝑥 becomes x, and USD 5 becomes \$5. */
 export function respelled(text: string): string {
   return withoutBullets(text)
     .replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"))

@@ -1,7 +1,7 @@
 /**
- * Words that change the value of the number before them, in languages without answer labels: hundreds to billions,
- * dozens, halves, thirds and quarters, squares, and words that begin a bound. A number before one of them is refused,
- * because such a word is no unit and may not be left out.
+ * Words that change the value of the number before them, in languages that envs/answers/label-words.ts does not cover:
+ * hundreds to billions, dozens, halves, thirds and quarters, squares, and words that begin a bound. A number before one
+ * of them is refused, because ignoring the word, as one ignores a unit, would change the value.
  */
 
 const split = (words: string): readonly string[] => words.split(" ");
@@ -45,7 +45,7 @@ export const SCALES_ABROAD: ReadonlySet<string> = new Set([
     "ratus ribu juta jutaan miliar milyar bilion triliun lusin setengah separuh perempat kuadrat atau lebih kurang",
   ),
   ...split("daan libo libong milyong milyon bilyon dosena kalahati"),
-  // Vietnamese, as far as its letters are read as a word.
+  // Vietnamese, if the lexer reads the letters as one word.
   ...split("trăm nghìn ngàn triệu tỷ tỉ tá nửa rưỡi hoặc hơn"),
   // Swahili.
   ...split("mia elfu milioni bilioni nusu robo zaidi"),

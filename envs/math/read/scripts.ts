@@ -1,4 +1,4 @@
-/** Parses small signs beside a name or a number: subscripts, primes, bases, C_n^k, ℕ^*. */
+/** Parses what is attached to a name or a number: subscripts, primes, number bases, C_n^k, ℕ^*. */
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { valueInBase } from "./numeral.ts";
@@ -35,12 +35,12 @@ export function readName(cursor: Cursor, letters: string, run?: string): Node {
   return run === undefined ? symbol(name) : { kind: "symbol", name, run };
 }
 
-/** Letters of indices: a(n) = 2n is a_n = 2n. */
+/** Letters of indices. With such an argument, a(n) = 2n means a_n = 2n. */
 const INDICES = "nmkij";
 
 /**
- * Reads the left side of "F(x, y) = x + y" or "a(n) = 2n" at the start of an item. Undefined if the item is no
- * definition.
+ * Reads the left side of a definition, "F(x, y) = x + y" or "a(n) = 2n", at the start of an item. Returns undefined if
+ * the item is not a definition.
  */
 export function readDefined(cursor: Cursor): Node | undefined {
   const [head, bracket] = [peek(cursor), peek(cursor, 1)];
@@ -55,13 +55,13 @@ export function readDefined(cursor: Cursor): Node | undefined {
   const [only, ...others] = args;
   if (only?.kind !== "symbol" || !isAt(cursor, ")", ahead) || !isAt(cursor, "=", ahead + 1)) return undefined;
   const isSequence = others.length === 0 && INDICES.includes(only.name) && !/[fg]/.test(head.text);
-  // P(x) and P(A) are read as products, which later count as names.
+  // P(x) and P(A) are read as products, which comparisons treat as names.
   if (others.length === 0 && !isSequence && /[A-Zuvyhpqrwzfg]/.test(head.text)) return undefined;
   cursor.at += ahead + 1;
   return isSequence ? symbol(`${head.text}_${only.name}`) : { kind: "call", name: head.text, args };
 }
 
-/** Reads Δx, ∇f, ∇·F, ∇²f or ∂_x f: an operator with its operand. Undefined if the sign is a name. */
+/** Reads an operator with its operand: Δx, ∇f, ∇·F, ∇²f or ∂_x f. Returns undefined if the sign is only a name. */
 function appliedTo(cursor: Cursor, sign: string): Node | undefined {
   const start = cursor.at;
   let name = sign;
@@ -75,14 +75,14 @@ function appliedTo(cursor: Cursor, sign: string): Node | undefined {
   for (const mark of sign === "∂" ? "_" : "_^") if (accept(cursor, mark)) name += `${mark}${scriptText(cursor)}`;
   const product = peek(cursor);
   if (sign === "∇" && accept(cursor, "*")) name += product?.kind === "op" ? (product.run ?? "·") : "";
-  // A bare ∂ begins a quotient: ∂f/∂x.
+  // A bare ∂ begins a quotient of differentials: ∂f/∂x.
   if (name !== "∂" && peek(cursor)?.gap !== true && cursor.grammar.startsFactor(cursor))
     return { kind: "call", name, args: [nested(cursor, cursor.grammar.power)] };
   cursor.at = start;
   return undefined;
 }
 
-/** Returns whether ^{-1}( follows, as in f^{-1}(x). */
+/** Returns whether ^{-1}( follows, as in the inverse function f^{-1}(x). */
 function isInverse(cursor: Cursor): boolean {
   const one = peek(cursor, 3);
   const isOne = one?.kind === "number" && one.digits === "1";
@@ -90,7 +90,7 @@ function isInverse(cursor: Cursor): boolean {
   return isMinus && isOne && isAt(cursor, "}", 4) && isAt(cursor, "(", 5);
 }
 
-/** Letters that are functions before brackets. */
+/** Letters that name a function if brackets follow. */
 const SPECIAL: Readonly<Record<string, string>> = { Γ: "gamma", ζ: "zeta" };
 
 /** Reads the primes of f', f^{\prime} and f^{\prime\prime}. */
@@ -108,7 +108,7 @@ function primes(cursor: Cursor): string {
   }
 }
 
-/** Returns the text of a script. */
+/** Returns the text of a subscript or superscript, and moves past it. */
 export function scriptText(cursor: Cursor): string {
   const text = (at: number): string => {
     const token = cursor.tokens[at];
@@ -123,14 +123,14 @@ export function scriptText(cursor: Cursor): string {
   return name;
 }
 
-/** Brackets a compound script, so that x_{n^2} is no square of x_n. */
+/** Puts a compound subscript in parentheses, so that x_{n^2} is not read as the square of x_n. */
 const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})` : script);
 
-// Marks of number sets: ℕ^*, \mathbb{Z}_{>0}, ℝ^+.
+// Marks of number sets, as in ℕ^*, \mathbb{Z}_{>0} and ℝ^+.
 
 /**
- * Spellings of each set; the first one is used. ℕ alone is missing, because conventions differ on whether it contains
- * 0.
+ * The canonical spelling of each number set with a mark. Plain ℕ is missing, because conventions differ on whether it
+ * contains 0.
  */
 const SIGNED_SETS: ReadonlyMap<string, string> = new Map(
   "ℕ* ℕ+ ℕ>0 ℕ≥1 ℤ+ ℤ>0 ℤ≥1,ℕ0 ℕ≥0 ℤ≥0,ℤ* ℤ≠0,ℤ- ℤ<0,ℝ+ ℝ>0,ℝ- ℝ<0,ℝ* ℝ≠0,ℝ≥0,ℂ*,ℚ+ ℚ>0,ℚ- ℚ<0,ℚ* ℚ≠0,ℚ≥0"
@@ -139,7 +139,7 @@ const SIGNED_SETS: ReadonlyMap<string, string> = new Map(
     .flatMap(([own = "", ...others]) => [own, ...others].map((name) => [name, own] as const)),
 );
 
-/** Returns a number set with its mark. Undefined if what follows is no mark, as in ℝ^2. */
+/** Returns the name of a number set with its mark. Returns undefined if what follows is not a mark, as in ℝ^2. */
 function numberSet(cursor: Cursor, letter: string): string | undefined {
   const start = cursor.at;
   let marks = "";
@@ -147,7 +147,7 @@ function numberSet(cursor: Cursor, letter: string): string | undefined {
     cursor.at++;
     marks += scriptText(cursor);
   }
-  // A mark may lack its "^": "(n ∈ N*)".
+  // The mark may lack its "^", as in "(n ∈ N*)".
   if (marks === "" && (isAt(cursor, "*") || isAt(cursor, "+")) && isLast(cursor, 1)) {
     marks = isAt(cursor, "*") ? "*" : "+";
     cursor.at++;
@@ -162,7 +162,7 @@ function isLast(cursor: Cursor, ahead: number): boolean {
   return token === undefined || (token.kind === "op" && ")],;}\\}".includes(token.text));
 }
 
-/** Reads the set behind "∈", where N means ℕ. */
+/** Reads the number set after "∈", where a plain N means ℕ. */
 export function readSetBehind(cursor: Cursor): Node | undefined {
   const token = peek(cursor);
   const letter = token?.kind === "name" ? NUMBER_SETS[token.text.replace("⃗", "")] : undefined;
@@ -172,16 +172,18 @@ export function readSetBehind(cursor: Cursor): Node | undefined {
   return name === undefined ? fail(cursor, `expected a set${found(cursor)}`) : symbol(name);
 }
 
-// Binomial coefficients as in C_n^k.
+// Binomial coefficients written as C_n^k.
 
-/** Letters of binomial coefficients and arrangements in school notation. */
+/** Letters that stand for binomial coefficients and arrangements in school notation. */
 const CHOICES: Readonly<Record<string, "binom" | "arrangements">> = {
   C: "binom",
   A: "arrangements",
   P: "arrangements",
 };
 
-/** Reads C_10^3. Undefined if it is a name with a power, as C_1^2. */
+/**
+ * Reads a binomial coefficient or arrangement such as C_10^3. Returns undefined for a name with a power, such as C_1^2.
+ */
 function chosenOf(cursor: Cursor, letter: string): Node | undefined {
   const start = cursor.at;
   if (!accept(cursor, "_")) return undefined;
@@ -202,7 +204,7 @@ function choiceOf(cursor: Cursor, letter: string, from: Node, taken: Node): Node
   return { kind: "call", name, args: [from, taken] };
 }
 
-/** Reads the 1 of "x^2_1" and the 10 of "C^3_10", behind the raised script. */
+/** Reads the subscript after a superscript: 1 in "x^2_1" and 10 in "C^3_10". */
 export function readLowered(cursor: Cursor, { name }: Extract<Node, { kind: "symbol" }>, exponent: Node): Node {
   const start = ++cursor.at;
   const choice = CHOICES[name] && choiceOf(cursor, name, readSmall(cursor), exponent);
@@ -211,7 +213,10 @@ export function readLowered(cursor: Cursor, { name }: Extract<Node, { kind: "sym
   return { kind: "power", base: symbol(`${name}_${apart(scriptText(cursor))}`), exponent };
 }
 
-/** Reads a bound such as the n of "\sum^n_{k=1}". A bare letter takes no script of its own. */
+/**
+ * Reads a bound such as n in "\sum^n_{k=1}". A bare letter takes no subscript, because the subscript belongs to the
+ * sum.
+ */
 export function readBound(cursor: Cursor): Node {
   const token = peek(cursor);
   if (token?.kind !== "name") return cursor.grammar.exponent(cursor);
@@ -219,12 +224,15 @@ export function readBound(cursor: Cursor): Node {
   return symbol(token.text);
 }
 
-/** Returns whether a node counts things, as n, n + 1 and 2n do. Then C is no name. */
+/**
+ * Returns whether a node looks like a count, as n, n + 1 and 2n do. C with such a subscript is a binomial coefficient,
+ * not a name.
+ */
 function isCount(from: Node): boolean {
   return from.kind === "add" || from.kind === "multiply" || (from.kind === "symbol" && "nmNM".includes(from.name));
 }
 
-/** Reads ^{10}C_3 and {}_{10}C_3, beginning with the first script. */
+/** Reads ^{10}C_3 and {}_{10}C_3, starting at the script before the letter. */
 export function readScripted(cursor: Cursor): Node {
   if (accept(cursor, "{")) cursor.at++;
   if (!accept(cursor, "^") && !accept(cursor, "_")) return fail(cursor, `expected a value${found(cursor)}`);
@@ -237,7 +245,7 @@ export function readScripted(cursor: Cursor): Node {
   return { kind: "call", name: choice, args: [from, readSmall(cursor)] };
 }
 
-// Numerals with a base as in 1011_2.
+// Numbers with a base, as in 1011_2.
 
 export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>): Node {
   cursor.at++;
@@ -250,7 +258,7 @@ export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>):
   return { kind: "number", value: whole(value), base: Number(base), digits };
 }
 
-/** Reads the base "2", "{2}", "{(2)}" or "five". Undefined if there is none. */
+/** Reads a base written as "2", "{2}", "{(2)}" or "five". Returns undefined if there is none. */
 function baseOf(cursor: Cursor): bigint | undefined {
   const word = peek(cursor, isAt(cursor, "{") ? 1 : 0);
   if (word?.kind === "word") {

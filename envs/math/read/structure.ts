@@ -1,4 +1,4 @@
-/** Parses an answer as a whole: lists, relations, unions, ratios and units. */
+/** Parses an answer as a whole: lists, relations, set operations, ratios and units. */
 import { type Joiner, negated, type Node, type Relation, splitModulus } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek, type Token } from "./tokens.ts";
 import {
@@ -16,16 +16,16 @@ import { acceptHedge, readWords } from "./phrases.ts";
 import { joinedUnits, readRemark, readUnit, startsRemark, startsTo } from "./unit.ts";
 import { readDefined, readSetBehind } from "./scripts.ts";
 
-/** Maximum number of items of a list. Unordered items are all compared with each other. */
+/** Maximum number of items of a list. It bounds the time, because unordered items are all compared with each other. */
 const ITEMS_MAX = 100;
-/** Maximum number of sets of a union. Each is sorted in among the others. */
+/** Maximum number of sets in a union, because each set is sorted in among the others. */
 const SETS_MAX = 30;
 
 /** Parses a whole answer. */
 export function readStatement(cursor: Cursor): Node {
   skipConnective(cursor);
   const first = peek(cursor);
-  // "\le 5" leaves out its left side.
+  // An answer such as "\le 5" leaves out its left side.
   if (first?.kind === "op" && "<>≤≥≠".includes(first.text))
     cursor.tokens.unshift({ kind: "name", text: "x", space: false });
   const isApproximate = acceptHedge(cursor);
@@ -42,7 +42,7 @@ const WE: ReadonlySet<string> = new Set(["we"]);
 const FINDING: ReadonlySet<string> = new Set(["get", "find", "have", "obtain", "see", "conclude"]);
 const THAT: ReadonlySet<string> = new Set(["that"]);
 
-/** Skips the beginning of "Therefore, x = 6" or "After simplifying, we get x = 6". */
+/** Skips introductory words, as in "Therefore, x = 6" or "After simplifying, we get x = 6". */
 function skipConnective(cursor: Cursor): void {
   const isWord = (words: ReadonlySet<string>, ahead = 0): boolean => {
     const token = peek(cursor, ahead);
@@ -80,12 +80,12 @@ function readListed(cursor: Cursor): Node {
   return { kind: "list", joiner, items };
 }
 
-/** A separator as written. */
+/** A separator between list items. */
 type Joined = Joiner | ";";
 
 /**
- * Splits "x = 2, y = 3 or x = 3, y = 2" into cases. Lines and brackets work like "or". Commas bind closer if each part
- * between "or", ";" or "and" gives values to the same names. Undefined if there are no cases.
+ * Splits "x = 2, y = 3 or x = 3, y = 2" into cases. New lines and brackets separate cases, too. Returns undefined
+ * unless each part between "or", ";" or "and" assigns values to the same names.
  */
 function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly Node[] | undefined {
   const outer = (["or", ";", "and"] as const).find((each) => joiners.includes(each));
@@ -101,13 +101,13 @@ function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly N
   return areAlike ? cases.map((each): Node => ({ kind: "list", joiner: "and", items: each })) : undefined;
 }
 
-/** Returns the letter to which an equation gives a value, or "". */
+/** Returns the letter to which an equation assigns a value, or "". */
 function namedBy(node: Node): string {
   const [name] = node.kind === "relation" && node.operators.every((operator) => operator === "=") ? node.parts : [];
   return name?.kind === "symbol" ? name.name : "";
 }
 
-/** Gives all items the modulus of the last: "x ≡ 1, 4 (mod 5)". */
+/** Gives all items the modulus that only the last one states: "x ≡ 1, 4 (mod 5)". */
 function shareModulus(items: Node[]): void {
   const last = items.at(-1);
   if (last?.kind !== "residue") return;
@@ -116,7 +116,7 @@ function shareModulus(items: Node[]): void {
       items[i] = { ...last, node: item };
 }
 
-/** Reads items up to a closing bracket or the end. */
+/** Reads list items up to a closing bracket or the end. */
 export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiners: Joined[] = []): Node[] {
   const items = [read(cursor)];
   for (
@@ -132,14 +132,14 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   return items;
 }
 
-/** Returns whether a new item begins here, behind a new line, \quad or the dollar signs of another formula. */
+/** Returns whether a new item begins here: after a new line, \quad, or the dollar signs that start another formula. */
 function startsAfresh(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token?.gap !== true || token.kind === "word") return false;
   return token.kind !== "op" || cursor.grammar.startsFactor(cursor) || "+-±∓".includes(token.text);
 }
 
-/** Accepts a separator. A comma with an "and" after it is one separator. */
+/** Accepts a separator between list items. A comma followed by "and" is one separator. */
 function acceptJoiner(cursor: Cursor): Joined | undefined {
   let joiner: Joined | undefined;
   if (accept(cursor, ",")) joiner = startsAfresh(cursor) ? ";" : ",";
@@ -153,12 +153,14 @@ function acceptJoiner(cursor: Cursor): Joined | undefined {
 const RELATIONS_MAX = 16;
 const RELATIONS = "=≠<>≤≥≈∈≡∝";
 
-/** Reads an item, which may be words. */
+/** Reads a list item, which may consist of words. */
 export function readItem(cursor: Cursor): Node {
   return readWords(cursor) ?? withModulus(cursor, readRelation(cursor));
 }
 
-/** Adds a modulus: x ≡ 2 (mod 5), 2 \pmod 5, x ≡ 2 mod 5. */
+/**
+ * Reads a modulus after a node: x ≡ 2 (mod 5), 2 \pmod 5 or x ≡ 2 mod 5. Returns the node unchanged if there is none.
+ */
 function withModulus(cursor: Cursor, node: Node): Node {
   if (isAt(cursor, ",") && isAt(cursor, "(", 1) && isAt(cursor, "mod", 2)) cursor.at++;
   const isBracketed = (isAt(cursor, "(") || isAt(cursor, "[")) && isAt(cursor, "mod", 1);
@@ -178,7 +180,7 @@ function readModulus(cursor: Cursor): Node {
   return isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
 }
 
-/** Reads a chain of expressions with relations between them. */
+/** Reads a chain of expressions with relation signs between them, e.g. 1 < x ≤ 2. */
 export function readRelation(cursor: Cursor): Node {
   const parts = [readDefined(cursor) ?? readSets(cursor)];
   const operators: Relation[] = [];
@@ -207,7 +209,7 @@ function readSets(cursor: Cursor): Node {
   }
 }
 
-/** Rewrites "ℝ − {2}" as a difference of sets. */
+/** Rewrites "ℝ − {2}", parsed as a sum, as a difference of sets. */
 function asDifference(node: Node): Node {
   const [first, second, ...others] = node.kind === "add" ? node.terms : [];
   const isOfSets = first?.node.kind === "symbol" && isNumberSet(first.node.name) && second?.node.kind === "set";
@@ -230,7 +232,7 @@ function isMoney(token: Token | undefined): token is Exclude<Token, { kind: "num
   return token?.kind === "op" && "$€£¥₹".includes(token.text);
 }
 
-/** Reads a sum with its unit. */
+/** Reads a sum with its unit, e.g. "5 + 2 cm". */
 function readMeasure(cursor: Cursor): Node {
   // A minus sign may stand before the currency: "-$5".
   const isNegative = isAt(cursor, "-") && isMoney(peek(cursor, 1));
@@ -239,7 +241,7 @@ function readMeasure(cursor: Cursor): Node {
   if (isMoney(money)) {
     cursor.at++;
     const node = isNegative ? negated(readProduct(cursor)) : readSum(cursor);
-    // A unit may follow an amount of money: "$9.50 per hour".
+    // An amount of money may have a further unit: "$9.50 per hour".
     return { kind: "unit", node, unit: [money.text, readUnit(cursor) ?? ""].join(" ").trim() };
   }
   if (isAt(cursor, "…")) {
@@ -251,7 +253,7 @@ function readMeasure(cursor: Cursor): Node {
   const unit = readUnit(cursor);
   if (unit === undefined) return node;
   const measured: Node = { kind: "unit", node, unit };
-  // A second measure may follow: "1 hour 30 minutes".
+  // A measure with a smaller unit may follow: "1 hour 30 minutes".
   const rest = peek(cursor)?.kind === "number" ? readMeasure(cursor) : undefined;
   if (rest === undefined) return measured;
   return joinedUnits(measured, rest) ?? fail(cursor, "a number follows its unit");

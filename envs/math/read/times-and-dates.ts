@@ -1,13 +1,14 @@
 /**
- * Reads answers that are recognized by their whole text, before it is cut into tokens: times of day, dates, remainders.
+ * Reads answers that must match as a whole, before the text is split into tokens: times of day, dates, and quotients
+ * with a remainder.
  */
 import type { Node } from "../syntax.ts";
 
-/** Maximum length of a time or date, and of a remainder, in characters. */
+/** Maximum length, in characters, of a time or date; below, of a quotient with a remainder. */
 const LENGTH_MAX = 64;
 const REMAINDER_LENGTH_MAX = 120;
 
-/** Returns the text without commands for looks. */
+/** Returns the text without commands that only change the look. */
 function bare(text: string): string {
   const apart = text.replace(/\\(?:text|mathrm|textrm|mbox)(?=\s*\{)|\\(?=[,;:! ])|[{}~]/g, " ");
   return apart.replace(/\s+/g, " ");
@@ -20,7 +21,7 @@ const MARKED =
 const UNMARKED = /^\s*(\d{1,2}):([0-5]\d)(?::([0-5]\d))?\s*$/;
 const WORDS = /^\s*(?:12(?::00)?\s+)?(?:\\text\s*\{\s*)?(noon|midnight)\s*\}?\s*$/i;
 
-/** Reads a time that cannot be anything else. */
+/** Reads a time that cannot mean anything else, e.g. "4:30 p.m." or "noon". Returns undefined for other texts. */
 export function clockOf(text: string): Node | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   const word = WORDS.exec(text)?.[1]?.toLowerCase();
@@ -31,7 +32,7 @@ export function clockOf(text: string): Node | undefined {
   return { kind: "clock", minutes: 60 * ((Number(hour) % 12) + after) + Number(minute), half: false };
 }
 
-/** Reads "16:30" or "16:30:15", which may also be a ratio. Up to twelve o'clock the half of the day is open. */
+/** Reads "16:30" or "16:30:15", which may also be a ratio. For hours from 1 to 12, the half of the day stays open. */
 export function clockLike(text: string): Node | undefined {
   const [, hour = "", minute = "", second = "0"] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
   if (hour === "" || Number(hour) > 23) return undefined;
@@ -52,12 +53,12 @@ const DATES = [
   /^(?<year>\d{4})-(?<number>0[1-9]|1[0-2])-(?<day>\d{2})$/,
 ];
 /**
- * Matches 5/3/2024. Its order of day and month is open, so it equals only a date with the same digits. It is no
- * fraction.
+ * Matches 5/3/2024. The order of day and month is unknown, so such a date equals only a date with the same digits. It
+ * is not a fraction.
  */
 const NUMBERED = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 
-/** Reads a date. The result is words, because a date has no value. */
+/** Reads a date. Returns it as words, because a date has no numeric value. Returns undefined for other texts. */
 export function dateOf(text: string): Node | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   const written = bare(text).replaceAll(" ,", ",").trim();
@@ -74,12 +75,12 @@ export function dateOf(text: string): Node | undefined {
   return { kind: "text", text: `day ${day} of ${month} ${found["year"] ?? ""}`.trim() };
 }
 
-// Results of a division with a remainder: 5 R 2, 5 remainder 2, 5……2.
+// Quotients with a remainder: 5 R 2, 5 remainder 2, 5……2.
 
 const SIGN = "[Rr]|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
 const REMAINDER = new RegExp(`^(\\d{1,30}) ?(?:${SIGN}) ?(\\d{1,30})$`);
 
-/** Reads "5 R 2" as words, because it is no product and equals no other value. */
+/** Reads "5 R 2" as words, because it is not a product and equals no other value. Returns undefined for other texts. */
 export function remainderOf(text: string): Node | undefined {
   if (text.length > REMAINDER_LENGTH_MAX) return undefined;
   const [, quotient, rest] = REMAINDER.exec(bare(text).trim()) ?? [];

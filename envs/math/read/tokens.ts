@@ -1,8 +1,8 @@
-/** Defines tokens, and the cursor of the parser with its basic operations. */
+/** Defines the lexer's tokens, and the parser's cursor with its basic operations. */
 import type { Rational } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 
-// Tokens.
+// Tokens and the lexer's state.
 
 export type Token =
   | {
@@ -10,9 +10,9 @@ export type Token =
       readonly value: Rational;
       readonly decimals?: number;
       readonly goesOn?: true;
-      /** The digits as written, if the number is digits alone. */
+      /** The digits as written. Unset if the number has more than digits, e.g. a point. */
       readonly digits?: string;
-      /** The base of a number such as 2A_{16}. */
+      /** Base of a number with letters as digits, such as 2A_{16}. */
       readonly base?: number;
       readonly space: boolean;
       readonly gap?: true;
@@ -20,21 +20,19 @@ export type Token =
   | {
       readonly kind: "name" | "function" | "word" | "op";
       readonly text: string;
-      /** For a letter, the run of letters around it, which may be an unknown word. */
+      /** For a letter, the unbroken run of letters that it is part of. The run may be an unknown word. */
       readonly run?: string;
       readonly space: boolean;
-      /**
-       * Set if a gap stands before the token, so that it begins something new: a new line, \quad, or another formula.
-       */
+      /** Set if the token begins something new: after a new line, \quad, or at the start of another formula. */
       readonly gap?: true;
     };
 
-/** The meaning of a comma and of an "e" between digits. */
+/** Settings that decide what a comma, an "e" between digits and letters before a base mean. */
 export interface Style {
   readonly comma: "separator" | "thousands" | "decimal";
-  /** Whether "2e-3" is 0.002. */
+  /** Whether "2e-3" means 0.002. */
   readonly exponent: boolean;
-  /** Whether letters before a base are digits: 2A_{16} is 42. */
+  /** Whether letters before a base are digits, so that 2A_{16} is 42. */
   readonly bases: boolean;
 }
 
@@ -43,20 +41,20 @@ export interface Sink {
   readonly tokens: Token[];
   /** Whether white space came before the next token. */
   space: boolean;
-  /** The gap before the next token. Behind "line" a sum may continue with its sign; behind "formula" it may not. */
+  /** Gap before the next token. After "line" a sum may continue with its sign; after "formula" it may not. */
   gap: "none" | "line" | "formula";
-  /** Number of open groups of commands. */
+  /** Nesting depth of the groups in braces that are being read. */
   depth: number;
-  /** Open environments of equations, the innermost last. */
+  /** Names of open environments of equations, the innermost last. */
   readonly environments: string[];
-  /** Dollar signs since the last token. The second one opens another formula. */
+  /** Number of dollar signs since the last token. The second one opens another formula. */
   dollars: number;
   problem: string | undefined;
 }
 
 type Bare<T> = T extends Token ? Omit<T, "space" | "gap"> : never;
 
-/** Adds a token with the space and the gap before it. */
+/** Adds a token, and records the white space and the gap before it. */
 export function push(sink: Sink, token: Bare<Token>): void {
   const goesOn = sink.gap === "line" && token.kind === "op" && "+-±∓".includes(token.text);
   const isApart = sink.gap !== "none" && sink.tokens.length > 0 && !goesOn;
@@ -70,7 +68,7 @@ export function put(sink: Sink, kind: "name" | "function" | "word" | "op", text:
   push(sink, { kind, text });
 }
 
-// The cursor of the parser.
+// Cursor of the parser.
 
 export type Read = (cursor: Cursor) => Node;
 
@@ -91,26 +89,33 @@ export interface Grammar {
   readonly startsFactor: (cursor: Cursor) => boolean;
 }
 
-/** The position of the parser, changed in place. A problem moves it to the end, so that every loop ends. */
+/**
+ * Position and state of the parser, changed in place. A problem moves it to the end of the tokens, so that every loop
+ * ends.
+ */
 export interface Cursor {
   readonly grammar: Grammar;
   readonly tokens: Token[];
   at: number;
   depth: number;
-  /** Number of values read so far. Some are read twice, if the first way to read them fails. */
+  /**
+   * Number of nested reads so far. It is limited, because the parser may read a passage again if its first attempt
+   * fails.
+   */
   reads: number;
-  /** Number of open bars of absolute values. */
+  /** Number of open bars of absolute values, such as | in |x + |y||. */
   bars: number;
   /** Whether a bracket is open that "[" closes, as in "]1,2[". */
   turned: boolean;
-  /** Whether a colon means "such that". */
+  /** Whether the parser is inside the braces of a set, where a colon means "such that". */
   inSet: boolean;
   problem: string | undefined;
 }
 
 const DEPTH_MAX = 160;
 /**
- * Maximum number of values read. Answers of the allowed length need more only if they are read twice on many levels.
+ * Maximum number of nested reads. An answer of the allowed length exceeds it only if passages are read twice on many
+ * levels.
  */
 const READS_MAX = 10_000;
 
@@ -120,7 +125,7 @@ export function peek(cursor: Cursor, ahead = 0): Token | undefined {
   return cursor.tokens[cursor.at + ahead];
 }
 
-/** Returns whether the next token is this operator. */
+/** Returns whether the token `ahead` places from here is this operator. */
 export function isAt(cursor: Cursor, text: string, ahead = 0): boolean {
   const token = peek(cursor, ahead);
   return token?.kind === "op" && token.text === text;
@@ -147,14 +152,14 @@ export function textOf(token: Token): string {
     : token.text.slice(0, 40);
 }
 
-/** Records a problem, unless there is one already, and moves to the end. */
+/** Records a problem, unless there already is one, and moves to the end. */
 export function fail(cursor: Cursor, problem: string): Node {
   cursor.problem ??= problem;
   cursor.at = cursor.tokens.length;
   return NOTHING;
 }
 
-/** Reads something nested. Fails if it is nested too deep, or takes too many steps. */
+/** Calls a nested read. Fails if the nesting is too deep, or if there were too many reads. */
 export function nested(cursor: Cursor, read: Read): Node {
   if (++cursor.depth > DEPTH_MAX) return fail(cursor, "it is nested too deep");
   if (++cursor.reads > READS_MAX) return fail(cursor, "it takes too many steps to read");

@@ -1,10 +1,10 @@
-/** Units by their names, with the quantity that each measures. */
+/** The units that are known, with the quantity that each measures. */
 
-/** A unit's quantity and size. The size is a fraction num / den of the quantity's base unit. */
+/** A unit's quantity and size. The size is the fraction num / den of the quantity's base unit, e.g. the millimetre. */
 export interface UnitInfo {
-  /** The canonical spelling. */
+  /** Canonical spelling, e.g. "cm". */
   readonly name: string;
-  /** The quantity, such as "length" or, for a newton, "length mass time^-2". */
+  /** The quantity that the unit measures: "length" or, for a newton, "length mass time^-2". */
   readonly dimension: string;
   readonly num: bigint;
   readonly den: bigint;
@@ -67,7 +67,7 @@ export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
   }),
 );
 
-/** Units of several parts that are written as one word. */
+/** Words that stand for a unit of several parts. */
 const IN_ONE: Readonly<Record<string, string>> = {
   mph: "mi / h",
   mpg: "mi / gal",
@@ -76,16 +76,14 @@ const IN_ONE: Readonly<Record<string, string>> = {
   kmph: "km / h",
 };
 
-/**
- * Matches symbols of units, whose case counts: Mg is no mg, MW no mW, and H, S and T are no hours, seconds and tons.
- */
+/** Matches symbols of units, in which case matters: Mg is not mg, and H, S and T are not hours, seconds and tons. */
 const IS_SIGN = /^(?:..?|.[A-Z].|..[A-Z])$/;
-/** Symbols of units that are clear in any case. */
+/** Symbols of units that mean the same in any case. */
 const IN_ANY_CASE: ReadonlySet<string> = new Set(
   "cm dm km kg ft in yd hr hrs sec min usd eur gbp rmb cny inr deg rad pct".split(" "),
 );
 
-/** Returns the canonical spelling of a unit. An unknown word is returned in lower case without its plural. */
+/** Returns the canonical spelling of a unit. An unknown word is returned in lower case and without a plural s. */
 export function unitNamed(word: string): string {
   const lower = word.toLowerCase();
   if (IN_ONE[lower] !== undefined) return IN_ONE[lower];
@@ -94,7 +92,7 @@ export function unitNamed(word: string): string {
   return unit?.name ?? (isSign ? word : lower.replace(/(?<=..)s$/, ""));
 }
 
-/** Returns the meaning of a unit beside another one: pounds beside ounces are no money. */
+/** Returns the meaning of a unit given another unit: pounds beside ounces are a mass, not money. */
 export function besideUnit(unit: string, other: string): string {
   return /\b(?:oz|lb)\b/.test(other) ? unit.replace(/\bpound\b/, "lb") : unit;
 }

@@ -1,4 +1,4 @@
-/** Parses what stands behind a value: its unit, known or unknown, or a remark about a variable. */
+/** Parses what follows a value: its unit, known or unknown, or a remark about a variable. */
 import { add, type Rational } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek, type Token } from "./tokens.ts";
@@ -6,13 +6,16 @@ import { makesAnother } from "./amount-words.ts";
 import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS, wordSet } from "./names.ts";
 import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 
-// Units behind a value. Known ones get their canonical name; other words stay as they are.
+// Units after a value. Known units get their canonical name; other words are kept.
 
 const WORDS_MAX = 5;
-/** Words that may stand in a unit without being one. */
+/** Words that may be part of a unit without being a unit, as in "square cm per second". */
 const SMALL = wordSet("of per the in a each total square cubic sq cu");
 
-/** Words of sentences that occur in no unit, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
+/**
+ * Words of sentences that no unit contains, in the languages of envs/answers/label-words.ts: "7 is not the answer", "7
+ * è sbagliato".
+ */
 const NO_UNITS: ReadonlySet<string> = new Set(
   [
     "approximately approx roughly about around nearly almost probably perhaps possibly ish",
@@ -24,10 +27,12 @@ const NO_UNITS: ReadonlySet<string> = new Set(
     "non né mai tranne sbagliato sbagliata errato errata scorretto не нет ни никогда кроме niet değil bukan không",
   ].flatMap((words) => words.split(" ")),
 );
-/** Matches words such as "may be" and "but not" in languages without spaces. */
+/** Matches words such as "may be" and "but not" in languages without spaces between words. */
 const DOUBTING = /左右|かもしれ|でしょう|だろう|빼고|말고|제외/;
 
-/** Reads the unit that stands here, up to a separator, in canonical spelling. Undefined if there is none. */
+/**
+ * Reads the unit that stands here, up to a separator. Returns its canonical spelling, or undefined if there is none.
+ */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
   const isUnit = token?.kind === "word" || (isAt(cursor, "/") && peek(cursor, 1)?.kind === "word");
@@ -53,7 +58,7 @@ export function readUnit(cursor: Cursor): string | undefined {
     else if (isAt(cursor, ".")) cursor.at++;
     else break;
   }
-  // "5 square" may be 25, or lack its length.
+  // "5 square" may mean 25, or may lack a word such as "metres".
   if (RAISED.has(parts.at(-1)?.toLowerCase() ?? "")) {
     fail(cursor, "its unit ends where a length is missing");
     return undefined;
@@ -61,14 +66,14 @@ export function readUnit(cursor: Cursor): string | undefined {
   return spelling(parts);
 }
 
-/** Returns whether a token is a word, or a letter that is a unit: the h of "km·h". */
+/** Returns whether a token is a word, or a letter that is a unit, such as h in "km·h". */
 export function isUnitToken(token: Token | undefined): boolean {
   return token?.kind === "word" || (token?.kind === "name" && UNITS.has(token.text));
 }
 
-/** Returns whether a token is a variable: the θ of "5 \text{θ}" or the x of "5 cm x". */
+/** Returns whether a token is a variable: θ in "5 \text{θ}" or x in "5 cm x". */
 function isVariable({ kind, text }: { readonly kind: string; readonly text: string }): boolean {
-  // 个 and 개 count things and are no variables.
+  // 个 and 개 are counters ("pieces"), not variables.
   const isLetter = kind === "name" || /^[A-Za-zα-ω]$/.test(text) || SYMBOLS.has(text);
   return isLetter && !UNITS.has(text) && !UNIT_LETTERS.includes(text);
 }
@@ -79,7 +84,7 @@ export function startsTo(cursor: Cursor): boolean {
   return word?.kind === "word" && word.text === "to" && next?.kind === "number";
 }
 
-/** Reads "^2" or "^{2}" behind a unit. */
+/** Reads the power of a unit, "^2" or "^{2}". */
 function power(cursor: Cursor): string {
   const isBraced = isAt(cursor, "{", 1);
   const isNegative = isAt(cursor, "-", isBraced ? 2 : 1);
@@ -93,23 +98,25 @@ function power(cursor: Cursor): string {
   return `^${isNegative ? "-" : ""}${digit.value.num}`;
 }
 
-/** Words that raise the unit before them, as in "per second squared". */
+/** Words that raise the unit before them to a power, as in "per second squared". */
 const POWERS: ReadonlyMap<string, string> = new Map(Object.entries({ squared: "^2", cubed: "^3" }));
 
-/** Words that raise the unit behind them. */
+/** Words that raise the unit after them to a power, as in "square metre". */
 const RAISED: ReadonlyMap<string, string> = new Map(Object.entries({ square: "^2", sq: "^2", cubic: "^3", cu: "^3" }));
 
-/** Matches 平方厘米, which is cm^2. */
+/** Matches 平方厘米, which is cm^2, and similar words. */
 const RAISED_IN_ONE = /^(平方|立方)(.+)$/u;
 
-/** Returns the canonical spelling of a unit: "square feet" and "ft^2" are one, and unknown words lose their plural. */
+/**
+ * Returns the canonical spelling of a unit: "square feet" and "ft^2" are equal, and unknown words lose their plural.
+ */
 function spelling(parts: readonly string[]): string {
   if (/^(?:per cent|percentage|por ciento|por cento|pour cent|per cento)$/i.test(parts.join(" "))) return "%";
   let raised = "";
   const words: string[] = [];
   for (const [i, part] of parts.entries()) {
     const lower = part.toLowerCase();
-    // The "in" of "16 in^2" and "16 sq in" is an inch. In "16 boxes in total" it is not.
+    // In "16 in^2" and "16 sq in", "in" is an inch. In "16 boxes in total" it is not.
     const isInch = lower === "in" && (parts.length === 1 || raised !== "" || parts[i + 1]?.startsWith("^"));
     if (RAISED.has(lower)) raised = RAISED.get(lower) as string;
     else if (lower === "per") words.push("/");
@@ -121,19 +128,19 @@ function spelling(parts: readonly string[]): string {
       raised = "";
     }
   }
-  // "square units" leaves no words, because it is no unit.
+  // "square units" becomes "", because it names no unit.
   return words.join(" ");
 }
 
-// Several units for one value.
+// Several units that form one value.
 
-/** Signs for minutes and seconds of an angle, as fractions of a degree. */
+/** Signs for minutes and seconds of an angle, with their number per degree. */
 const MARKS: readonly (readonly [mark: string, den: bigint])[] = [
   ["'", 60n],
   ['"', 3600n],
 ];
 
-/** Reads the rest of 22° 30' 36'', behind the number of degrees. */
+/** Reads the rest of 22° 30' 36'', after the number of degrees. */
 export function inDegrees(cursor: Cursor, degrees: Node): Node {
   let node = degrees;
   for (let next = peek(cursor); next?.kind === "number" && node.kind === "number"; next = peek(cursor)) {
@@ -151,7 +158,7 @@ export function inDegrees(cursor: Cursor, degrees: Node): Node {
   return { kind: "unit", node, unit: `°${scaleOfDegrees(cursor)}` };
 }
 
-/** Reads the C of 25 °C at the end. */
+/** Reads C or F in 25 °C at the end of the answer. */
 function scaleOfDegrees(cursor: Cursor): string {
   const [letter, next] = [peek(cursor), peek(cursor, 1)];
   const isScale = letter !== undefined && letter.kind !== "number" && /^[CF]$/.test(letter.text) && next === undefined;
@@ -159,7 +166,7 @@ function scaleOfDegrees(cursor: Cursor): string {
   return isScale ? letter.text : "";
 }
 
-/** Returns whether a mark follows. Seconds may be written with two marks of minutes. */
+/** Returns whether this mark follows. Seconds may be written as two marks of minutes. */
 function isMark(cursor: Cursor, mark: string): boolean {
   return isAt(cursor, mark) || (mark === '"' && isAt(cursor, "'") && isAt(cursor, "'", 1));
 }
@@ -168,7 +175,10 @@ function plus(a: Rational, b: Rational): Rational {
   return add(a, b, { left: Infinity }) ?? a;
 }
 
-/** Joins "1 hour 30 minutes" to 90 minutes. Undefined if the second unit is not a smaller one of the same quantity. */
+/**
+ * Joins two measures: "1 hour 30 minutes" becomes 90 minutes. Returns undefined if the second unit is not a smaller
+ * unit of the same quantity.
+ */
 export function joinedUnits(first: Node, second: Node): Node | undefined {
   if (first.kind !== "unit" || second.kind !== "unit") return undefined;
   const [large, small] = [UNITS.get(besideUnit(first.unit, second.unit)), UNITS.get(second.unit)];
@@ -180,7 +190,7 @@ export function joinedUnits(first: Node, second: Node): Node | undefined {
   return { kind: "unit", node: { kind: "number", value: plus(second.node.value, carried) }, unit: second.unit };
 }
 
-// Remarks about a variable behind an answer: "for any constant c", "where k is an integer".
+// Remarks about a variable after an answer: "for any constant c" or "where k is an integer".
 
 const STARTS = wordSet("for where with");
 const WORDS = wordSet(
@@ -191,7 +201,7 @@ export function startsRemark(cursor: Cursor): boolean {
   return remarkAt(cursor) !== undefined;
 }
 
-/** Reads a remark as a condition: the variable is a whole number, or any real one. */
+/** Reads a remark as a membership: the variable is in the stated set, or else in ℕ, ℤ, ℝ+ or ℝ. */
 export function readRemark(cursor: Cursor): Node | undefined {
   const remark = remarkAt(cursor);
   if (remark === undefined) return undefined;
@@ -206,15 +216,18 @@ export function readRemark(cursor: Cursor): Node | undefined {
 interface Remark {
   readonly name: string;
   readonly words: readonly string[];
-  /** The set, if the remark says "x ∈ ℝ". */
+  /** The set, if the remark states one, as in "x ∈ ℝ". */
   readonly set: string | undefined;
   readonly end: number;
 }
 
-/** Returns whether a token is a letter of the word "an". */
+/** Returns whether a token is one of the two letters of the word "an". */
 const isArticle = (token: Token | undefined): boolean => token?.kind === "name" && token.run === "an";
 
-/** Reads a remark ahead. A remark has one name, known words only, and nothing behind it. */
+/**
+ * Reads the remark that starts here, without moving. A remark has one name and only known words, and a separator or the
+ * end follows it. Returns undefined if there is none.
+ */
 function remarkAt(cursor: Cursor): Remark | undefined {
   const first = peek(cursor);
   const isBracketed = first?.kind === "op" && first.text === "(";
