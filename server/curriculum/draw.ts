@@ -49,7 +49,7 @@ export function drawReadiness(state: RunState): DrawReadiness {
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
 
-/** Decision whether an instance may become a task. "filtered": only if no accepted one is found. */
+/** Decision whether an instance may become a task. The verdict "filtered" means: only if no accepted one is found. */
 export type Verdict = "accepted" | "refused" | "filtered";
 
 /** Plan of a draw: everything but the instances that fill its slots. */
@@ -69,7 +69,7 @@ export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
    * current pass.
    */
   readonly isKnown: (hash: string) => boolean;
-  /** State from which the plan was made. isCurrent compares it with the newest state. */
+  /** State from which the plan was made. The function isCurrent compares it with the newest state. */
   readonly basis: RunState;
 }
 

@@ -160,7 +160,7 @@ export const EVALUATION_SAMPLES_MAX = 2 ** 18;
 /** Maximum number of open groups in a run whose draws do not wait for feedback. */
 const OPEN_GROUPS_MAX = 32_768;
 
-/** Minimum number of tasks of closed groups that a run keeps. Clients may ask for them again or send late results. */
+/** Number of tasks of closed groups that a run keeps. Clients may ask for them again or send late results. */
 const TASKS_KEPT = 1024;
 
 /** Number of samples that those tasks may have together, which limits the number of tasks. */

@@ -1,4 +1,7 @@
-/** Finds an evaluation's pending tasks, lists its samples, scores submissions, and finds its suite. */
+/**
+ * Lists an evaluation's tasks that lack samples, lists its samples, scores submitted completions, and checks requests
+ * against the suites.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -25,21 +28,27 @@ import { factsOf } from "./report.ts";
 import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
-// Tasks with missing completions.
+// Finds tasks that lack completions.
 
-/** Number of tasks checked in one go: enough to be quick if most are complete, few enough to make in one call. */
+/**
+ * Number of tasks that are checked at a time for missing samples. It is large enough to be quick if most are complete,
+ * and small enough to make the tasks in one call.
+ */
 const STRETCH = 200;
 
-/** Returns a task's spec in an evaluation: the suite's, with the evaluation's answer format and thinking. */
+/**
+ * Returns the specification of a task as an evaluation uses it: the suite's, with the evaluation's answer format and
+ * thinking mode if set.
+ */
 function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
   if (answerFormat === undefined && thinking === undefined) return part.spec;
   return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
-/** The part of a task that all of its samples share. */
+/** Fields of a task that are the same for all its samples. */
 type PresentedTask = Pick<PendingTask, "spec" | "task">;
 
-/** Returns the specs and tasks to show, in the order of `tasks`. */
+/** Makes tasks again for display, with their specifications, in the order of `tasks`. */
 async function shown(
   { maker }: Context,
   open: OpenEvaluation,
@@ -59,7 +68,7 @@ export async function findPending(
   signal?: AbortSignal,
 ): Promise<Result<PendingPage>> {
   const found: { readonly ordinal: number; readonly indices: readonly number[] }[] = [];
-  // One more than requested, to know whether another page follows.
+  // Finds one task more than requested, which shows whether another page follows.
   for (let from = after + 1; from < open.of.tasks && found.length <= limit; from += STRETCH)
     found.push(...(await missingIn(context, open, from, Math.min(open.of.tasks, from + STRETCH))));
   const page = found.slice(0, limit);
@@ -86,14 +95,14 @@ async function missingIn({ store }: Context, open: OpenEvaluation, from: number,
   });
 }
 
-/** Returns the outcome as it was stored when the sample was scored. */
+/** Returns the stored result of scoring a sample. */
 function resultOf({ result }: StoredSample): SampleResult {
   return JSON.parse(result) as SampleResult;
 }
 
 /**
- * Number of samples read from the store at a time, and number of UTF-16 units of completions and results that one call
- * reads.
+ * Number of samples read from the store at a time. The next constant is the number of UTF-16 units of completions and
+ * results after which one call stops reading.
  */
 const READ_SAMPLES = 256;
 const SCAN_LENGTH = 8 * 1024 ** 2;
@@ -106,7 +115,7 @@ export async function listSamples(
   const samples: Sample[] = [];
   let [place, scanned] = [query.after, 0];
   while (scanned < SCAN_LENGTH) {
-    // Without a filter, reads only as many samples as the page takes, and one more to know whether another page
+    // Without a filter it reads only as many samples as the page needs, and one more that shows whether another page
     // follows.
     const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
     const found = await context.store.samples(open.key, place, wanted);
@@ -129,7 +138,7 @@ function placeOf(sample: SamplePlace | undefined): SamplePlace | undefined {
   return sample && { ordinal: sample.ordinal, index: sample.index };
 }
 
-/** Returns those of one task's samples that match the query. */
+/** Returns the samples of one task that match the query. */
 async function meantOf(
   context: Context,
   open: OpenEvaluation,
@@ -159,21 +168,21 @@ function shownSample(task: SuiteTask, of: PresentedTask, sample: StoredSample): 
   return { ...place, ...of, result: resultOf(sample) };
 }
 
-// Submissions: a completion is scored, and stored if it is the first of its sample.
+// Submissions. A completion is scored, and it is stored if it is the first one of its sample.
 
 export interface Submission {
   readonly evaluationId: string;
   readonly taskId: string;
   readonly index: number;
   readonly completion: string;
-  /** Whether its author says that it was cut off at the maximum length. */
+  /** Whether the client says that the completion was cut off at the maximum length. */
   readonly truncated: boolean;
 }
 
 export interface Submitted {
-  /** Result of the first completion of the sample. */
+  /** Result of the sample's first completion, also if the submitted one is another. */
   readonly result: SampleResult;
-  /** `not_recorded`: there is no reward yet, and a later attempt may get one. */
+  /** Value `not_recorded` means that there is no reward yet; the client may submit again later. */
   readonly status: "recorded" | "duplicate" | "conflicting_completion" | "not_recorded";
 }
 
@@ -207,7 +216,10 @@ function notOfTheSuite(message: string): Refusal {
   return { kind: "invalid", field: "task_id", message };
 }
 
-/** Returns the ordinal of a task in the suite: found by its seed or row, if everything else is equal too. */
+/**
+ * Returns the ordinal of a task in the suite, found by its seed or row. Undefined: the suite's task there differs in
+ * some other way.
+ */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;
   const { origin } = key;
@@ -223,20 +235,23 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
 }
 
 /**
- * Returns whether a task id is one that the evaluation gave out: a task with the same seed may differ in everything
- * else.
+ * Returns whether a task id is one that the evaluation gave out. A task with the same seed may differ in all other
+ * fields.
  */
 function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
   const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskSpec | OpenToken) => {
     return { version, level, split, answerFormat, thinking, rewardScheme };
   };
-  // The id of a row's task has no level.
+  // A task id for a row of a pool has no level.
   const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
   const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
   return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), asked);
 }
 
-/** Ordinals of tasks that were made; only those were given out. */
+/**
+ * Ordinals of the suite's rows by name. Only tasks that were made are included, because only those were given to
+ * clients.
+ */
 const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Promise<number | undefined> {
@@ -252,7 +267,7 @@ async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Pro
   return found.get(name);
 }
 
-/** Computed once for each suite, of which there are few. */
+/** Ordinals by environment and seed. They are computed once for each suite, and there are few suites. */
 const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
 
 function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
@@ -268,7 +283,7 @@ function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
   return made;
 }
 
-// Checks of a request for an evaluation against the suites of this server and the stored evaluation.
+// Checks of requests for evaluations, against this server's suites and the stored evaluation.
 
 export interface OpenedSuite {
   readonly definition: SuiteDefinition;
@@ -303,7 +318,7 @@ export function formatProblem(suite: Suite, format: AnswerFormat | undefined): R
   return { kind: "invalid", field: "answer_format", message };
 }
 
-/** Returns a refusal if an existing evaluation of the same id was created with other choices. */
+/** Returns a refusal if the stored evaluation with this id was created with other choices. */
 export function difference(open: EvaluationChoice, asked: EvaluationChoice): Refusal | undefined {
   const fields = [
     ["suite", open.suite, asked.suite],

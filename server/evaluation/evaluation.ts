@@ -1,4 +1,4 @@
-/** Types of evaluations, which the other files of this folder and the RPC handlers share. */
+/** Types of evaluations, shared by this folder and the RPC handlers. */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
@@ -12,39 +12,42 @@ import type { MadeTask } from "../tasks/task.ts";
 import type { Suite, SuiteDefinition, SuiteSources } from "./open-suite.ts";
 import type { SuiteTasks } from "./suite-tasks.ts";
 
-/** Choices that fix an evaluation, in plain JSON. */
+/** Choices of the client that define an evaluation. They are stored as JSON. */
 export interface EvaluationChoice {
   readonly suite: string;
-  /** 0 in a request: the newest. */
+  /** Version of the suite. 0 in a request: the newest. */
   readonly suiteVersion: number;
   readonly samplesPerTask: number;
   readonly model: string;
-  /** Undefined: each environment's default. */
+  /** Answer format of all tasks. Undefined: each environment's default. */
   readonly answerFormat?: AnswerFormat;
-  /** Undefined: thinking is required. */
+  /** Thinking mode of all tasks. Undefined: thinking is required. */
   readonly thinking?: Thinking;
 }
 
 export interface Evaluation extends EvaluationChoice {
   readonly id: string;
-  /** Milliseconds since the Unix epoch; undefined: an older server created the evaluation and stored no time. */
+  /**
+   * Time of creation, in milliseconds since the Unix epoch. Undefined: an older server created the evaluation without
+   * storing a time.
+   */
   readonly createdAtMs: number | undefined;
   readonly samplesTotal: number;
   readonly samplesScored: number;
 }
 
-/** An entry of a list; an evaluation that this server cannot read is listed with the reason. */
+/** Evaluation in a list. One that this server cannot read is listed with the reason. */
 export type ListedEvaluation =
   | { readonly kind: "evaluation"; readonly evaluation: Evaluation }
   | { readonly kind: "unreadable"; readonly id: string; readonly choice: EvaluationChoice; readonly message: string };
 
 export interface EvaluationPage {
   readonly items: readonly ListedEvaluation[];
-  /** The id after which the next page begins; undefined: this is the last. */
+  /** Id after which the next page begins. Undefined: this is the last page. */
   readonly next: string | undefined;
 }
 
-/** An evaluation and its suite, as operations on it need them. */
+/** Evaluation with its suite, for operations on it. `key` is its key in the store. */
 export interface OpenEvaluation extends EvaluationChoice {
   readonly id: string;
   readonly createdAtMs: number | undefined;
@@ -56,13 +59,13 @@ export interface PendingTask {
   readonly ordinal: number;
   readonly spec: TaskSpec;
   readonly task: MadeTask;
-  /** Indices of the missing samples. */
+  /** Indices of the task's missing samples. */
   readonly indices: readonly number[];
 }
 
 export interface PendingPage {
   readonly tasks: readonly PendingTask[];
-  /** The ordinal after which the next page begins; undefined: this is the last. */
+  /** Ordinal after which the next page begins. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 
@@ -75,7 +78,7 @@ export interface Sample extends SamplePlace {
   readonly category: string;
 }
 
-/** A query for samples; "" in a text field matches any. */
+/** Filter for samples. An empty text field matches any value. */
 export interface SampleQuery {
   readonly after: SamplePlace;
   readonly limit: number;
@@ -99,11 +102,11 @@ export interface EvaluationDeps {
   readonly registry: Registry;
   readonly sources?: SuiteSources;
   readonly suites: readonly SuiteDefinition[];
-  /** Milliseconds since the Unix epoch, for the time at which an evaluation is created. */
+  /** Returns the time in milliseconds since the Unix epoch, for the creation time of an evaluation. */
   readonly now: () => number;
 }
 
-/** Dependencies that the files of this folder share. */
+/** Dependencies of evaluations, with the suites' tasks, that the files of this folder share. */
 export interface Context extends EvaluationDeps {
   readonly tasks: SuiteTasks;
 }

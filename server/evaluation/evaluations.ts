@@ -1,6 +1,6 @@
 /**
- * Evaluations: a model's completions of a suite's tasks, and their figures. Expected outcomes are values, not
- * exceptions.
+ * Evaluations: a model's completions of a suite's tasks, and statistics about them. Expected failures are returned as
+ * values, not thrown.
  */
 import type { Caller } from "../tasks/scoring/async-scorer.ts";
 import type { Refusal, Result } from "../curriculum/types.ts";
@@ -36,9 +36,9 @@ export interface EvaluationReport {
 
 export type Evaluations = ReturnType<typeof createEvaluations>;
 
-/** The stored form of an evaluation. */
+/** Evaluation as it is stored, in JSON. */
 interface Body extends EvaluationChoice {
-  /** Digest of the suite when the evaluation was created. */
+  /** Digest that the suite had when the evaluation was created. */
   readonly digest: string;
   readonly createdAtMs?: number;
 }
@@ -51,7 +51,9 @@ export function noEvaluation(id: string): Refusal {
   return { kind: "not_found", message: `there is no evaluation "${id}"` };
 }
 
-/** Returns an evaluation with its suite, which must be the same as when the evaluation was created. */
+/**
+ * Returns a stored evaluation with its suite. The suite must have the same digest as when the evaluation was created.
+ */
 function openStored(suites: Parameters<typeof findSuite>[0], stored: StoredEvaluation): Result<OpenEvaluation> {
   const { digest, createdAtMs, ...choice } = bodyOf(stored);
   const found = findSuite(suites, choice.suite, choice.suiteVersion);
@@ -86,9 +88,9 @@ export function createEvaluations(deps: EvaluationDeps) {
   };
 
   return {
-    /** Returns the suites that this server can issue. */
+    /** Returns the suites whose environments, pools and resources this server has. */
     suites: (): readonly Suite[] => opened.flatMap(({ result }) => (result.kind === "open" ? [result.suite] : [])),
-    /** Creates an evaluation, or returns the existing one. */
+    /** Creates an evaluation, or returns the existing one with this id if its choices are equal. */
     create: async (id: string, asked: EvaluationChoice): Promise<Result<Evaluation>> => {
       const found = findSuite(opened, asked.suite, asked.suiteVersion);
       if (found.kind !== "ok") return found;
@@ -104,7 +106,10 @@ export function createEvaluations(deps: EvaluationDeps) {
       });
     },
     get: (id: string) => withOpen<Evaluation>(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
-    /** Returns evaluations in the order of their ids; `afterId` "": from the first. `suite` "": of all suites. */
+    /**
+     * Returns evaluations in the order of their ids, after `afterId`. An empty `afterId` begins with the first, and an
+     * empty `suite` selects all suites.
+     */
     list: async (afterId: string, limit: number, suite: string): Promise<EvaluationPage> => {
       const found = await deps.store.list(afterId, limit + 1);
       const page = found.slice(0, limit);
@@ -119,8 +124,8 @@ export function createEvaluations(deps: EvaluationDeps) {
       return { kind: "ok", value: null };
     },
     /**
-     * Holds an evaluation that nobody holds; the returned function releases it. Calls `onLost` when another client may
-     * hold it.
+     * Reserves an evaluation for one client, unless another has reserved it. Returns a function that releases it.
+     * `onLost` is called if another client may have reserved it meanwhile.
      */
     hold: (id: string, onLost: () => void) =>
       withOpen<Release>(id, async () => {
@@ -129,12 +134,12 @@ export function createEvaluations(deps: EvaluationDeps) {
         const message = `another client is completing evaluation "${id}": wait until it is done`;
         return { kind: "failed_precondition", message };
       }),
-    /** Returns tasks with missing samples, after an ordinal (−1: from the start). */
+    /** Returns tasks that lack samples, with ordinals above `after`. −1 begins with the first task. */
     pending: (id: string, after: number, limit: number, signal?: AbortSignal) =>
       withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     /**
-     * Scores and stores a completion. If the caller leaves, its wait for a resource ends; `stepAside` is called when the
-     * submission begins to wait for one.
+     * Scores and stores a completion. If the caller leaves, it stops waiting for an external resource, e.g. a judge.
+     * `stepAside` is called when the submission begins to wait for one.
      */
     submit: (submission: Submission, caller: Caller, stepAside: () => void) =>
       withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),

@@ -1,4 +1,7 @@
-/** Suites: fixed sets of tasks, defined as data, and opened with the environments and pools of this server. */
+/**
+ * Opens suites: fixed sets of tasks that are defined as data. Opening looks up a suite's environments and pools on this
+ * server.
+ */
 import type { Environment, Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
@@ -10,60 +13,61 @@ import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { instanceFamily, sharesRows } from "../../envs/splits.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 
-/** Tasks of one environment at one difficulty. */
+/** Part of a suite: tasks of one environment at one difficulty. */
 export interface SuitePart {
-  /** Unique within the suite. */
+  /** Name of the part, unique within the suite. */
   readonly name: string;
   readonly environment: string;
   readonly version: number;
-  /** A level's name; left out: `parameters` are given instead. */
+  /** Name of the environment's level. Unset: `parameters` gives the difficulty. */
   readonly level?: string;
   readonly parameters?: Readonly<Record<string, number>>;
   readonly split: Split;
-  /** "all": all rows of the level and split that the pool has. */
+  /** Number of tasks. "all" means all rows of the level and split in the pool. */
   readonly tasks: number | "all";
   /**
-   * If set, the tasks are rows of this pool; "": the pool that ships with the environment. Left out: generated tasks.
+   * Name of the pool whose rows are the tasks. "" is the pool that ships with the environment. Unset: the tasks are
+   * generated.
    */
   readonly pool?: string;
   readonly category: Category;
-  /** Reward scheme, with its default parameters. Left out: the environment's default. */
+  /** Reward scheme, with its default parameters. Unset: the environment's default. */
   readonly rewardScheme?: string;
 }
 
 /**
- * A category: a fixed name; the task's metadata under a name, such as "category"; or the number of values in a list of
- * its metadata, such as "3 numbers". A task without that metadata has the category "other".
+ * Category of a part's tasks. It is a fixed name, or the value of a metadata field, or the number of values in a
+ * metadata list, such as "3 numbers". A task without the field has the category "other".
  */
 export type Category = string | { readonly countOf: string } | { readonly metadata: string };
 
 export interface SuiteDefinition {
   readonly id: string;
-  /** A released version of a suite never changes. */
+  /** Version of the suite. A released version never changes. */
   readonly version: number;
   readonly description: string;
-  /** The suite's own figures are the unweighted means over these. */
+  /** Groups over which the report's overall statistics are unweighted means. */
   readonly overall: "categories" | "tasks";
-  /** Whether its report compares answers with a heuristic's too. Left out: no. */
+  /** Whether the report also compares answers with a heuristic's answers. Unset: it does not. */
   readonly heuristic?: true;
   readonly parts: readonly SuitePart[];
 }
 
-/** A part with everything that its tasks have in common. */
+/** Part of an opened suite, with everything that its tasks have in common. */
 export interface OpenPart extends Omit<SuitePart, "tasks"> {
   readonly tasks: number;
   readonly definition: Environment;
-  /** Has the environment's default answer format. */
+  /** Specification of the part's tasks, with the environment's default answer format. */
   readonly spec: TaskSpec;
-  /** Ordinal of its first task in the suite. */
+  /** Ordinal of the part's first task in the suite. */
   readonly start: number;
-  /** Number of tasks of its environment in earlier parts; its seeds continue from there. */
+  /** Number of tasks of the same environment in earlier parts. This part's seeds continue after theirs. */
   readonly seedStart: number;
 }
 
 export interface Suite {
   readonly definition: SuiteDefinition;
-  /** Tells apart suites with the same id and version but different tasks. */
+  /** Digest that differs for suites with the same id and version but different tasks. */
   readonly digest: string;
   readonly parts: readonly OpenPart[];
   readonly tasks: number;
@@ -71,17 +75,19 @@ export interface Suite {
 
 export type SuiteResult =
   | { readonly kind: "open"; readonly suite: Suite }
-  /** This server lacks an environment, a pool or a resource of the suite; the message names it. */
+  /** This server lacks an environment, a pool or a resource of the suite. The message names it. */
   | { readonly kind: "unavailable"; readonly message: string };
 
-/** Pools and resources of a process, beside its environments. */
+/** Pools and external resources that this server has. */
 export interface SuiteSources {
   readonly pools?: ReadonlyMap<string, Pool>;
-  /** Reasons why resources of verifiers are missing, by resource. */
+  /** Reasons why external resources of verifiers are missing, by the resource's name. */
   readonly missingPorts?: Readonly<Partial<Record<PortName, string>>> | undefined;
 }
 
-/** Opens a suite with the environments and pools of this process. Parts with all of no rows are left out. */
+/**
+ * Opens a suite with this server's environments and pools. A part that takes all rows is left out if there are none.
+ */
 export function openSuite(registry: Registry, definition: SuiteDefinition, sources: SuiteSources = {}): SuiteResult {
   const parts: OpenPart[] = [];
   const problems: string[] = [];
@@ -113,8 +119,8 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
 }
 
 /**
- * Returns the digest of a suite. The digest changes with the number of rows of a part with "all" tasks, and with the
- * digest of a mounted environment. Environment versions with the same tasks count as the first of them, so that an
+ * Returns the digest of a suite. It changes with the number of rows of a part that takes all, and with the digest of a
+ * mounted environment. Environment versions that make the same tasks count as the earliest of them, so that an
  * evaluation continues after an upgrade.
  */
 function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {
@@ -129,7 +135,7 @@ function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): stri
   return hashKey(JSON.stringify({ ...definition, parts: sameTasks }), ...counts, ...digests);
 }
 
-/** Returns the definition, spec and number of tasks of a part, or an error in words. */
+/** Returns the environment, specification and number of tasks of a part, or an error message. */
 function bind(
   registry: Registry,
   { pools = new Map(), missingPorts = {} }: SuiteSources,
@@ -167,7 +173,7 @@ function bind(
   return { definition, spec, tasks: rows.tasks };
 }
 
-/** Returns the name of a part's pool and how many of its rows the part has, or an error in words. */
+/** Returns the name of a part's pool and the number of rows that the part uses, or an error message. */
 function rowsOf(
   definition: Environment,
   pools: ReadonlyMap<string, Pool>,
@@ -198,7 +204,7 @@ function parametersOf(definition: Environment, { level, parameters, split, pool 
   return found.level.parameters;
 }
 
-/** Returns the part that a task of the suite belongs to. */
+/** Returns the part of the suite to which a task belongs. */
 export function partOf(suite: Suite, ordinal: number): OpenPart {
   const part = suite.parts.findLast(({ start }) => start <= ordinal);
   if (part === undefined || ordinal >= suite.tasks) throw new Error(`the suite has no task ${ordinal}`);
@@ -206,8 +212,8 @@ export function partOf(suite: Suite, ordinal: number): OpenPart {
 }
 
 /**
- * Returns the seed of the walk through a part's rows. Twin environments get the same rows in the same order, so that
- * they can be compared.
+ * Returns the seed for the order of a part's rows. Twin environments, e.g. qa and qa/letter, get the same rows in the
+ * same order, so that they can be compared.
  */
 export function walkSeedOf(
   { definition: { id, version } }: Suite,
@@ -217,14 +223,14 @@ export function walkSeedOf(
 }
 
 /**
- * Returns a task's seed, fixed by the suite, its version, the environment, and the task's position among that
- * environment's tasks.
+ * Returns a task's seed. It depends on the suite's id and version, the environment, and the task's position among the
+ * suite's tasks of that environment.
  */
 export function seedOf({ definition: { id, version } }: Suite, part: OpenPart, ordinal: number): bigint {
   return deriveSeed(id, version, part.environment, part.seedStart + ordinal - part.start);
 }
 
-/** Returns the category of a task, by its metadata if the part gives no name. */
+/** Returns the category of a task: the part's fixed name, or else taken from the task's metadata. */
 export function categoryOf({ category }: SuitePart, metadata: Readonly<Record<string, string>>): string {
   if (typeof category === "string") return category;
   if ("metadata" in category) return metadata[category.metadata] || "other";

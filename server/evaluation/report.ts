@@ -1,4 +1,7 @@
-/** Makes a report from the samples so far. All but `makeReport` is pure. */
+/**
+ * Makes the report of an evaluation from its samples so far. Only `makeReport` reads the store; all other functions are
+ * pure.
+ */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
 import { formatWarning, violationKind } from "../curriculum/malformed-samples.ts";
@@ -7,15 +10,15 @@ import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";
 
-// Computes the figures of one task from its samples, and their means over tasks.
+// Computes statistics of one task from its samples, and means over tasks.
 
-/** Figures by name; gradus.v1.ReportRow says what each means. */
+/** Statistics by name. The contract's ReportRow defines each of them. */
 type Figures = Readonly<Record<string, number>>;
 
 /**
- * Returns pass@k: the probability that at least one of k samples is right, if they are drawn without replacement from
- * n, of which c are right. That is 1 − C(n−c, k) / C(n, k), computed as a product, because the binomials leave the
- * doubles' range (Chen et al. 2021).
+ * Returns pass@k, the probability that at least one of k samples drawn from n is right, if c of the n are right. That
+ * is 1 − C(n−c, k) / C(n, k). It is computed as a product, because the binomials exceed the range of doubles (Chen et
+ * al. 2021).
  */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
@@ -24,7 +27,7 @@ export function passAtK(n: number, c: number, k: number): number {
   return 1 - allWrong;
 }
 
-/** Returns 1, 2, 4, … and n. */
+/** Returns the values of k for pass@k with n samples: 1, 2, 4, … and n. */
 export function passKs(n: number): readonly number[] {
   const powers = Array.from({ length: Math.floor(Math.log2(n)) + 1 }, (_, i) => 2 ** i);
   return [...new Set([...powers, n])];
@@ -49,7 +52,10 @@ function common(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** Returns SR and QR (FORGE 2.3), and QR as the papers' code computes it, if a heuristic's objective is known. */
+/**
+ * Returns success rate and quality ratio (FORGE 2.3) and others. If a heuristic's objective is known, it also returns
+ * the quality ratio against it, as the papers' code does.
+ */
 function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: number | undefined): Figures {
   const ratios = samples.flatMap((facts) => heuristicRatio(goal, facts, heuristic) ?? []);
   return {
@@ -62,8 +68,8 @@ function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: 
 }
 
 /**
- * Returns the ratio to a heuristic's objective: above 1 if the answer is better, 0 unless feasible; undefined: the
- * divisor would be 0.
+ * Returns the ratio of an answer's objective to a heuristic's. It is above 1 if the answer is better, and 0 if it is
+ * not feasible. Undefined: the divisor would be 0.
  */
 function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | undefined): number | undefined {
   if (heuristic === undefined) return undefined;
@@ -75,7 +81,7 @@ function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | unde
 }
 
 /**
- * Returns the figures of Curriculum RLOO 4 and ADSC 4. A figure that needs all samples of a task is left out until all
+ * Returns the statistics of Curriculum RLOO 4 and ADSC 4. Those that need all samples of a task are left out until all
  * have a reward.
  */
 function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
@@ -97,8 +103,8 @@ function exactFigures(samples: readonly SampleFacts[], expected: number): Figure
 }
 
 /**
- * Returns figures about right answers anywhere in a completion, whatever its last answer is (Curriculum RLOO 5.3). If
- * whole completions are scanned, also returns the mean number of answers.
+ * Returns statistics of right answers anywhere in a completion, even if its last answer is another (Curriculum RLOO
+ * 5.3). If whole completions are scanned, it also returns the mean number of answers.
  */
 function abandonment(samples: readonly SampleFacts[], right: number, ks: readonly number[]): Figures {
   const n = samples.length;
@@ -115,9 +121,8 @@ function abandonment(samples: readonly SampleFacts[], right: number, ks: readonl
 const hasReward = ({ verdict }: SampleFacts): boolean => verdict !== "none";
 
 /**
- * Returns the figures of one task, over its samples with a reward: samples without one say nothing about the model, and
- * only no_reward_rate counts them. `all` has at least one sample; `expected` is the number of samples that the task
- * will have.
+ * Returns the statistics of one task. Samples without a reward say nothing about the model, so only no_reward_rate
+ * counts them. `all` has at least one sample, and `expected` is the number that the task will have.
  */
 export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: number, heuristic?: number): Figures {
   const samples = all.filter(hasReward);
@@ -127,7 +132,7 @@ export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: n
   return { ...figures, ...missing };
 }
 
-/** Returns, for mean_reward and each pass@k, how many tasks have too few samples with a reward for that figure. */
+/** Returns how many tasks have too few samples with a reward, for mean_reward and for each pass@k. */
 function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { goal, figures } of tasks) {
@@ -137,7 +142,9 @@ function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<s
   return counts;
 }
 
-/** Returns a number for each name that occurs in some figures; undefined: no number for that name. */
+/**
+ * Returns `of(name)` for each name that occurs in any of the statistics. Names with an undefined result are left out.
+ */
 function forEachName(all: readonly Figures[], of: (name: string) => number | undefined): Figures {
   const names = new Set(all.flatMap((figures) => Object.keys(figures)));
   return Object.fromEntries(
@@ -148,14 +155,14 @@ function forEachName(all: readonly Figures[], of: (name: string) => number | und
   );
 }
 
-/** Returns the unweighted mean of each figure over the tasks or rows that have it. */
+/** Returns the unweighted mean of each statistic over the tasks or rows that have it. */
 export function meanFigures(all: readonly Figures[]): Figures {
   return forEachName(all, (name) => mean(all.flatMap((figures) => figures[name] ?? [])));
 }
 
 /**
- * Returns the standard error of the mean of each figure that at least two have: the standard deviation over the square
- * root of their number.
+ * Returns the standard error of each mean: the standard deviation divided by the square root of the number of values.
+ * Means of fewer than two values are left out.
  */
 function standardErrors(all: readonly Figures[]): Figures {
   return forEachName(all, (name) => {
@@ -167,7 +174,10 @@ function standardErrors(all: readonly Figures[]): Figures {
   });
 }
 
-/** Returns the standard error of the mean over independent rows, for each figure whose rows all have an error. */
+/**
+ * Returns the standard error of the unweighted mean over independent rows. A statistic is left out if one of its rows
+ * has no error.
+ */
 function errorsOfMean(rows: readonly ReportRow[]): Figures {
   const ofRows = rows.map((row) => row.standardErrors);
   return forEachName(ofRows, (name) => {
@@ -183,13 +193,13 @@ export type ReportRow = ReturnType<typeof rowOf>;
 
 export type Report = ReturnType<typeof reportOf>;
 
-/** A task of the suite with its samples. */
+/** Task of the suite, with its samples. */
 export interface ScoredTask {
   readonly ordinal: number;
   readonly category: string;
-  /** Whether the task lies in every split; see MadeTask. */
+  /** Whether the task belongs to every split, also to the training split; see MadeTask. */
   readonly inEverySplit: boolean;
-  /** Objective of a heuristic's answer; see SuiteTask. */
+  /** Objective of a heuristic's answer to the task; see SuiteTask. */
   readonly heuristic?: number | undefined;
   readonly samples: readonly SampleFacts[];
 }
@@ -201,10 +211,10 @@ interface Counted extends ScoredTask {
   readonly figures: Figures;
 }
 
-/** Returns a row of the report. `of` has the row's figures; left out: the means over the tasks. */
+/** Returns a row of the report. `of` gives its statistics. If `of` is left out, they are means over the tasks. */
 function rowOf(
   name: string,
-  /** Tasks with at least one sample. */
+  /** Tasks of the row that have at least one sample. */
   tasks: readonly Counted[],
   samplesPerTask: number,
   tasksExpected: number,
@@ -215,19 +225,20 @@ function rowOf(
     name,
     samplesExpected: tasksExpected * samplesPerTask,
     tasks: tasks.length,
-    /** Number of tasks that lie in every split, and so may have been trained on. */
+    /** Number of tasks that belong to every split, so that a model may have been trained on them. */
     tasksInEverySplit: tasks.filter(({ inEverySplit }) => inEverySplit).length,
     samples: tasks.reduce((sum, { samples }) => sum + samples.length, 0),
-    /** Number of samples without a reward, which count only in no_reward_rate. */
+    /** Number of samples without a reward. They count only in no_reward_rate. */
     samplesWithoutReward: tasks.reduce((sum, { samples }) => sum + samples.filter((one) => !hasReward(one)).length, 0),
-    /** Number of tasks that a figure leaves out, by the figure's name; figures that leave out none are not listed. */
+    /** Number of tasks that each statistic leaves out, by its name. Statistics that leave out none are not listed. */
     tasksLeftOut: leftOut(tasks, samplesPerTask),
     ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
 }
 
 /**
- * Returns the report. `tasks` have at least one sample each; `categories` has the number of known tasks by category.
+ * Returns the report. Each of `tasks` has at least one sample. `categories` has the number of tasks in each category,
+ * as far as they are known.
  */
 export function reportOf(
   suite: Suite,
@@ -249,7 +260,7 @@ export function reportOf(
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
   const byCategory = {
     figures: meanFigures(sampled.map(({ figures }) => figures)),
-    /** Over the categories that have an error for the figure. */
+    /** Standard errors over the categories that have one for the statistic. */
     standardErrors: errorsOfMean(sampled),
   };
   const byTasks = suite.definition.overall === "tasks";
@@ -259,13 +270,16 @@ export function reportOf(
     environments: rows(({ environment }) => environment, tasksByEnvironment(suite)),
     categories: categoryRows,
     overall,
-    /** Warnings in words, to be read before any figure. */
+    /** Warnings in English that the reader should see before any number. */
     warnings: [...unrewardedWarnings(overall), ...formatWarnings(tasks.flatMap(({ samples }) => samples))],
     baseline: baselineText(counted, suite.definition.heuristic === true),
   };
 }
 
-/** Maximum share of samples without a reward: above it, the figures describe other samples than were asked for. */
+/**
+ * Maximum share of samples without a reward. Above it a warning says that the statistics describe only part of the
+ * samples.
+ */
 const NO_REWARD_SHARE_MAX = 0.01;
 
 function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRow): readonly string[] {
@@ -275,11 +289,14 @@ function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRo
   return [`${missing} of ${samples} samples (${share}%) have no reward and are left out of every figure: ${reasons}.`];
 }
 
-/** Returns a warning if nearly all samples are malformed: such an evaluation measures the answer format. */
+/**
+ * Returns a warning if nearly all samples are malformed. The evaluation then measures the answer format rather than the
+ * task.
+ */
 function formatWarnings(all: readonly SampleFacts[]): readonly string[] {
   const judged = all.filter(({ verdict }) => verdict !== "none");
   const missed = judged.filter(({ verdict }) => verdict === "malformed");
-  // An older server stored no violation.
+  // Samples that an older server stored have no violation.
   const kinds = Map.groupBy(missed, ({ violation = "(not noted)" }) => violationKind(violation));
   const [violation = ""] = [...kinds].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const warning = formatWarning({ samples: judged.length, malformed: missed.length, violation });
@@ -294,8 +311,8 @@ function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
 }
 
 /**
- * Returns which values ratios are against. The papers divide by heuristic or planted values, which are often not the
- * optimum.
+ * Returns a sentence that says with which values the ratios compare. The papers divide by heuristic or planted values,
+ * which are often not the optimum.
  */
 function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   if (tasks.length === 0) return "There are no samples yet.";
@@ -312,10 +329,11 @@ function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   return `${against}: not comparable with the papers' tables, which divide by heuristic or planted values.`;
 }
 
-// Reads the samples and tasks of an evaluation, and returns its report.
+// Reads an evaluation's samples and tasks, and returns its report.
 
 export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
-  // Samples are read first: the task of each of them was made before. More samples may come while the tasks are read.
+  // Samples are read before tasks, because each sample's task was made before the sample. More samples may arrive while
+  // the tasks are read.
   const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
   const made = await tasks.made(open.of, 0, open.of.tasks);
   const madeOf = new Map(made.map((task) => [task.ordinal, task]));
@@ -335,8 +353,8 @@ export async function makeReport({ store, tasks }: Context, open: OpenEvaluation
 }
 
 /**
- * Returns the number of tasks of each category. If only a task's instance tells its category, unmade tasks are not
- * counted.
+ * Returns the number of tasks in each category. A task that is not made yet counts only if its part gives the
+ * category's name.
  */
 function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -351,32 +369,32 @@ function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<s
   return counts;
 }
 
-// The part of a sample that a report reads: a few numbers, so that reports of many samples are quick.
+// Values of a sample that a report needs. They are few numbers, so that reports of many samples are quick.
 
 export interface SampleFacts {
-  /** "none": there is no reward, and will not be. */
+  /** Verdict on the answer. "none" means that the sample has no reward and will not get one. */
   readonly verdict: Verdict | "none";
-  /** Whether the goal is reached: a right answer, or a proven optimum. */
+  /** Whether the answer is right, or is a proven optimum. */
   readonly solved: boolean;
-  /** Whether one of the answers found reaches the goal, though it may not be the last one. */
+  /** Whether any answer in the completion is right, even if the last one is not. */
   readonly verified: boolean;
-  /** In [0, 1]; 0 unless feasible. */
+  /** Quality ratio of the answer, in [0, 1]. 0 unless the answer is feasible. */
   readonly ratio: number;
   readonly reward: number;
-  /** Undefined: the answer has no objective, or an older server stored the sample. */
+  /** Objective of the answer. Undefined: it has none, or an older server stored the sample. */
   readonly objective?: number;
   readonly truncated: boolean;
   /**
-   * The violation of a malformed answer; undefined: the answer is not malformed, or an older server stored the sample.
+   * Format error of a malformed answer. Undefined: the answer is not malformed, or an older server stored the sample.
    */
   readonly violation?: string;
-  /** True if an answer was found and could not be read; undefined: no. */
+  /** True if an answer was found but could not be read. Undefined: that is not so. */
   readonly unread?: boolean;
-  /** True if the verifier could not tell whether the answer is right; undefined: it could. */
+  /** True if the verifier could not decide whether the answer is right. Undefined: it could. */
   readonly undecided?: boolean;
-  /** Number of marked answers in the completion, if the reward scheme scans for commits. */
+  /** Number of marked answers in the completion. Undefined: the reward scheme does not search whole completions. */
   readonly answers?: number;
-  /** Whether the baseline is proven optimal; undefined: there is no baseline. */
+  /** Whether the baseline is a proven optimum. Undefined: there is no baseline. */
   readonly proven?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The suites that ship with the server. Data only: a change of a released suite needs a new version of it. */
+/** Suites that ship with the server, as data. A released suite must not change without a new version. */
 import type { Split } from "../../envs/environment.ts";
 import type { Category, SuiteDefinition, SuitePart } from "./open-suite.ts";
 
@@ -36,8 +36,8 @@ function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
 }
 
 /**
- * Returns parts with the rows of a shipped pool on which no run trains: few rows, to try an evaluation. Suite files can
- * use pools of any size.
+ * Returns parts with the rows of a shipped pool that no run trains on. These are few rows, enough to try an evaluation.
+ * Suite files can use pools of any size.
  */
 function heldOut(environment: string, levels: readonly string[], category: Category): readonly SuitePart[] {
   return levels.flatMap((level) =>

@@ -1,21 +1,14 @@
 /**
- * Reads suites that an operator writes, as JSON.
- *
- * ```
- * {"id": "tsp-sweep", "version": 1, "parts": [
- *   {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
- *   {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
- * ```
- *
- * With "heuristic": true, the report has heuristic_ratio too, for parts whose environments have a heuristic.
- * A part with a "pool" uses rows of that pool ("" is the one that ships), as many as "tasks" says, or "all". A
- * "category" may be a name; {"metadata": "category"}, for a value of the tasks' metadata; or {"count_of": "numbers"},
- * for the number of values in a list of that metadata. The suite's own figures are the means over its categories, or
- * with "overall": "tasks" over its tasks.
- * Defaults of a part: the newest version of its environment, the environment as category, split bench, its position as
- * name, and the environment's default reward_scheme.
- * Give the version if the suite must outlast an update of the server: if a newer version of an environment has other
- * tasks, evaluations of the suite are refused rather than continued.
+ * Reads suites that an operator writes as JSON, e.g. {"id": "tsp-sweep", "version": 1, "parts": [{"environment":
+ * "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}. A part gives "level", or "parameters" such as
+ * {"cities_min": 8, "cities_max": 8}. With "heuristic": true, the report has heuristic_ratio too, for parts whose
+ * environments have a heuristic. A part with a "pool" uses rows of that pool ("" is the one that ships), as many as
+ * "tasks" says, or "all". A "category" may be a name; {"metadata": "category"}, for a value of the tasks' metadata; or
+ * {"count_of": "numbers"}, for the number of values in a list of that metadata. The suite's overall statistics are
+ * means over its categories, or with "overall": "tasks" over its tasks. Defaults of a part: the newest version of its
+ * environment, the environment as category, split bench, its position as name, and the environment's default
+ * reward_scheme. Give the version if the suite must outlast an update of the server: if a newer version of an
+ * environment has other tasks, evaluations of the suite are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
 import { repeatedKey } from "../../envs/lib/exact-json.ts";
@@ -33,14 +26,14 @@ const PARTS_MAX = 1000;
 const TASKS_MAX = 100_000;
 const NAME = /^[a-zA-Z0-9._ /-]{1,128}$/;
 
-/** A problem of a file, in words for its author. */
+/** Error in a suite file, with a message for the file's author. */
 class Problem extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export function readSuite(registry: Registry, text: string): SuiteFileResult {
   try {
-    // Editors on Windows put a byte order mark at the start.
+    // Editors on Windows may put a byte order mark at the start of the file.
     const json: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
     const twice = repeatedKey(text);
     if (twice !== undefined) throw new Problem(`it has the field '${twice}' twice in one place: remove one`);
@@ -92,7 +85,7 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
   };
 }
 
-/** Returns the category, by default the environment: a name, {"metadata": "category"}, or {"count_of": "numbers"}. */
+/** Returns the category of a part, as described at the top of this file. The default is the environment's id. */
 function categoryOf(fields: Fields, environment: string, at: string): SuitePart["category"] {
   const { category } = fields;
   if (category === undefined) return environment;
@@ -105,8 +98,8 @@ function categoryOf(fields: Fields, environment: string, at: string): SuitePart[
 }
 
 /**
- * Returns the newest version of an environment. For an unknown environment any version will do, because the suite is
- * refused later.
+ * Returns the newest version of an environment. For an unknown one it returns 1, because the suite is refused later
+ * anyway.
  */
 function newestVersion(registry: Registry, environment: string): number {
   const found = registry.find(environment);
@@ -145,15 +138,15 @@ function splitOf(value: unknown, at: string): Split {
   throw new Problem(`${at}: split must be train, eval or bench`);
 }
 
-// Reads the suites that the operator names.
+// Loads the suites of the files that the operator names.
 
 export type SuitesResult =
   | { readonly kind: "ok"; readonly suites: readonly SuiteDefinition[] }
   | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Returns the suites that ship with the server and those of files. A suite that cannot be issued here is an error of
- * its file.
+ * Returns the suites that ship with the server and those in the files. A suite that this server cannot open is an
+ * error.
  */
 export function loadSuites(registry: Registry, paths: readonly string[], sources?: SuiteSources): SuitesResult {
   const suites = [...suiteDefinitions];
@@ -170,7 +163,7 @@ export function loadSuites(registry: Registry, paths: readonly string[], sources
   return { kind: "ok", suites };
 }
 
-/** Returns the suite, or an error in words. */
+/** Returns the suite in a file, or an error message. */
 function readFile(registry: Registry, path: string, sources: SuiteSources | undefined): SuiteDefinition | string {
   let text: string;
   try {

@@ -1,4 +1,4 @@
-/** Makes the tasks of suites when they are first asked for, and stores them, so that each is solved only once. */
+/** Makes and stores a suite's tasks when they are first needed, so that each is made and solved only once. */
 import type { TaskKey } from "../../envs/origin.ts";
 import { parseJson, readObject, readText } from "../curriculum/json.ts";
 import type { Result } from "../curriculum/types.ts";
@@ -8,22 +8,25 @@ import { decodeKey, encodeKey } from "../tasks/making/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./open-suite.ts";
 
-/** A task of a suite. */
+/** Task of a suite. */
 export interface SuiteTask {
   readonly ordinal: number;
   readonly part: OpenPart;
   readonly category: string;
   readonly key: TaskKey;
-  /** Whether the task lies in every split; see MadeTask. */
+  /** Whether the task belongs to every split, also to the training split; see MadeTask. */
   readonly inEverySplit: boolean;
-  /** Objective of a heuristic's answer, see MadeTask; undefined: the suite asks for none, or there is none. */
+  /**
+   * Objective of a heuristic's answer; see MadeTask. Undefined: the suite does not compare with a heuristic, or there
+   * is none.
+   */
   readonly heuristic: number | undefined;
 }
 
 export interface SuiteTasks {
-  /** Returns the tasks with ordinals in [from, to), and makes those that are missing. */
+  /** Returns the tasks with ordinals from `from` to `to` − 1, and makes those that were not made before. */
   make(suite: Suite, from: number, to: number, signal?: AbortSignal): Promise<Result<readonly SuiteTask[]>>;
-  /** Returns the tasks with ordinals in [from, to) that were made before. */
+  /** Returns those tasks with ordinals from `from` to `to` − 1 that were made before. */
   made(suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]>;
 }
 
@@ -41,7 +44,9 @@ export function createSuiteTasks(deps: {
     return maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal, heuristic });
   };
 
-  /** Gives each row once: a part has no more tasks than its pool has rows. */
+  /**
+   * Returns a row for each ordinal. No row occurs twice, because a part has at most as many tasks as its pool has rows.
+   */
   const walk = (suite: Suite, part: OpenPart, ordinals: readonly number[]): readonly MakeResult[] => {
     const seed = walkSeedOf(suite, part);
     return ordinals.map((ordinal) => maker.makeRow(part.spec, { seed, ordinal: ordinal - part.start }));

@@ -1,6 +1,6 @@
 /**
- * Applies changes, each written as "path=value", to a run file's tree before it is read. The original tree is not
- * modified. Pure.
+ * Applies the operator's changes, each a text "path=value", to a run file's YAML tree before it is read. The original
+ * tree is not modified.
  */
 import {
   isAlias,
@@ -19,15 +19,13 @@ import {
 import { didYouMean } from "../../envs/lib/text.ts";
 import { keyOf, type Reading } from "./read-fields.ts";
 
-/** Offset of a value that is not in the file. */
+/** Text offset of a value that comes from a change and not from the file. */
 export const NOWHERE = -1;
 
-/** A step of a path: a name, an index, or the text in brackets. */
+/** One step of a path, e.g. `arms`, `[3]` or `["easy"]`. */
 const STEP = /\["([^"]*)"\]|\[(\d+)\]|([^.[]+)/g;
 
-/**
- * Returns the tree with a change applied. Returns undefined if the change is invalid, which is added to the problems.
- */
+/** Returns the tree with a change applied. An invalid change is added to the problems, and undefined is returned. */
 export function changed(reading: Reading, contents: Node | null, change: string): Node | undefined {
   const at = change.indexOf("=");
   const [path, text] = at < 1 ? ["", ""] : [change.slice(0, at), change.slice(at + 1)];
@@ -59,8 +57,8 @@ function withValue(setting: Setting, given: Node | undefined, steps: readonly st
 }
 
 /**
- * Returns the largest number of first steps that, joined by dots, are one of the names, because a name may have dots;
- * 0: none are.
+ * Returns how many of the first steps form one of the names when they are joined by dots, because a name may contain
+ * dots. It prefers the longest match. 0: no name matches.
  */
 function stepsOf(names: readonly string[], steps: readonly string[]): number {
   const counts = steps.map((_, i) => steps.length - i);
@@ -72,7 +70,7 @@ function nameOf(item: YAMLMap): string {
   return isScalar(pair?.value) ? String(pair.value.value) : "";
 }
 
-/** Finds an item by its id or name, else by its number from 0, and changes it. */
+/** Changes a list item, which is found by its id or name, else by its index from 0. */
 function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): Node | undefined {
   const names = list.items.map((item) => {
     const of = isAlias(item) ? setting.reading.aliases.get(item) : item;
@@ -95,7 +93,7 @@ function withItem(setting: Setting, list: YAMLSeq, steps: readonly string[]): No
   return copy;
 }
 
-/** Returns the contract's name of a field that may be written in camel case. */
+/** Returns a field's name in snake case, as in the contract. The file may have it in camel case. */
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function withEntry(setting: Setting, map: YAMLMap, steps: readonly string[]): Node | undefined {

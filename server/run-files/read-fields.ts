@@ -1,6 +1,6 @@
 /**
- * Checks a run file's tree against the contract's descriptors: valid values become ProtoJSON, invalid ones become
- * problems.
+ * Checks a run file's YAML tree against the contract's message types. Valid values become ProtoJSON, and invalid ones
+ * become problems.
  */
 import type { DescField, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import {
@@ -18,35 +18,41 @@ import {
 import { didYouMean } from "../../envs/lib/text.ts";
 import { type Read, readAny, readDuration, readEnum, readScalar, shown } from "./read-values.ts";
 
-/** A problem, and its place in the text. */
+/** Error in a run file, with its text offset. */
 export interface Problem {
   readonly offset: number;
-  /** The contract's name of the field, for example "policy.bandit.epsilon". */
+  /** Name of the field in the contract, e.g. "policy.bandit.epsilon". */
   readonly field: string;
   readonly message: string;
 }
 
-/** State of reading a file. */
+/** State while a run file is read. */
 export interface Reading {
   readonly aliases: ReadonlyMap<Alias, Node>;
   readonly problems: Problem[];
-  /** Offset of each field in the file, by its name in the contract. */
+  /** Text offset of each field, by its name in the contract. */
   readonly offsets: Map<string, number>;
-  /** Number of nodes that may still be read: aliases may make a small file a large tree. */
+  /** Number of YAML nodes that may still be read. Aliases can make a small file expand to a huge tree. */
   nodesLeft: number;
-  /** The fields of a whole file. */
+  /** Fields that the file may have at its top. */
   readonly top: readonly DescField[];
 }
 
-/** Maximum number of places that an error names for a misplaced field. */
+/** Maximum number of places that an error names as right for a misplaced field. */
 const PLACES_MAX = 4;
-/** Maximum number of nodes: a run's 1,024 arms and 64 stages, with a weight for each, are 70,000. */
+/**
+ * Maximum number of YAML nodes in a file. The largest valid run, with 1,024 arms in 64 stages and a weight for each,
+ * has 70,000.
+ */
 export const NODES_MAX = 200_000;
 const ARM = "gradus.v1.Arm";
-/** Maximum depth of plain JSON, because an alias may stand for a node that contains the alias. */
+/** Maximum depth of plain JSON. An alias may stand for a node that contains the alias, which has no end. */
 const DEPTH_MAX = 64;
 
-/** Returns the node of each alias of a document. The yaml library's own method goes through the whole document for each alias. */
+/**
+ * Returns the node that each alias stands for. The yaml library's own method searches the whole document for each
+ * alias.
+ */
 export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const aliases = new Map<Alias, Node>();
@@ -62,13 +68,13 @@ export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
   return aliases;
 }
 
-/** Returns a node, or the node that an alias stands for; undefined: there is none. */
+/** Returns a node, or the node that an alias stands for. Undefined: there is none. */
 function resolved({ aliases }: Reading, node: unknown): Node | undefined {
   if (isAlias(node)) return aliases.get(node);
   return isNode(node) ? node : undefined;
 }
 
-/** Returns whether a value is written as nothing, "name:", which differs from "name: null". */
+/** Returns whether nothing is written after the name, as in "name:". That differs from "name: null". */
 function isEmpty(node: Node | undefined): boolean {
   return node === undefined || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
@@ -88,7 +94,7 @@ interface FieldPlace {
   readonly field: string;
 }
 
-/** Reads a message's fields. Returns undefined if there is a problem, which is added to the problems. */
+/** Reads the fields of a message. A problem is added to the problems, and undefined is returned. */
 export function readFields(
   reading: Reading,
   fields: readonly DescField[],
@@ -135,8 +141,8 @@ function unknownField({ top }: Reading, given: string, fields: readonly DescFiel
 }
 
 /**
- * Returns the paths of the contract's fields with this name, or its singular or plural, for example "arms[].weight";
- * the outermost first.
+ * Returns the paths of the contract's fields with this name, its plural or its singular, e.g. "arms[].weight". Those
+ * with the fewest steps come first.
  */
 function placesOf(given: string, top: readonly DescField[]): readonly string[] {
   const names = [given, `${given}s`, given.replace(/s$/, "")];
@@ -170,7 +176,7 @@ function readField(
 
 type DescOne = DescField & { readonly fieldKind: "scalar" | "enum" | "message" };
 
-/** Returns the pattern of a family of arms that is given only by its environments, for example "np/*". */
+/** Returns the pattern if an arm is written only as a pattern of environments, e.g. "np/*". Undefined: it is not. */
 function familyOf(node: Node | undefined): string | undefined {
   return isScalar(node) && typeof node.value === "string" && node.value.includes("*") ? node.value : undefined;
 }
@@ -199,7 +205,7 @@ function readOne(
   });
 }
 
-/** Reads plain JSON, whose fields the contract does not define, such as a policy's parameters by name. */
+/** Reads JSON whose fields the contract does not define, e.g. the parameters of an operator's own policy. */
 function readPlain(reading: Reading, given: unknown, place: FieldPlace, depth = 0): JsonValue | undefined {
   if (!spend(reading, place)) return undefined;
   if (depth > DEPTH_MAX) return problem(reading, place, `is more than ${DEPTH_MAX} deep`);
@@ -223,7 +229,7 @@ function readPlain(reading: Reading, given: unknown, place: FieldPlace, depth = 
   return single(reading, node, place, readAny);
 }
 
-/** Counts a value, and returns whether it may be read. */
+/** Counts one more node, and returns whether the file is still within the maximum. */
 function spend(reading: Reading, place: FieldPlace): boolean {
   reading.nodesLeft--;
   if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
@@ -249,7 +255,7 @@ function readItems(
   place: FieldPlace,
 ): JsonValue | undefined {
   if (isEmpty(node)) return [];
-  // A family of arms in one line, "arms: np/*".
+  // Arms may be one pattern of environments, as in "arms: np/*".
   if (desc.message?.typeName === ARM && familyOf(node) !== undefined)
     return [readOne(reading, desc, node, place) ?? {}];
   if (!isSeq(node)) return problem(reading, place, `wants a list, each item after "- "; got ${inWords(node)}`);
@@ -281,7 +287,10 @@ function readEntries(
   return Object.fromEntries(entries);
 }
 
-/** Records the place of an entry. YAML takes 1 and "1" for two keys, which are one name here. */
+/**
+ * Records where an entry of a map is, and reports a name that is given twice. YAML distinguishes the keys 1 and "1",
+ * which are one name here.
+ */
 function setOnce(reading: Reading, entry: FieldPlace): void {
   if (reading.offsets.has(entry.field)) problem(reading, entry, "it is given twice");
   reading.offsets.set(entry.field, entry.offset);
@@ -291,7 +300,7 @@ function problem(reading: Reading, { offset, field }: FieldPlace, message: strin
   reading.problems.push({ offset, field, message });
 }
 
-/** Returns a key as it is written: an arm may be called 1, or true. */
+/** Returns a key as it is written in the file. An arm may be called 1 or true, which YAML does not read as text. */
 export function keyOf({ key }: YAMLMap["items"][number]): string {
   if (!isScalar(key)) return String(key);
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));

@@ -1,34 +1,34 @@
-/** Reads run files: a run's configuration in YAML or JSON, as people write it. Each problem names its line. Pure. */
+/** Reads run files, in which people write a run's configuration as YAML or JSON. Each problem names its line. */
 import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { changed, NOWHERE } from "./apply-changes.ts";
 import { aliasesOf, NODES_MAX, type Reading, readFields } from "./read-fields.ts";
 
-/** The contents of a run file, as plain data. */
+/** Content of a run file, converted to ProtoJSON. */
 export interface RunText {
-  /** Undefined: the file has no id, and the person who starts the run gives one. */
+  /** Id of the run. Undefined: the file has none, and the person who starts the run gives it. */
   readonly runId: string | undefined;
-  /** The configuration in ProtoJSON. */
+  /** Configuration of the run in ProtoJSON. */
   readonly config: JsonObject;
-  /** Lines of the fields in the file, by their names in the contract; "" has the first line. */
+  /** Line of each field, by its name in the contract. The name "" has the first line. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
 export interface LineProblem {
   readonly line: number;
-  /** "": the whole file. */
+  /** Name of the field. Empty: the whole file. */
   readonly field: string;
   readonly message: string;
 }
 
 export type RunTextResult =
   | { readonly kind: "read"; readonly text: RunText }
-  /** In the order of the file. */
+  /** Problems in the order of the file. */
   | { readonly kind: "invalid"; readonly problems: readonly LineProblem[] };
 
 /**
- * Reads a run file. `fields` are run_id and the fields of the contract's RunConfig. `changes` are applied before the
- * file is read, each as "path=value", for example "arms.easy.weight=2"; their values have line 0.
+ * Reads a run file. `fields` are the fields that it may have. Each of `changes` is applied first, as "path=value", e.g.
+ * "arms.easy.weight=2"; changed values have line 0.
  */
 export function readRunText(
   text: string,
@@ -36,7 +36,7 @@ export function readRunText(
   changes: readonly string[] = [],
 ): RunTextResult {
   const counter = new LineCounter();
-  // Integers are read as bigints, because seeds have 64 bits.
+  // Integers are read as bigints, because seeds have 64 bits and would be rounded otherwise.
   const document = parseDocument(text, { lineCounter: counter, intAsBigInt: true, prettyErrors: false });
   const lineAt = (offset: number): number => (offset === NOWHERE ? 0 : counter.linePos(offset).line);
   const syntax = [...document.errors, ...document.warnings];
@@ -80,15 +80,20 @@ function readTop(reading: Reading, fields: readonly DescField[], contents: Node 
 
 function startOf(contents: unknown): number {
   if (!isNode(contents)) return 0;
-  // For fields, the first key: the range of the whole begins there too, unless a comment precedes it.
+  // The first key is used, because the range of the whole map also covers a comment before it.
   const first = isMap(contents) ? contents.items[0]?.key : contents;
   return (isNode(first) ? first : contents).range?.[0] ?? 0;
 }
 
-/** The last step of a path: ".alpha", "[3]" or the key of a map, which may hold any of these characters. */
+/**
+ * Last step of a path: ".alpha", "[3]", or a map's key, as in `["easy"]`, which may contain any of these characters.
+ */
 const LAST_STEP = /(?:\.?\w+|\[\d+\]|\["[^"]*"\])$/;
 
-/** Returns the line of a field such as "policy.bandit.epsilon", or of the nearest enclosing field in the file. */
+/**
+ * Returns the line of a field, e.g. "policy.bandit.epsilon". If the file does not have it, the line of the nearest
+ * enclosing field is returned.
+ */
 export function lineIn({ lines }: Pick<RunText, "lines">, field: string): number {
   for (let path = field; path !== ""; path = path.replace(LAST_STEP, "")) {
     const line = lines.get(path);
@@ -98,12 +103,14 @@ export function lineIn({ lines }: Pick<RunText, "lines">, field: string): number
   return lines.get("") ?? 1;
 }
 
-/** Start of a message about a field of CreateRun, UpdatePolicy or UpdateShape. */
+/**
+ * Start of an error message that names a field of CreateRun, UpdatePolicy or UpdateShape, e.g. "config.policy.kind: ".
+ */
 const OF_FILE = /^(?:config\.)?(\w+)((?:\.\w+|\[\d+\]|\["[^"]*"\])*): /;
 
 /**
- * Returns the field of a run file that a refusal is about, by the start of its message; undefined: it is about no
- * field.
+ * Returns the run file's field that a server's error message begins with, and the rest of the message. Undefined: it
+ * names no field.
  */
 export function fieldIn(
   message: string,

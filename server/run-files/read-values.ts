@@ -1,8 +1,8 @@
-/** Converts single values of a run file into ProtoJSON. An error says which value is expected and which was given. */
+/** Converts single values of a run file to ProtoJSON. An error says which value is expected and which was given. */
 import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
 import { didYouMean } from "../../envs/lib/text.ts";
 
-/** A value in ProtoJSON, or an error in words. */
+/** Value in ProtoJSON, or an error message. */
 export type Read =
   | { readonly kind: "value"; readonly value: string | number | boolean }
   | { readonly kind: "wrong"; readonly message: string };
@@ -10,7 +10,7 @@ export type Read =
 const value = (read: string | number | boolean): Read => ({ kind: "value", value: read });
 const wrong = (message: string): Read => ({ kind: "wrong", message });
 
-/** Returns a short form of a given value for an error. */
+/** Returns a value in short form for an error message. */
 export function shown(given: unknown): string {
   if (typeof given === "string") return `'${given.length > 40 ? `${given.slice(0, 40)}…` : given}'`;
   return String(given);
@@ -24,7 +24,9 @@ const INTEGERS: Readonly<Partial<Record<ScalarType, readonly [bigint, bigint]>>>
   [ScalarType.FIXED64]: [0n, 2n ** 64n - 1n],
 };
 
-/** Returns an integer; it may be quoted, as ProtoJSON quotes integers that JavaScript would round. */
+/**
+ * Returns an integer, also if it is in quotes. ProtoJSON quotes 64-bit integers, because JavaScript would round them.
+ */
 function wholeOf(given: unknown): bigint | undefined {
   if (typeof given === "bigint") return given;
   if (typeof given === "number") return Number.isSafeInteger(given) ? BigInt(given) : undefined;
@@ -44,7 +46,7 @@ function readNumber(given: unknown): Read {
   return Number.isFinite(number) ? value(number) : wrong(`wants a finite number; got ${shown(given)}`);
 }
 
-/** Reads any value that JSON can hold. */
+/** Reads any number, boolean or text. */
 export function readAny(given: unknown): Read {
   if (typeof given === "number" || typeof given === "bigint") return readNumber(given);
   return readScalar(typeof given === "boolean" ? ScalarType.BOOL : ScalarType.STRING, given);
@@ -67,13 +69,16 @@ export function readScalar(scalar: ScalarType, given: unknown): Read {
   }
 }
 
-/** Returns the names of an enum, without its prefix and in lower case; the zero value is left out. */
+/**
+ * Returns an enum's values by name, in lower case and without the common prefix. The value 0, which means unset, is
+ * left out.
+ */
 function namesOf({ values, sharedPrefix = "" }: DescEnum): ReadonlyMap<string, number> {
   const said = values.filter(({ number }) => number !== 0);
   return new Map(said.map(({ name, number }) => [name.toLowerCase().slice(sharedPrefix.length), number]));
 }
 
-/** Reads one of an enum's names, with its prefix or without, in any case. */
+/** Reads the name of an enum's value, in any case, with or without the common prefix. */
 export function readEnum(desc: DescEnum, given: unknown): Read {
   const names = namesOf(desc);
   const list = [...names.keys()].join(", ");
@@ -87,14 +92,14 @@ export function readEnum(desc: DescEnum, given: unknown): Read {
 
 const UNIT_SECONDS = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
-/** Reads "10m", "1h30m" or "90s", and returns seconds as ProtoJSON writes a Duration. */
+/** Reads a time such as "10m", "1h30m" or "90s". Returns it in seconds, as ProtoJSON writes a Duration. */
 export function readDuration(given: unknown): Read {
   const wanted = `wants a time with its unit, e.g. 10m, 1h30m or 90s (ms, s, m, h, d, w); got ${shown(given)}`;
   if (typeof given !== "string" || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/.test(given)) return wrong(wanted);
   let seconds = 0;
   for (const [, amount, unit] of given.matchAll(/([\d.]+)(ms|s|m|h|d|w)/g))
     seconds += Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
-  // Ten thousand years, the maximum of a Duration.
+  // This is ten thousand years, the maximum of a protobuf Duration.
   if (seconds > 315_576_000_000) return wrong(`must be at most 3652 days; got ${shown(given)}`);
   return value(`${seconds.toFixed(9)}s`);
 }

@@ -1,10 +1,13 @@
-/** Runs whose journals are damaged. Each is logged once, counted, and named in lists as long as it exists. */
+/**
+ * Remembers runs whose journals are damaged. Each is logged and counted once, and lists show the damage as long as the
+ * run exists.
+ */
 import { type Store, StoreDamaged } from "../stores/store.ts";
 import { FormatError } from "../curriculum/json.ts";
 import type { Refusal } from "../curriculum/types.ts";
 import type { Log } from "../base/log.ts";
 
-/** Maximum number of damaged runs that are kept by name. Calls for others are refused and logged in the same way. */
+/** Maximum number of damaged runs that are remembered. Calls for any further ones are refused and logged as well. */
 const DAMAGED_MAX = 1024;
 
 export type Damages = ReturnType<typeof createDamages>;
@@ -12,7 +15,7 @@ export type Damages = ReturnType<typeof createDamages>;
 export function createDamages(store: Pick<Store, "find">, log: Log | undefined) {
   const found = new Map<string, string>();
   return {
-    /** Returns the refusal of a call for an error in the run's journal. Throws any other error. */
+    /** Returns the refusal of a call whose run's journal cannot be read. Any other error is thrown again. */
     refusal: (id: string, error: unknown): Refusal => {
       if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
       const message = `run "${id}" cannot be read: ${error.message}`;
@@ -22,11 +25,11 @@ export function createDamages(store: Pick<Store, "find">, log: Log | undefined) 
       if (found.has(id) || found.size < DAMAGED_MAX) found.set(id, message);
       return { kind: "damaged", message };
     },
-    /** Returns the damage that was found in a run. Undefined: none so far. */
+    /** Returns the damage that was found in a run's journal. Undefined: none so far. */
     of: (id: string) => found.get(id),
-    /** Forgets a run that was read again, or that no longer exists. */
+    /** Forgets the damage of a run that could be read again, or that no longer exists. */
     forget: (id: string): void => void found.delete(id),
-    /** Forgets the runs that were deleted. If the store cannot be reached, a run stays listed. */
+    /** Forgets damaged runs that were deleted. If the store cannot be reached, a run stays remembered. */
     sweep: async (): Promise<void> => {
       for (const id of [...found.keys()]) if ((await store.find(id).catch(() => id)) === undefined) found.delete(id);
     },

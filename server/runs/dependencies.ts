@@ -1,4 +1,4 @@
-/** Dependencies of the coordinator of runs, which its caller passes in. */
+/** Interfaces to what the run code depends on, which its caller provides. */
 import type { Log } from "../base/log.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Store } from "../stores/store.ts";
@@ -9,56 +9,65 @@ import type { InstanceKey, TaskPlace } from "../curriculum/types.ts";
 
 export type MakeOutcome<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /** This ordinal never has an instance, so it is skipped. The message gives the reason. */
+  /** The ordinal never has an instance, so it is skipped. The message says why. */
   | { readonly kind: "none"; readonly message: string }
-  /** The result is not known now, e.g. because the workers' queue is full. */
+  /** No instance can be made now, e.g. because the workers' queue is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
-  /** The signal was aborted first. */
+  /** The caller's signal aborted before the instance was made. */
   | { readonly kind: "cancelled" };
 
 /**
- * Makes instances. They depend only on their places, except for a teacher's, and except that making may be unavailable.
- * Instances of one place may differ between calls. A run stores the keys of its drawn instances, so that it gets the
- * same ones again.
+ * Makes the instances of tasks. An instance depends only on its place, unless a teacher model makes it: then instances
+ * of one place may differ between calls. A run stores the keys of drawn instances, so it gets the same ones again.
  */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
-  /** Makes instances of one arm for a run, and returns a result for each place, in order. */
+  /** Makes instances of one arm of a run. Returns a result for each place, in order. */
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly MakeOutcome<Key>[]>;
 }
 
-/** Comparison of the rows in this server's pools with those that a run knows. */
+/** Result of comparing this server's pools with the rows that a run knows. */
 export type RowsLook =
   | { readonly kind: "same" }
-  /** The run must apply these events first. The message says what changed; empty: there is nothing to report. */
+  /**
+   * The rows have changed, and the run must apply these events first. The message describes the change. Empty: there is
+   * nothing to report.
+   */
   | { readonly kind: "changed"; readonly events: readonly RunEvent<never, never>[]; readonly message: string }
   /** This server has older rows than the run, or lacks a pool. It must not work on the run. */
   | { readonly kind: "stale"; readonly message: string };
 
 export interface RunRows<Spec, Key extends InstanceKey> {
-  /** Compares rows. The function is pure, and fast for a state whose lists were compared before. */
+  /** Compares this server's rows with a run's. It is pure, and fast for a state whose lists were compared before. */
   look(state: RunState<Spec, Key>): RowsLook;
-  /** Returns whether this server can serve a task: its row, if it has one, and its sources are still here. */
+  /**
+   * Returns whether this server can serve a task: its row, if it has one, and its environment's sources are still the
+   * same.
+   */
   readonly has: (key: Key, spec: Spec) => boolean;
-  /** Returns why this server can make no tasks of a specification: its sources were replaced. Undefined: they were not. */
+  /**
+   * Returns why this server cannot make tasks of a specification, because its sources were replaced. Undefined: it can.
+   */
   readonly whyMissing?: (spec: Spec) => string | undefined;
 }
 
 export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
-  /** Rows of this server's pools. Unset: the arms have no rows that could change. */
+  /** Rows of this server's pools. Unset: no arm has rows that could change. */
   readonly rows?: RunRows<Spec, Key>;
-  /** Called with the reason why this server must not work on a run: its pools are older. */
+  /**
+   * Called when this server must not work on a run, because its pools are older than the run's. The message says so.
+   */
   readonly onStale?: (message: string) => void;
-  /** Returns whether two specifications describe the same tasks. Unset: only equal ones do. */
+  /** Returns whether two specifications describe the same tasks. Unset: they do only if they are equal. */
   readonly haveSameTasks?: (one: Spec, other: Spec) => boolean;
   readonly clock: Clock;
-  /** Returns a name for an incarnation that is unique on all servers: at least 64 random bits, without slashes. */
+  /** Returns a new name for an incarnation. It is unique on all servers: at least 64 random bits, without slashes. */
   readonly newIncarnation: () => string;
-  /** Maximum number of a run's tasks that may be made before they are drawn. Unset: none. */
+  /** Maximum number of tasks of one run that are made before they are drawn. Unset: 0. */
   readonly aheadMax?: number;
-  /** Called with the id of each run that is deleted or has expired. */
+  /** Called with the id of each run that was deleted or has expired. */
   readonly onRemoved?: (runId: string) => void;
-  /** Log of the server. Undefined: nothing is logged. */
+  /** Log of the server. Unset: nothing is logged. */
   readonly log?: Log;
 }

@@ -1,4 +1,7 @@
-/** Draws of update batches, one at a time for each run. Instances are made outside of the run's queue of changes. */
+/**
+ * Draws update batches, one at a time for each run. Instances are made before the draw enters the run's queue of
+ * changes, so they do not delay other changes.
+ */
 import { LRUCache } from "lru-cache";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../curriculum/draw.ts";
 import { drawnEvent, DRY_ORDINALS, fillSlots } from "../curriculum/fill-slots.ts";
@@ -11,22 +14,25 @@ import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { createStock, makeAhead, type Stock } from "./stock.ts";
 
-/** Maximum number of plans for one draw. A draw is planned again if a control change came in between. */
+/** Maximum number of times that one draw is planned. A plan is discarded if a control change came in between. */
 const PLANS_MAX = 32;
 
-/** "done": a batch was drawn, the run is no longer ready for one, or the caller left. The caller must look again. */
+/**
+ * Result of a draw. "done" means that a batch was drawn, that the run is not ready for one, or that the caller left.
+ * The caller must look at the run again.
+ */
 export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 
-/** Returns further events to write with a draw, from the state after the draw. Must be pure. */
+/** Returns further events to write together with a draw. It gets the state after the draw and must be pure. */
 type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
 
-/** Draws of a run. */
+/** Functions that draw the update batches of one run. */
 export type Drawing<Spec, Key extends InstanceKey> = ReturnType<typeof drawing<Spec, Key>>;
 
 /** Maximum length, in characters, of the reason for masking an arm. */
 const REASON_LENGTH_MAX = 512;
 
-/** An arm that gives no more tasks. */
+/** Arm that has no more tasks, and the reason. */
 interface Dry {
   readonly kind: "dry";
   readonly arm: number;
@@ -39,7 +45,7 @@ function dryArm(arm: number, why: string): Dry {
 }
 
 /**
- * Makes the instances of a plan until its slots are filled. "cancelled": the plan no longer holds, or no caller waits.
+ * Makes instances until the plan's slots are filled. "cancelled" means that the plan is outdated or no caller waits.
  */
 async function fill<Spec, Key extends InstanceKey>(
   { stock }: Draw<Spec, Key>,
@@ -72,7 +78,8 @@ function eventsOf<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns a signal that aborts once a plan no longer holds, the run is gone or no caller waits. `end` stops watching.
+ * Returns a signal that aborts when the plan is outdated, the run is gone or no caller waits. `end` stops watching the
+ * run.
  */
 function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, plan: DrawPlan, abandoned: AbortSignal) {
   const outdated = new AbortController();
@@ -82,19 +89,19 @@ function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, pl
   return { signal: AbortSignal.any([outdated.signal, abandoned]), end };
 }
 
-/** A draw in progress, with its dependencies. */
+/** Draw in progress, with its dependencies. */
 interface Draw<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly clock: Clock;
   readonly stock: Stock<Key>;
-  /** Aborts when no caller waits for the draw. */
+  /** Aborts when no caller waits for the draw any more. */
   readonly abandoned: AbortSignal;
   readonly withDraw: WithDraw<Spec, Key>;
 }
 
 /**
- * Returns the refusal of a draw. If no masked arm depends on a resource that may come back, waiting does not help, and
- * the refusal is failed_precondition.
+ * Returns the refusal of a draw. Waiting helps only if a masked arm depends on a resource that may come back, e.g. a
+ * judge. Otherwise an "unavailable" refusal becomes "failed_precondition".
  */
 function refusalFor({ config, masks }: RunState, refusal: Refusal): Refusal {
   const returns = config.arms.some(({ resource }, arm) => masks[arm] !== null && resource !== undefined);
@@ -102,7 +109,7 @@ function refusalFor({ config, masks }: RunState, refusal: Refusal): Refusal {
   return { kind: "failed_precondition", message: refusal.message };
 }
 
-/** Masks an arm that gives no tasks, so that the other arms go on. */
+/** Masks an arm that has no more tasks, so that the run continues with the other arms. */
 function maskArm<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   plan: DrawPlan,
@@ -118,7 +125,7 @@ type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
 
 async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): Promise<DrawOutcome> {
   const { run, clock, stock, abandoned, withDraw } = draw;
-  // Each arm may be masked once, which takes a further plan.
+  // Each arm may run out of tasks and be masked once, and each time the draw is planned again.
   const plansMax = PLANS_MAX + run.state().config.arms.length;
   for (let plans = 0; plans < plansMax; plans++) {
     const state = run.state();
@@ -155,7 +162,7 @@ export function drawing<Spec, Key extends InstanceKey>(
   let stock = createStock(run, source);
   const stopped = new AbortController();
   const ahead = (signal: AbortSignal): Promise<void> =>
-    // Nothing is lost if this fails, because a draw makes its own tasks. But a failure is a bug, so it is logged.
+    // If this fails, the draw itself makes the tasks. But it fails only because of a bug, so it is logged.
     makeAhead(run, stock, aheadMax, signal).catch((err: unknown) =>
       log?.warn({ err, run: run.id }, "cannot make tasks ahead of their draw: the draw makes them"),
     );
@@ -173,8 +180,8 @@ export function drawing<Spec, Key extends InstanceKey>(
   let current: ReturnType<typeof begin> | undefined;
   return {
     /**
-     * Draws the next update batch, or joins the current draw. Only the events of the draw's first caller are written
-     * with it. When all callers have left, the draw ends, and its instances are kept for the next one.
+     * Draws the next update batch, or joins a draw in progress. Only the first caller's `withDraw` is used. When all
+     * callers have left, the draw stops, and instances already made are kept for the next one.
      */
     draw: async (signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
       if (signal.aborted) return { kind: "done" };
@@ -189,7 +196,10 @@ export function drawing<Spec, Key extends InstanceKey>(
         going.outcome.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
       });
     },
-    /** Makes the first update batch's tasks before they are asked for. If `signal` aborts, those not drawn are forgotten. */
+    /**
+     * Makes the tasks of a new run's first update batch before a client asks for them. If `signal` aborts, they are
+     * dropped unless they were drawn.
+     */
     prepare: async (signal: AbortSignal) => {
       if (signal.aborted || run.state().batchesDrawn > 0) return;
       signal.addEventListener("abort", () => {
@@ -202,12 +212,12 @@ export function drawing<Spec, Key extends InstanceKey>(
   };
 }
 
-/** New runs whose first update batches are kept until they are drawn, or are still to be made. */
+/** Maximum number of new runs for which the first update batch is made in advance and kept. */
 const PREPARED_MAX = 16;
 
 /**
- * Makes the first update batches of new runs, by their keys: one after the other, so that many new runs take no worker from
- * calls that wait. Only the newest runs keep theirs.
+ * Makes the first update batches of new runs in advance. It does so one run at a time, so that many new runs do not
+ * take workers from calls that wait. Only the newest PREPARED_MAX runs keep their tasks.
  */
 export function preparation<Spec, Key extends InstanceKey>(
   clock: Clock,
@@ -217,7 +227,7 @@ export function preparation<Spec, Key extends InstanceKey>(
   return (key, { prepare }) => {
     const older = new AbortController();
     newest.set(key, older);
-    // The caller is answered first.
+    // Starts in a later turn, so that the client that created the run is answered first.
     clock.nextTurn(() => void inTurn(() => prepare(older.signal)));
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Removes runs without requests in their time to live. The store's clock decides, and it may be wrong. So no run is
- * removed in the first minutes after a start, after a jump of that clock, or after a failure of the store. Removals are
- * announced and logged.
+ * Removes runs that had no requests during their time to live. The store's clock decides this, and it may be wrong. So
+ * nothing is removed in the first minutes after a start, after a jump of that clock, or after a failure of the store.
+ * Removals are logged before and after.
  */
 import type { ExpiredRun } from "../stores/store.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
@@ -10,26 +10,25 @@ import type { Ports } from "./dependencies.ts";
 /** Interval between searches for expired runs. */
 const SWEEP_MS = 30_000;
 /**
- * Time without removals after a start, a jump of the clock or a failure. It lets an operator read the announcement and
- * act.
+ * Time without removals after a start, a clock jump or a failure. It gives an operator time to read the log and act.
  */
 const SETTLE_MS = 5 * 60_000;
-/** Minimum deviation of the store's clock from elapsed time that counts as a jump. */
+/** Minimum deviation of the store's clock from this server's elapsed time that counts as a jump. */
 const JUMP_MS = 60_000;
-/** Maximum number of runs that an announcement names. */
+/** Maximum number of runs named in the log line that announces removals. */
 const NAMED_MAX = 20;
 
 /**
- * Returns how long the store keeps a run after a request. Each sweep renews it for the runs with requests since the
- * last one, so the time has two sweeps to spare.
+ * Returns how long the store keeps a run after a request. Each sweep reports the runs that had requests since the last
+ * sweep, so two sweeps are added to the time to live.
  */
 export function keptMs(timeToLiveMs: number): number {
   return timeToLiveMs + 2 * SWEEP_MS;
 }
 
 /**
- * Sweeps periodically, calls `onSweep` each time, and calls `forget` with the key of each removed run. Returns a
- * function that ends the sweeps.
+ * Searches for expired runs periodically and removes them. It calls `onSweep` before each search and `forget` with the
+ * key of each removed run. Returns a function that ends this.
  */
 export function sweepExpired<Spec, Key extends InstanceKey>(
   { store, clock, onRemoved, log }: Pick<Ports<Spec, Key>, "store" | "clock" | "onRemoved" | "log">,
@@ -37,7 +36,7 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
   forget: (key: number) => Promise<void>,
 ): () => void {
   let settledAtMs = clock.now() + SETTLE_MS;
-  /** Difference between the store's clock and this server's. Undefined: the store was not asked yet. */
+  /** Difference between the store's clock and this server's, in milliseconds. Undefined: not measured yet. */
   let aheadMs: number | undefined;
   let announced = "";
   let cancel = (): void => undefined;
@@ -80,7 +79,7 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
       const swept = sweep().catch((err: unknown) => {
-        // During the failure, requests for a run could not renew it.
+        // While the store failed, requests could not extend the lives of their runs.
         settle();
         log?.warn({ err }, "cannot find out which runs have expired: no run is removed for the next minutes");
       });

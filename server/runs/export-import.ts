@@ -1,6 +1,6 @@
 /**
- * Export and import of runs. An export is a SavedRun (proto/gradus/internal/v1/run.proto), compressed with gzip: the
- * run's state, then the newest records of its history. Both are done in short turns, so that other work can run in
+ * Exports and imports runs. An export is a SavedRun (proto/gradus/internal/v1/run.proto) compressed with gzip: the
+ * run's state, then the newest records of its history. Both are processed in small steps, so that other work can run in
  * between.
  */
 import { promisify } from "node:util";
@@ -37,27 +37,29 @@ import { inTurns, nextTurn } from "../base/clock-turns.ts";
 
 interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly run: RunView<Spec>;
-  /** Current configuration of the run, to which the tasks belong. */
+  /** Current configuration of the run, with the arms of the tasks. */
   readonly config: RunConfig<Spec>;
   /** Tasks that were handed out and wait for results, in cursor order. */
   readonly outstanding: readonly IssuedTask<Key>[];
 }
 
-/** Maximum number of history records in an export, and of their characters. The newest are exported. */
+/**
+ * Maximum number of history records in an export, and below it of their characters. The newest records are exported.
+ */
 const RECORDS_MAX = 16_384;
 const RECORDS_LENGTH_MAX = 16 * 2 ** 20;
 const RECORDS_PER_READ = 512;
 
 /**
- * Maximum size of an expanded export. A run's export is always smaller, because its samples, hashes and history are
- * bounded (state.ts, issued-hashes.ts, here).
+ * Maximum size of an uncompressed export. Every run fits, because its samples, hashes and history are bounded
+ * (state.ts, issued-hashes.ts and this file).
  */
 const EXPANDED_BYTES_MAX = 256 * 2 ** 20;
 
 const compress = promisify<Uint8Array, { level: number }, Uint8Array>(gzip);
 const expand = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
 
-/** Returns the newest records of a run's history before a position. */
+/** Returns the newest records of a run's history, before the position `before`. */
 async function newestRecords<Spec, Key extends InstanceKey>(
   { store }: Ports<Spec, Key>,
   run: Pick<LiveRun<Spec, Key>, "key">,
@@ -92,15 +94,15 @@ export async function exportRun<Spec, Key extends InstanceKey>(ports: Ports<Spec
   const missing = missingRecord(state, records, records[0]?.seq ?? 0);
   if (missing !== undefined && (await run.refresh()) === "fresh") throw recordMissing(missing);
   await inTurns(ports.clock, encodeRecords(records), (piece) => pieces.push(piece));
-  // The fastest level, because most data are digests and rewards, of which a higher level saves little.
+  // Level 1 is the fastest. A higher level saves little, because most of the data are digests and rewards.
   const bytes = await compress(Buffer.concat(pieces), { level: 1 });
   return { state: bytes, epoch: state.epoch, cursor: state.cursor };
 }
 
-/** Contents of an export. */
+/** Content of an export. */
 interface Exported<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
-  /** Encoded state. */
+  /** Bytes of the state as it was exported. */
   readonly bytes: Uint8Array;
   readonly records: readonly StoredRecord[];
 }
@@ -136,8 +138,8 @@ async function readExported<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns the event that restores a state. `here` is the run that is replaced, and `keeper` the run whose control stays
- * in force.
+ * Returns the event that restores an exported state. `here` is the state of the run that is replaced. `keeper` is set
+ * if that run keeps its own control, e.g. weights and masks.
  */
 function importEvent<Spec, Key extends InstanceKey>(
   { state, bytes }: Exported<Spec, Key>,
@@ -149,7 +151,7 @@ function importEvent<Spec, Key extends InstanceKey>(
   return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, bytes, keeps };
 }
 
-/** Returns the exported history at the positions that it gets in the run. */
+/** Returns the exported history records, moved to their positions in the importing run. */
 function placed(
   { state, records }: Exported<unknown, InstanceKey>,
   here: RunState | undefined,
@@ -158,7 +160,7 @@ function placed(
   return records.map(({ seq, body }) => ({ seq: seq + offset, body }));
 }
 
-/** Maximum number of tasks that are looked up in one turn of the event loop: about a millisecond. */
+/** Number of tasks that are looked up before other work can run: about a millisecond. */
 const TASKS_PER_TURN = 512;
 
 async function importedRun<Spec, Key extends InstanceKey>(
@@ -205,7 +207,7 @@ async function asNew<Spec, Key extends InstanceKey>(
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  // A new run is never paused, even if the exported one was.
+  // A run that is created by an import is not paused, even if the exported run was.
   const resumed = exported.state.paused ? [{ kind: "resumed" } as const] : [];
   const { state, events, records } = encodeChange(undefined, { events: [event, ...resumed], by }, source, atMs);
   const timeToLiveMs = keptMs(exported.state.config.timeToLiveMs);
@@ -226,18 +228,21 @@ async function asNew<Spec, Key extends InstanceKey>(
   });
 }
 
-/** Choices of the caller of ImportRun. */
+/** Options of ImportRun. */
 export interface ImportOptions {
-  /** Id of the run. Undefined: that of the exported run. */
+  /** Id of the imported run. Undefined: the id of the exported run. */
   readonly runId?: string | undefined;
   readonly by?: string | undefined;
-  /** Whether the control in the export replaces that of an existing run. Otherwise the existing run keeps its own. */
+  /**
+   * Whether the control in the export, e.g. weights and masks, replaces that of an existing run. Otherwise an existing
+   * run keeps its own.
+   */
   readonly restoreControl?: boolean;
 }
 
 /**
- * Imports a run. If the id is the exported run's, an existing run of that id is changed. Otherwise a new run is
- * created.
+ * Imports a run. If a run with the exported run's id exists and no other id is given, its state is replaced. Otherwise
+ * a new run is created.
  */
 export async function importRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,

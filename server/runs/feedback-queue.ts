@@ -1,13 +1,12 @@
 /**
- * Queue of feedback. Feedback that arrives during a write of its run is combined into one later write. It is gathered
- * before the run is looked up, because samples arrive a few at a time and the cost of a call would recur for each of
- * them.
+ * Queue of feedback. Feedback that arrives while its run is being written is combined into one later write. Samples
+ * arrive a few at a time, so one write for each would be expensive.
  */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../curriculum/feedback.ts";
 import { type InstanceKey, ok, type Result } from "../curriculum/types.ts";
 import type { Registry } from "./loaded-runs.ts";
 
-/** Maximum number of items of a run that may wait for the store, over all calls. */
+/** Maximum number of feedback items of one run that may wait for the store, over all calls. */
 export const PENDING_ITEMS_MAX = 262_144;
 
 type Outcome = Result<readonly FeedbackStatus[]>;
@@ -18,10 +17,10 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Feedback that waits for one run. */
+/** Feedback of one run that waits to be written. */
 interface Gathered {
   calls: Call[];
-  /** Number of items in these calls and in those that are being written. */
+  /** Number of items in these calls and in calls that are being written now. */
   items: number;
 }
 
@@ -47,7 +46,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<
     try {
       const outcome = await registry.withRun<Outcome>(runId, ({ run }) =>
         run.commit<Outcome>((state) => {
-          // The first time this function runs is the last moment at which calls can join.
+          // The run calls this function when it is ready to write. Calls that arrive later wait for the next write.
           taken ??= take();
           const { statuses, groups, evaluated } = decideFeedback(
             state,
@@ -66,7 +65,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<
   };
 
   return {
-    /** Records feedback and returns the status of each item, in order. */
+    /** Records feedback. Returns the status of each item, in order. */
     record: (runId: string, items: readonly FeedbackItem[]): Promise<Outcome> => {
       const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
       if (gathered.items + items.length > PENDING_ITEMS_MAX) {

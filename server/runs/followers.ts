@@ -1,15 +1,15 @@
-/** Followers of a run. All calls that wait for one run to change share a single reading of its store. */
+/** Lets calls wait until a run changes. All calls that wait for the same run share one reading of its store. */
 import type { Clock } from "../base/clock.ts";
 
-/** Time between two readings while a call waits. */
+/** Time between two readings of the store while a call waits. */
 const POLL_MS = 250;
 
-/** Called with "fresh" after each change, and with the outcome of a failed reading. */
+/** Function that is called with "fresh" after each change, or with the result of a reading that failed. */
 export type Follower<Looked> = (looked: Looked | Promise<Looked>) => void;
 
 /**
- * Creates the followers of a run. As long as there are any, `look` reads the store every POLL_MS, and at once when
- * `listen` reports a change. Readings do not overlap. `tell` notifies all followers.
+ * Creates the list of functions that wait for a run to change. While there are any, `look` reads the store every
+ * POLL_MS, and at once when `listen` reports a change. Readings do not overlap. `tell` calls all waiting functions.
  */
 export function createFollowers<Looked>(
   clock: Clock,
@@ -26,7 +26,7 @@ export function createFollowers<Looked>(
     let hear = (): void => undefined;
     const endListening = listen(() => hear());
     while (followers.size > 0) {
-      // If a change is reported during a reading, the reading may have missed it, so another follows at once.
+      // A reading may miss a change that is reported meanwhile, so another reading follows at once.
       const { promise: due, resolve } = Promise.withResolvers<void>();
       hear = resolve;
       const looked = look();
@@ -41,7 +41,7 @@ export function createFollowers<Looked>(
   };
   return {
     tell,
-    /** Adds a follower. Returns a function that removes it. */
+    /** Adds a function to call. Returns a function that removes it. */
     follow: (follower: Follower<Looked>): (() => void) => {
       followers.add(follower);
       if (!isPolling) void poll();

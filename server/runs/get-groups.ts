@@ -1,4 +1,4 @@
-/** GetGroups: returns groups at once, or waits until they are closed. */
+/** Implements GetGroups: returns groups at once, or waits until they are closed. */
 import { cursorsOf, groupViews, type GroupView, type GroupSelection } from "../curriculum/groups.ts";
 import { groupAt, type RunState } from "../curriculum/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../curriculum/types.ts";
@@ -8,7 +8,7 @@ import { whenever } from "./watch.ts";
 
 export interface GroupsRequest {
   readonly wanted: GroupSelection;
-  /** Index, among the selected groups, of the first group of the page. */
+  /** Index of the page's first group among the selected groups. */
   readonly from: number;
   /** Maximum number of groups in a page. */
   readonly limit: number;
@@ -17,14 +17,14 @@ export interface GroupsRequest {
 }
 
 export interface Groups<Spec, Key extends InstanceKey> {
-  /** Configuration of the run to which the tasks belong. */
+  /** Current configuration of the run, with the arms of the tasks. */
   readonly config: RunConfig<Spec>;
   readonly groups: readonly GroupView<Key>[];
   /** Index at which the next page begins. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 
-/** Maximum number of samples in a page: about two megabytes. */
+/** Maximum number of samples in a page. They take about two megabytes. */
 const SAMPLES_MAX = 2 ** 15;
 
 function refused(state: RunState, wanted: GroupSelection): Refusal | undefined {
@@ -39,13 +39,13 @@ function refused(state: RunState, wanted: GroupSelection): Refusal | undefined {
   return { kind: "out_of_range", message: `update batch ${batch} was closed long ago` };
 }
 
-/** Returns the cursors of a page, and the index at which the next page begins. */
+/** Returns the cursors of a page's groups, and the index at which the next page begins. */
 function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
   const all = cursorsOf(state, wanted);
   const cursors: number[] = [];
   let samples = 0;
   for (const cursor of all.slice(from, from + limit)) {
-    // Groups from before a change of shape may have more samples than those after it.
+    // The number of completions per prompt may have changed, so groups differ in their numbers of samples.
     samples += groupAt(state, cursor)?.results.length ?? 0;
     if (cursors.length > 0 && samples > SAMPLES_MAX) break;
     cursors.push(cursor);
@@ -54,7 +54,10 @@ function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
   return { cursors, next: next < all.length ? next : undefined };
 }
 
-/** Returns whether a page needs no waiting: none of its groups is open, or open groups were asked for. */
+/**
+ * Returns whether the page can be returned without waiting. That is so if the request selects open groups, or if none
+ * of the page's groups is open.
+ */
 function isSettled(state: RunState, request: GroupsRequest): boolean {
   const { wanted } = request;
   if (wanted.kind === "open" || refused(state, wanted) !== undefined) return true;

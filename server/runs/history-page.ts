@@ -1,28 +1,28 @@
-/** A page of a run's history: as many records as requested, or as many as fit. */
+/** Reads one page of a run's history records: as many as requested, or as fit into a response. */
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { isMany } from "../curriculum/by-arm.ts";
 import type { RunState } from "../curriculum/state.ts";
 
 /**
- * Maximum number of characters of the records in a page. That is about half a megabyte on the wire, of the 4 MB that
- * gRPC clients accept by default. For a run of 256 arms it is a hundred update batches.
+ * Maximum number of characters of the records in a page. They take about half a megabyte on the wire, and gRPC clients
+ * accept 4 MB by default. For a run of 256 arms that is a hundred update batches.
  */
 export const PAGE_CHARACTERS_MAX = 1024 ** 2;
-/** Characters that each arm of an update batch takes on the wire if the batch is written whole. */
+/** Number of characters per arm of an update batch's record when it is sent with all numbers. */
 const CHARACTERS_PER_ARM = 40;
-/** Number of records in one reading. Smaller readings would each cost a message to the store's thread and back. */
+/** Number of records per reading of the store. Each reading costs a message to the store's thread and back. */
 const AT_A_TIME = 256;
 
 /**
- * Returns a page of at least one record, if there is one, and the position of the next page. Undefined: this is the
- * last page.
+ * Returns a page of at least one record, if there is one, and the position where the next page begins. An undefined
+ * position means that this is the last page.
  */
 export async function historyPage(
   store: Pick<Store, "records">,
   key: number,
   { from, limit, armCount }: { readonly from: number; readonly limit: number; readonly armCount: number },
 ) {
-  // A stored record of many arms may hold only those that changed, so its length on the wire is estimated.
+  // The stored record of a draw may hold only the arms that changed, so its length when sent is estimated.
   const least = isMany(armCount) ? CHARACTERS_PER_ARM * armCount : 0;
   const placed: StoredRecord[] = [];
   let characters = 0;
@@ -43,8 +43,8 @@ export async function historyPage(
 }
 
 /**
- * Returns the first position, from `from` on, at which the history should have a record and has none. `end` is where
- * the records that were read end. An imported run is not checked, because its export held only the newest part of its
+ * Returns the first history position, from `from` on, that should have a record but has none. `end` is the position
+ * after the records that were read. Imported runs are not checked, because an export has only the newest part of the
  * history.
  */
 export function missingRecord(

@@ -1,6 +1,6 @@
 /**
- * Writes and reads the records of a run's history, in order. If a run has many arms, the record of an update batch
- * holds the changes from the batch before (curriculum/by-arm.ts).
+ * Encodes and decodes the records of a run's history. In a run of many arms, a batch's record may hold only the changes
+ * from the previous batch (curriculum/by-arm.ts), so records are read in order.
  */
 import type { Store, StoredRecord } from "../stores/store.ts";
 import { changed, changesOf, type RecordedNumbers } from "../curriculum/by-arm.ts";
@@ -9,10 +9,12 @@ import { FORMAT } from "../curriculum/event-codec.ts";
 import type { HistoryRecord, PlacedRecord } from "../curriculum/history.ts";
 import { policyCodec } from "../curriculum/policies/registry.ts";
 
-/** Significant digits of a number among changes. People look at a history, and no draw depends on it. */
+/**
+ * Number of significant digits of a changed number. The history is only for people to read, and no draw depends on it.
+ */
 const DIGITS = 5;
 
-/** Encodes numbers by arm: all of them as a list, or changes as `{scale, at, to}`. */
+/** Encodes numbers by arm: all of them as a list, or only the changes as `{scale, at, to}`. */
 function encodeByArm(before: readonly number[] | null, now: readonly number[]): Json {
   const { all, scale, at, to } = changesOf(before, now);
   return all.length > 0 ? all : { scale, at, to: to.map((number) => Number(number.toPrecision(DIGITS))) };
@@ -27,7 +29,7 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
   return numbers;
 }
 
-/** Returns as many zeros as there are numbers. It reuses `before` if the length is equal. */
+/** Returns a list of as many zeros as there are numbers. It returns `before` if that has the right length. */
 function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
   return before.length === length ? before : Array.from({ length }, () => 0);
 }
@@ -45,7 +47,7 @@ export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "
   });
 }
 
-/** Parses a record's text. Numbers by arm that are stored as changes stay encoded. */
+/** Parses a record. Numbers by arm that are stored as changes are not decoded. */
 function parse(text: string): { readonly [name: string]: Json } {
   const { format, ...record } = readObject(parseJson(text));
   if (format !== FORMAT)
@@ -55,7 +57,7 @@ function parse(text: string): { readonly [name: string]: Json } {
 
 export type RecordReader = (text: string) => HistoryRecord;
 
-/** Position in a history at which reading goes on, with the reader's state. */
+/** Place in a run's history where the next page continues, with the reader's state. */
 export interface HistoryPlace {
   /** Key of the run. */
   readonly key: number;
@@ -66,8 +68,8 @@ export interface HistoryPlace {
 }
 
 /**
- * Returns a reader of records in order. The first record must be whole. If `isByArm` is false, the reader leaves out
- * numbers by arm and can begin at any record.
+ * Returns a reader for successive records. The first one must hold all numbers by arm. If `isByArm` is false, the
+ * reader leaves out numbers by arm and can begin anywhere.
  */
 export function recordReader(isByArm = true): RecordReader {
   let previous: RecordedNumbers | null = null;
@@ -88,23 +90,25 @@ export function recordReader(isByArm = true): RecordReader {
   };
 }
 
-/** Returns how a record holds the numbers of its draw. "nothing": the record is not that of an update batch. */
+/**
+ * Returns whether a record holds all numbers by arm, only changes, or none because it is not that of an update batch.
+ */
 function tells({ body }: StoredRecord): "whole" | "changes" | "nothing" {
   const { kind, probabilities } = parse(body);
   if (kind !== "batch") return "nothing";
   return isList(probabilities) ? "whole" : "changes";
 }
 
-/** Returns whether the first update batch among the records holds changes from a batch that is not among them. */
+/** Returns whether the first update batch in the list holds changes from a batch that is not in the list. */
 function isLoose(records: readonly StoredRecord[]): boolean {
   const first = records.find((record) => tells(record) !== "nothing");
   return first !== undefined && tells(first) === "changes";
 }
 
-/** Number of records that are read at a time when going back. */
+/** Number of records that are read at a time when searching backwards. */
 const BACK = 96;
 
-/** Returns the earlier records that are needed to read these. Empty: their first update batch is whole. */
+/** Returns the earlier records that are needed to decode these. Empty: the first update batch holds all numbers. */
 export async function leadingTo(
   records: readonly StoredRecord[],
   store: Pick<Store, "records">,
@@ -123,7 +127,7 @@ export async function leadingTo(
   return leading;
 }
 
-/** Drops the first records if they hold changes from a record that is not among them. */
+/** Drops the first records if they hold changes from a record that is not in the list. */
 export function withoutLoose(records: readonly StoredRecord[]): readonly StoredRecord[] {
   if (!isLoose(records)) return records;
   const whole = records.findIndex((record) => tells(record) === "whole");

@@ -1,5 +1,6 @@
 /**
- * Reads a run's history: stored records, with the run's current knowledge in place of records that may still change.
+ * Reads a run's history. Records that may still change are made from the run's current state; the others come from the
+ * store.
  */
 import { recordMissing, type Store } from "../stores/store.ts";
 import { type HistoryEntry, isControlChange, unsettledRecords } from "../curriculum/history.ts";
@@ -9,36 +10,36 @@ import { type HistoryPlace, leadingTo, recordReader } from "./history-records.ts
 import type { Page } from "./listing.ts";
 import { gone, type LiveRun } from "./live-run.ts";
 
-/** An entry of the history, and its position. */
+/** Entry of the history, with its position. */
 type PlacedEntry = HistoryEntry & {
   readonly seq: number;
-  /** Whether only an import can change the entry. */
+  /** Whether the entry is final, so that only an import can change it. */
   readonly isSettled: boolean;
 };
 
 /** Options for reading a history. */
 export interface HistoryReading {
   /**
-   * Whether a page is limited to the records that fit into an answer with all numbers by arm. Defaults to true. False:
-   * a page has as many records as requested, if their stored form is small.
+   * Whether a page may have only as many records as fit into a response with all numbers by arm. Defaults to true. If
+   * false, the stored size counts, which is smaller in runs of many arms.
    */
   readonly isSentWhole?: boolean;
-  /** Whether update batches have numbers by arm. False is faster. */
+  /** Whether entries have numbers by arm. False is faster. */
   readonly isByArm?: boolean;
-  /** Converts each entry before it is returned. Unset: entries are returned whole. */
+  /** Function that converts each entry before it is returned. Unset: entries are returned unchanged. */
   readonly convert?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
-  /** Place at which the page before ended. It saves finding the records that this page's records depend on. */
+  /** Place where the previous page ended. It saves searching for the records that this page's records depend on. */
   readonly place?: HistoryPlace | undefined;
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
-  /** Key and epoch of the run. Settled records are equal in all parts with an equal value. */
+  /** Key and epoch of the run. While this value is the same, final entries do not change. */
   readonly of: string;
-  /** Place at which the next page continues. Undefined: this is the last page. */
+  /** Place where the next page continues. Undefined: this is the last page. */
   readonly place: HistoryPlace | undefined;
 }
 
-/** Reads a page of the history from position `from` on. 0: from the start. */
+/** Reads a page of the history that begins at position `from`. */
 export async function readHistory<Spec, Key extends InstanceKey>(
   store: Store,
   run: LiveRun<Spec, Key>,
@@ -51,9 +52,9 @@ export async function readHistory<Spec, Key extends InstanceKey>(
     place,
   }: HistoryReading & { readonly from: number; readonly limit: number },
 ): Promise<Result<HistoryPart> | typeof gone> {
-  // If another run has the name by now, its records do not continue these.
+  // Another run may have the same id by now. Its records do not continue these.
   if (place !== undefined && place.key !== run.key) return notFound(run.state().runId);
-  // A continued reading shows the run as it was when the reading began.
+  // Further pages show the run as it was at the first page.
   const here = place === undefined ? await run.refresh() : "fresh";
   if (here !== "fresh") return here;
   const state = run.state();
@@ -61,7 +62,7 @@ export async function readHistory<Spec, Key extends InstanceKey>(
   const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
   const missing = missingRecord(state, placed, from, next);
   if (missing !== undefined) {
-    // If the run was deleted meanwhile, its records are gone.
+    // If the run was deleted meanwhile, its records are missing for that reason.
     if ((await run.refresh()) !== "fresh") return gone;
     throw recordMissing(missing);
   }
@@ -74,9 +75,9 @@ export async function readHistory<Spec, Key extends InstanceKey>(
     const now = unsettled(seq);
     const undone = isControlChange(written) ? state.controlRolledBack : state.rolledBack;
     const rolledBack = undone.some(([first, last]) => first <= seq && seq <= last);
-    // Records written after the state was read may not be settled.
+    // Records that were written after the state was read may still change.
     const isSettled = now === undefined && seq < state.nextSeq;
-    // Entries are converted one by one, so that unused numbers of many arms do not accumulate.
+    // Entries are converted one by one, so that numbers of many arms are not all in memory at once.
     return { ...convert({ ...(now ?? written), rolledBack }), seq, isSettled };
   });
   const of = `${run.key}/${state.epoch}`;

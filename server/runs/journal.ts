@@ -1,4 +1,4 @@
-/** Journal of a run: writes its changes, and reads a run back from events and snapshots. */
+/** Journal of a run. Writes the run's changes, and reads its state back from snapshots and events. */
 import type { ListedRun, Snapshot, Store, StoredRecord, StoredRun, Summary, WrittenSummary } from "../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../curriculum/apply.ts";
 import { isMany, isWhole } from "../curriculum/by-arm.ts";
@@ -17,38 +17,41 @@ import type { Clock } from "../base/clock.ts";
 import { inTurns } from "../base/clock-turns.ts";
 
 /**
- * A snapshot is due when the journal since the last one is this many times as long as the snapshot, or as SNAPSHOT_MIN
- * if that is longer.
+ * A snapshot is due when the journal since the last one has this many times the snapshot's length. A snapshot shorter
+ * than SNAPSHOT_MIN counts as that long.
  */
 const JOURNAL_PER_SNAPSHOT = 4;
 /**
- * In a long run a snapshot is due earlier: when the journal since the last one is as long as the snapshot, or as
- * JOURNAL_LONG if that is longer. Loading the run then applies a few thousand events, which takes longer than reading
- * the snapshot.
+ * In a long run a snapshot is due earlier: when the journal since the last one is as long as the snapshot, but at least
+ * JOURNAL_LONG. Otherwise loading the run would apply thousands of events, which takes longer than reading the
+ * snapshot.
  */
 const JOURNAL_PER_LONG_SNAPSHOT = 1;
 
 /**
- * Size, in bytes, that a smaller snapshot counts as when the next one is planned. Reading such a run from its journal is
- * as fast as reading a snapshot.
+ * Minimum size, in bytes, that a snapshot counts as when the next one is planned. Below it, reading the journal is as
+ * fast as reading a snapshot.
  */
 const SNAPSHOT_MIN = 64 * 1024;
-/** In bytes: events that take about 0.2 s to apply. */
+/** Length of a journal, in bytes, that takes about 0.2 s to apply. */
 const JOURNAL_LONG = 2 * 1024 * 1024;
 
-/** A change of a run. It has at least one event. */
+/** Change of a run, with at least one event. */
 export interface Decided<Spec, Key extends InstanceKey> {
   readonly events: readonly RunEvent<Spec, Key>[];
-  /** Returns further events to write with them, from the state after them. Must be pure. */
+  /** Returns further events to write together with these. It gets the state after these events and must be pure. */
   readonly following?: (after: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
-  /** Name of the caller's token, for the history. Empty or unset: it has none. */
+  /** Name of the caller's token, for the history. Empty or unset: the caller has none. */
   readonly by?: string | undefined;
 }
 
-/** Delay of a snapshot after the change that makes it due, so that the caller of the change is answered first. */
+/**
+ * Delay, in milliseconds, between the change that makes a snapshot due and the snapshot, so that the caller of the
+ * change is answered first.
+ */
 const SNAPSHOT_AFTER_MS = 50;
 
-/** Encoded events of a change, with the state after them. */
+/** Encoded events of a change and the history records to write, with the state after them. */
 export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
   readonly events: readonly Uint8Array[];
@@ -56,7 +59,7 @@ export interface Change<Spec, Key extends InstanceKey> {
   readonly summary?: WrittenSummary;
 }
 
-/** Encodes a change. `summarized` is the state whose summary head is in the store, if any. */
+/** Encodes a change. `summarized` is the state from which the summary head in the store was made, if known. */
 export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   { events: decided, following, by }: Decided<Spec, Key>,
@@ -83,20 +86,20 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   return writesSummary(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
 }
 
-/** Number of bytes of events that are read and applied in one turn: a few milliseconds. */
+/** Number of bytes of events that are read and applied before other work can run: a few milliseconds. */
 const STRETCH_BYTES = 48 * 1024;
 
 /**
- * Throws for an event that cannot be read or applied, because it is damaged or of another format. The error names the
- * event.
+ * Throws a FormatError that names the event which cannot be read or applied. The event is damaged or has another
+ * format.
  */
 function refuseEvent(before: RunState | undefined, cause: unknown): never {
   throw new FormatError(`event ${(before?.version ?? 0) + 1}: ${(cause as Error).message}`, { cause });
 }
 
 /**
- * Reads a run from its newest snapshot and the events after it. If the snapshot has another server's format, it reads
- * the whole journal. Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
+ * Reads a run from its newest snapshot and the events after it. If the snapshot has another server's format, the whole
+ * journal is read. Undefined: the run was deleted. Throws a FormatError if this server cannot read the journal.
  */
 export async function readState<Spec, Key extends InstanceKey>(
   store: Store,
@@ -106,8 +109,8 @@ export async function readState<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
   const end = snapshot?.version ?? 0;
-  // Events covered by the snapshot are not applied again. But they are checked while the snapshot is read, so that a
-  // damaged journal is found.
+  // The store also reads the events before the snapshot while the snapshot is decoded, only to find damage. They are
+  // not applied again.
   const check = async (): Promise<void> => {
     for (let [at, more] = [0, 1]; at < end && more > 0; at += more)
       more = (await store.read(key, at, STRETCH_BYTES))?.length ?? 0;
@@ -118,7 +121,7 @@ export async function readState<Spec, Key extends InstanceKey>(
   throw new FormatError(`its journal is that of run "${state.runId}"`);
 }
 
-/** Applies the journal from a state on, one stretch at a time, so that other work can run in between. */
+/** Applies the journal's events after a state, a few at a time, so that other work can run in between. */
 export async function readOn<Spec, Key extends InstanceKey>(
   store: Store,
   key: number,
@@ -130,7 +133,7 @@ export async function readOn<Spec, Key extends InstanceKey>(
   let state = from;
   const ask = (version: number): ReturnType<Store["read"]> => {
     const asked = store.read(key, version, STRETCH_BYTES);
-    // If the reading is no longer awaited, nobody handles its failure.
+    // If an error ends this function early, nobody awaits this promise, so its failure is handled here.
     asked.catch(() => undefined);
     return asked;
   };
@@ -138,7 +141,7 @@ export async function readOn<Spec, Key extends InstanceKey>(
     const events = await coming;
     if (events === undefined) return undefined;
     const isLast = events.reduce((sum, event) => sum + event.length, 0) < STRETCH_BYTES;
-    // The next stretch is read while this one is applied.
+    // The next events are read while these are applied.
     if (!isLast) coming = ask((state?.version ?? 0) + events.length);
     for (const bytes of events) {
       try {
@@ -162,15 +165,15 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   try {
     const state = await readStateInTurns(body, codecs, clock);
-    // A snapshot of another version than it claims would cause events to be applied twice or skipped.
+    // If the snapshot's state had another version than stated, events would be applied twice or skipped.
     return state.version === version ? state : undefined;
   } catch {
-    // The journal holds everything, so the snapshot is not needed.
+    // The snapshot is not needed, because the journal holds everything.
     return undefined;
   }
 }
 
-/** Decodes a state in turns with other work, because a state may hold a million samples. */
+/** Decodes a state in small steps with other work in between, because it may hold a million samples. */
 async function readStateInTurns<Spec, Key extends InstanceKey>(
   bytes: Uint8Array,
   codecs: Codecs<Spec, Key>,
@@ -182,12 +185,10 @@ async function readStateInTurns<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Returns a function that receives the events of a run and the state after them, and saves a snapshot when one is due.
- * Its promise resolves when the snapshot is saved.
- *
- * Snapshots are timed by length. So for every size of run, reading it back costs at most a few snapshots, and writing
- * snapshots costs a fraction of writing the journal. One snapshot is written at a time, in small pieces while the run
- * goes on.
+ * Returns a function that is called with a run's new events and the state after them. It saves a snapshot when one is
+ * due; its promise resolves when that is saved. Snapshots are due by the journal's length, so reading a run back costs
+ * at most as much as a few snapshots, and writing them costs a fraction of writing the journal. One snapshot is written
+ * at a time, in small pieces while the run continues.
  */
 export function snapshots<Spec, Key extends InstanceKey>(
   store: Store,
@@ -223,16 +224,16 @@ export function snapshots<Spec, Key extends InstanceKey>(
   };
 }
 
-// Summary of a run for lists, stored beside the journal so that a list reads no journal. Each change writes it in the
-// same transaction, in two parts; the head holds what seldom changes. Samples that leave their update batch open are
-// frequent and write no summary: a list then reads the run from memory, or its journal once.
+// Summary of a run for lists, stored beside the journal, so that listing runs reads no journal. A change writes the
+// summary in the same transaction, in two parts; the head holds what seldom changes. Feedback that closes no batch is
+// frequent and writes no summary. A list then uses the run in memory, or reads its journal once.
 
-/** A run in a list. Of its configuration it has only the creator's words. */
+/** Run in a list. It has no configuration except the text that the client gave. */
 export interface ListedView extends Omit<RunView, "config" | "configNow"> {
   readonly config: Pick<RunConfig, "given">;
 }
 
-/** Events that occur with each update batch, except for its draw. */
+/** Events that occur for each update batch, apart from the draw. */
 const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
   "handedOut",
   "feedback",
@@ -241,22 +242,25 @@ const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
   "evaluated",
 ]);
 
-/** Returns whether a change writes the summary. */
+/** Returns whether a change writes a new summary. */
 export function writesSummary(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
-  // For many arms the summary is longer than all that a draw writes. A list then reads the newest state from memory, or
-  // the journal.
+  // In a run of many arms the summary is longer than everything else that a draw writes. So few changes write it, and
+  // lists take the newest state from memory or from the journal.
   if (isMany(after.config.arms.length))
     return events.some((event) => (event.kind === "drawn" ? isWhole(event.batch) : !ofEachBatch.has(event.kind)));
   const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
   return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
 }
 
-/** Returns the number of rounds that are not closed. */
+/** Returns the number of evaluation rounds that still wait for samples. */
 function openRounds({ evaluations }: RunState): number {
   return evaluations.filter(({ missing }) => missing > 0).length;
 }
 
-/** Encodes the summary of a run. `written` is the state whose head is in the store. Undefined: none is known. */
+/**
+ * Encodes the summary of a run. `written` is the state from which the stored head was made; an unchanged head is not
+ * written again. Undefined: not known.
+ */
 export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
   const { policy, runId, ...plain } = stateView(state);
   const body = packed(JSON.stringify(plain));
@@ -266,7 +270,7 @@ export function encodeSummary(state: RunState, written: RunState | undefined): W
   return { head: packed(JSON.stringify(head)), state: body };
 }
 
-/** Decodes a summary. Undefined: this server cannot read it, or it is not of the run's current version. */
+/** Decodes a summary. Undefined: this server cannot read it, or it is older than the run's last change. */
 export function decodeSummary({ summary, version }: ListedRun): ListedView | undefined {
   try {
     return summary && decode(summary, version);
@@ -276,11 +280,11 @@ export function decodeSummary({ summary, version }: ListedRun): ListedView | und
   }
 }
 
-/** The store verifies texts, so a text of this format is as it was written. */
+/** Decodes a summary of this server's format. Its values need no checks, because the store detects damage. */
 function decode(summary: Summary, version: number): ListedView | undefined {
   const state = parseJson(unpacked(summary.state)) as unknown as Omit<StateView, "runId" | "policy">;
   const { format, ...head } = readObject(parseJson(unpacked(summary.head)));
-  // A server that writes no summaries may have written later events. An older server wrote no shape.
+  // A server that writes no summaries may have added events since. A summary by an older server has no `shape`.
   const isWhole = (state as Partial<StateView>).shape !== undefined;
   if (format !== FORMAT || state.version !== version - 1 || !isWhole) return undefined;
   const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];

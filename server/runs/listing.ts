@@ -8,13 +8,13 @@ import type { Ports } from "./dependencies.ts";
 import type { Registry } from "./loaded-runs.ts";
 import { nextTurn } from "../base/clock-turns.ts";
 
-/** A page of a list. `next` is where the next page begins; undefined: this is the last page. */
+/** Page of a list. `next` says where the next page begins. Undefined: this is the last page. */
 export interface Page<Item, Next> {
   readonly items: readonly Item[];
   readonly next: Next | undefined;
 }
 
-/** A run in a list. A run that cannot be read is listed with the reason, so that the others are listed. */
+/** Run in a list. If a run cannot be read, the list has the reason in its place. */
 export type ListItem =
   | { readonly kind: "run"; readonly view: ListedView }
   | { readonly kind: "unreadable"; readonly runId: string; readonly message: string };
@@ -22,17 +22,17 @@ export type ListItem =
 /** Number of runs that are listed before other work can run: a few milliseconds. */
 const LISTED_TOGETHER = 16;
 
-/** Returns a function that lists the runs with ids after a given one. */
+/** Returns a function that lists the runs whose ids come after a given id. */
 export function listing<Spec, Key extends InstanceKey>(
   { store, clock, source, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): (afterId: string, limit: number) => Promise<Page<ListItem, string>> {
   const { damages } = registry;
-  // Lists are made one at a time, so that many of them take no more of the event loop than one.
+  // Lists are made one at a time, so that many of them together do not block the event loop longer than one.
   const inTurn = serial();
   /**
-   * Returns a run from its summary. If the summary is outdated, it returns the run from memory, or else from its
-   * journal, and writes a new summary.
+   * Returns a run from its summary. If the summary is outdated, the run comes from memory, or else from its journal,
+   * and a new summary is written.
    */
   const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
     const summary = decodeSummary(row);
@@ -47,7 +47,7 @@ export function listing<Spec, Key extends InstanceKey>(
       records: [],
       summary: encodeSummary(state, undefined),
     };
-    // Another server may write its own summary first. If the summary cannot be written, the list is correct without it.
+    // Another server may have written a summary meanwhile. If writing fails, the list is still right.
     await store.append(row.key, mended).catch((err: unknown) => {
       if (!(err instanceof StoreDamaged)) throw err;
       log?.warn({ err, run: row.id }, "cannot write the summary of a run: lists read its journal instead");

@@ -1,4 +1,7 @@
-/** A run in memory: its state, one queue for its changes, and its journal, to which each change is written first. */
+/**
+ * Keeps a run in memory: its state and a queue for its changes. Each change is written to the journal before it takes
+ * effect.
+ */
 import type { Store, StoredRecord, StoredRun, Turn } from "../stores/store.ts";
 import { formatWarning, malformedShare } from "../curriculum/malformed-samples.ts";
 import { isDone, type RunState } from "../curriculum/state.ts";
@@ -9,36 +12,38 @@ import type { Log } from "../base/log.ts";
 import type { Ports } from "./dependencies.ts";
 
 /**
- * Maximum number of decisions on one change. It is decided again if another process changed the run in between. If the
- * store has turns, the second attempt succeeds. Without turns, one of sixteen writers never loses so often in
- * succession.
+ * Maximum number of attempts to make one change. An attempt fails if another server changed the run meanwhile. With a
+ * store that gives turns, the second attempt succeeds. Without turns, one of sixteen writers never fails so often in a
+ * row.
  */
 const ATTEMPTS_MAX = 512;
 
-/** Events that a change writes, and its result. */
+/** Events of a change, and the value that the caller gets. */
 export interface Decision<T, Spec, Key extends InstanceKey> extends Decided<Spec, Key> {
-  /** Further history records, before those of the events. */
+  /** Further history records to write before those of the events. */
   readonly records?: readonly StoredRecord[];
   readonly value: T;
 }
 
-/** The run was deleted. Another run may have its id by now. */
+/** The run was deleted. Another run may have the same id by now. */
 export interface Gone {
   readonly kind: "gone";
 }
 
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
-/** Outcome of updating a run from its store. "fresh": the run in memory equals the one in the store. */
+/** Result of updating a run in memory from its store. "fresh" means that both are equal now. */
 export type RefreshOutcome = "fresh" | Gone | Refusal;
 
-/** Outcome of one attempt to commit. "again": the state was outdated and has been updated. */
+/**
+ * Result of one attempt to write a change. "again" means that the state in memory was outdated and has been updated.
+ */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
-/** A run in memory. */
+/** Run in memory. */
 export type LiveRun<Spec, Key extends InstanceKey> = ReturnType<typeof liveRun<Spec, Key>>;
 
-/** Returns a holder of the state that notifies its observers of changes. */
+/** Returns an object that holds a state and calls observers when the state changes. */
 function observed<State>(first: State) {
   const callbacks = new Set<() => void>();
   let state = first;
@@ -58,7 +63,7 @@ function observed<State>(first: State) {
       deleted = true;
       notify();
     },
-    /** Calls `callback` after each change, and when the run is gone. Returns a function that ends the calls. */
+    /** Calls `callback` after each change and when the run is deleted. Returns a function that stops this. */
     onChange: (callback: () => void) => {
       callbacks.add(callback);
       return () => callbacks.delete(callback);
@@ -66,7 +71,7 @@ function observed<State>(first: State) {
   };
 }
 
-/** Returns a queue that runs one job at a time, in order. A failed job does not affect the others. */
+/** Returns a function that runs jobs one at a time, in order. A failed job does not affect later ones. */
 export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (job) => {
@@ -76,7 +81,7 @@ export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Works while no other process writes to a run, if its store has turns. */
+/** Calls `work` while no other server may write to the run, if the store gives such turns. */
 async function inStoresTurn<T>(store: Store, key: number, work: (turn: Turn | undefined) => Promise<T>): Promise<T> {
   const turn = await store.turn?.(key);
   try {
@@ -103,15 +108,15 @@ function refusedAsStale(message: string, onStale?: (message: string) => void): A
 const MALFORMED =
   "nearly all samples of the run are malformed: set answer_format and thinking of its arms to what the model writes";
 
-/** Logs a warning when nearly all samples of a run have become malformed. */
+/** Logs a warning when nearly all answers of a run have become malformed. */
 function warnOfFormat(log: Log | undefined, before: RunState, after: RunState): void {
   const [was, is] = [before, after].map((state) => formatWarning(malformedShare(state.malformed, isDone(state))));
   if (was === undefined && is !== undefined) log?.warn({ run: after.runId, ...is }, MALFORMED);
 }
 
 /**
- * Runs the work of calls one after the other. If a reading of the store began after other calls were made, it serves
- * them too: `isAnswered` returns true for them, and they read nothing.
+ * Returns a queue for calls on a run. A reading of the store also serves calls that were made before it began:
+ * `isAnswered` is true for them, and they need not read.
  */
 function ordered() {
   const inTurn = serial();
@@ -131,7 +136,7 @@ function ordered() {
   };
 }
 
-/** Returns a run's state, which follows the journal in the store. */
+/** Keeps a run's state up to date with the journal in the store. */
 function followed<Spec, Key extends InstanceKey>(
   { store, log, source, clock }: Ports<Spec, Key>,
   { id, key }: StoredRun,
@@ -145,7 +150,7 @@ function followed<Spec, Key extends InstanceKey>(
   let summarized: State | undefined;
 
   const takeIn = (next: State, events: readonly Uint8Array[]): void => {
-    // Nothing is lost if this fails, because the journal holds everything.
+    // If this fails nothing is lost, because the journal holds everything.
     keepSnapshots(next, events)?.catch((err: unknown) =>
       log?.warn({ err, run: id }, "cannot save a snapshot of a run: loading it reads more of its journal"),
     );
@@ -160,7 +165,7 @@ function followed<Spec, Key extends InstanceKey>(
       if (isGone()) return false;
       const reading = (): Promise<State | undefined> =>
         readOn(store, key, state(), source, clock, (next, events) => {
-          // Other processes wrote events, and may have written another head.
+          // Other servers wrote these events, and may have written another summary head.
           summarized = undefined;
           takeIn(next, events);
         });
@@ -168,7 +173,10 @@ function followed<Spec, Key extends InstanceKey>(
       if (!isThere) forget();
       return isThere;
     },
-    /** Returns whether the change was written. False: another process wrote first. */
+    /**
+     * Writes a change and applies it. Returns false if another server changed the run first, and then nothing is
+     * written.
+     */
     append: async (before: State, decision: Decision<unknown, Spec, Key>, turn?: Turn): Promise<boolean> => {
       const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
       const records = [...(decision.records ?? []), ...change.records];
@@ -193,7 +201,10 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const { id, key } = row;
   const { call, catchUp, append, ...observable } = followed(ports, row, loaded);
   const { state, isGone } = observable;
-  /** Whether another process wrote at the same time. The next change then waits for its turn at once. */
+  /**
+   * Whether another server changed the run at the same time. If so, the next change waits for its turn before its first
+   * attempt.
+   */
   let isContended = false;
 
   const attempt = async <T>(decide: Decide<T>, isAnswered: IsAnswered, turn?: Turn): Promise<Attempt<T>> => {
@@ -211,7 +222,8 @@ export function liveRun<Spec, Key extends InstanceKey>(
     const decision = decide(before);
     const { events, value } = decision;
     if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
-    // Another process wrote first; or there is nothing to write, and so no write that would show an outdated state.
+    // Either another server changed the run first, or there is nothing to write, so no write could show that the state
+    // is outdated.
     if ((events.length > 0 || !isAnswered()) && !(await catchUp())) return gone;
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
@@ -237,13 +249,17 @@ export function liveRun<Spec, Key extends InstanceKey>(
     id,
     key,
     ...observable,
-    /** Like `onChange`, and reads the store for changes of other processes, once for all followers. */
+    /**
+     * Calls a function like `onChange`, and also reads changes of other servers from the store. All callers share these
+     * readings.
+     */
     follow,
-    /** Applies what other processes have written, and the rows of this server's pools. */
+    /** Applies changes that other servers have written, and changes of the rows in this server's pools. */
     refresh,
     /**
-     * Decides on the newest state, writes the events, and only then applies them and returns. Changes of a run are made
-     * one at a time. `decide` must be pure, because it is called again if another process wrote first.
+     * Calls `decide` with the newest state, writes its events, applies them, and returns its value. Changes of a run
+     * are made one at a time. `decide` must be pure, because it is called again if another server changed the run
+     * first.
      */
     commit: <T>(decide: Decide<T>): Promise<T | Gone | Refusal> => call((isAnswered) => commit(decide, isAnswered)),
   };

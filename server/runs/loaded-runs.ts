@@ -1,4 +1,6 @@
-/** Runs in memory. They are loaded on request, dropped when idle, and removed from the store when they expire. */
+/**
+ * Keeps runs in memory. They are loaded when requested, dropped when idle, and removed from the store when they expire.
+ */
 import { nextTimeoutAtMs, timedOut } from "../curriculum/feedback.ts";
 import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
@@ -14,7 +16,7 @@ import type { Ports } from "./dependencies.ts";
 /** Delay before a retry after the store failed, in milliseconds. */
 const RETRY_MS = 1000;
 
-/** Closes groups of a run as they time out. Returns a function that ends this. */
+/** Closes groups of a run when they time out. Returns a function that ends this. */
 function watchTimeouts<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   { clock, log }: Ports<Spec, Key>,
@@ -24,7 +26,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   let ended = false;
 
   const schedule = (atMs: number | undefined): void => {
-    // A commit that is under way also calls this.
+    // The commit below changes the run, and so calls this function as well.
     if (ended || atMs === dueAtMs) return;
     cancel();
     cancel = (): void => undefined;
@@ -57,10 +59,10 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   };
 }
 
-/** Time without requests after which a run leaves memory. The store holds it. */
+/** Time without requests, in milliseconds, after which a run is dropped from memory. The store still has it. */
 const IDLE_MS = 10 * 60_000;
 
-/** A run in memory, with its draws. */
+/** Run in memory, with the functions that draw its batches. */
 export interface OpenRun<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly drawing: Drawing<Spec, Key>;
@@ -68,20 +70,20 @@ export interface OpenRun<Spec, Key extends InstanceKey> {
 
 interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   askedAtMs: number;
-  /** Whether it was requested since its expiry was last renewed in the store. */
+  /** Whether the run had a request since its expiry was last extended in the store. */
   isAsked: boolean;
-  /** Number of calls that are working on it. */
+  /** Number of calls that use the run now. */
   users: number;
   readonly stop: () => void;
 }
 
-/** State of runs that is kept beside their journals. */
+/** Masks and damages of runs. They are not part of the journals. */
 interface Marks {
   readonly masks: Masks;
   readonly damages: Damages;
 }
 
-/** Runs in memory. */
+/** All runs in memory, and operations on them. */
 export type Registry<Spec, Key extends InstanceKey> = ReturnType<typeof createRegistry<Spec, Key>>;
 
 async function load<Spec, Key extends InstanceKey>(
@@ -105,7 +107,7 @@ async function load<Spec, Key extends InstanceKey>(
   return { run, drawing: draws, stop, askedAtMs: clock.now(), isAsked: false, users: 0 };
 }
 
-/** Renews a run's expiry in the store. */
+/** Extends a run's life in the store. */
 function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: LiveRun<Spec, Key>): Promise<void> {
   return store.touch(run.key, keptMs(run.state().config.timeToLiveMs));
 }
@@ -123,7 +125,7 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
     return all.filter((entry) => entry !== undefined);
   };
   return {
-    /** Loads a run, or joins a loading in progress. Undefined: there is none. */
+    /** Loads a run, or waits for a loading in progress. Undefined: the run does not exist. */
     get: async (id: string): Promise<Run | undefined> => {
       for (;;) {
         const joined = entries.get(id);
@@ -134,9 +136,9 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Ma
           throw error;
         });
         if (entry !== undefined && !entry.run.isGone()) return entry;
-        // A deleted run is dropped. If another run has its id by now, that one is loaded.
+        // The run was deleted. If another run has its id by now, the next loop loads that one.
         drop(id, loading, entry);
-        // A loading that began before the run was created may not have found it, so a call that joined one tries again.
+        // A loading in progress may have begun before the run was created, so a call that waited for it tries again.
         if (entry === undefined && joined === undefined) return undefined;
       }
     },
@@ -158,13 +160,13 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
   const damages = createDamages(store, log);
   const runs = cache(ports, { masks, damages });
 
-  /** Drops a run that was deleted. */
+  /** Drops a deleted run from memory. */
   const forget = (key: number): Promise<void> =>
     runs.dropWhere(({ run }) => {
       if (run.key === key) run.forget();
       return run.key === key;
     });
-  /** Renews the expiry of requested runs, retries masks, and drops idle runs. */
+  /** Extends the lives of requested runs, retries updates of masks that failed, and drops idle runs. */
   const onSweep = async (): Promise<void> => {
     const all = await runs.loaded();
     for (const entry of all.filter(({ isAsked, users }) => isAsked || users > 0)) {
@@ -192,7 +194,10 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
 
   const endSweeps = sweepExpired(ports, onSweep, forget);
   return {
-    /** Works on a run. If the run turns out to be deleted, it works once more on the run that has the id now. */
+    /**
+     * Calls `task` with a run. If the run turns out to be deleted, it calls `task` once more with the run that has the
+     * id now.
+     */
     withRun: async <T>(id: string, task: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal> => {
       try {
         for (let tries = 0; tries < 2; tries++) {
@@ -207,17 +212,20 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       return notFound(id);
     },
     damages,
-    /** Returns the run of an id, if it is in memory. This does not count as a request, so the run may be dropped. */
+    /**
+     * Returns the run with this id if it is in memory. This does not count as a request, so the run may still be
+     * dropped as idle.
+     */
     inMemory: runs.peek,
-    /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
+    /** Returns at most `limit` runs in memory, the most recently requested first. This does not count as a request. */
     recent: async (limit: number) => {
       const all = (await runs.loaded()).filter(({ run }) => !run.isGone());
       all.sort((a, b) => b.askedAtMs - a.askedAtMs || (a.run.id < b.run.id ? -1 : 1));
       return all.slice(0, limit).map(({ run }) => run);
     },
     /**
-     * Masks the arms that depend on a resource, in all runs in memory and in those loaded later, from the next undrawn
-     * update batch on. Undefined: the resource is up again, and the arms are unmasked.
+     * Masks the arms that depend on a resource, in all runs in memory and those loaded later, from the next draw on. If
+     * `reason` is undefined, the resource is up again and the arms are unmasked.
      */
     maskArms: (resource: string, reason: string | undefined) =>
       masks.set(resource, reason, async () => (await runs.loaded()).map(({ run }) => run)),
@@ -234,7 +242,7 @@ function isGone<T>(outcome: T | Gone): outcome is Gone {
   return typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "gone";
 }
 
-/** Works on a run. `work` returns a value or a refusal. */
+/** Calls `work` with a run. Returns its value or refusal, or a refusal if there is no such run. */
 export function within<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
@@ -243,7 +251,7 @@ export function within<T, Spec, Key extends InstanceKey>(
   return registry.withRun<Result<T>>(runId, work);
 }
 
-/** Reads the current state of a run, including changes of other processes. */
+/** Reads the current state of a run, with changes of other servers. */
 export function read<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
@@ -255,14 +263,14 @@ export function read<T, Spec, Key extends InstanceKey>(
   });
 }
 
-/** Decides on a change of a run. */
+/** Returns the events of a change and the caller's result, or a refusal. */
 type Decide<T, Spec, Key extends InstanceKey> = (
   state: RunState<Spec, Key>,
 ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal;
 
 /**
- * Changes a run. `by` is the name of the caller's token. `validateOnly`: only returns the result that the change would
- * have.
+ * Changes a run. `by` is the name of the caller's token. With `validateOnly` nothing is written, and the result is that
+ * which the change would have.
  */
 export async function change<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,

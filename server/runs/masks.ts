@@ -1,4 +1,4 @@
-/** Masks the arms of runs whose resources are down. */
+/** Masks arms that depend on a resource which is down, e.g. a judge. */
 import type { RunEvent } from "../curriculum/events.ts";
 import type { RunState } from "../curriculum/state.ts";
 import type { InstanceKey } from "../curriculum/types.ts";
@@ -7,13 +7,13 @@ import type { Ports } from "./dependencies.ts";
 
 export type Masks = ReturnType<typeof createMasks>;
 
-/** Returns the events that update a run's masks. */
+/** Returns the events that mask and unmask arms, so that the run's masks match the resources. */
 function changesFor(
   { config, masks }: RunState,
   whyDown: (resource: string, spec: unknown) => string | undefined,
 ): readonly Extract<RunEvent, { readonly kind: "armMasked" | "armUnmasked" }>[] {
   return config.arms.flatMap(({ resource, spec }, arm) => {
-    // An arm without a resource is masked because it gives no tasks, and stays masked.
+    // An arm that depends on no resource was masked because it has no more tasks. It stays masked.
     if (resource === undefined) return [];
     const reason = whyDown(resource, spec);
     const isMasked = masks[arm] !== null;
@@ -28,11 +28,11 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
     down.get(resource) ?? rows?.whyMissing?.(spec as Spec);
   /** Updates a run's masks to the resources that are down now. */
   const bring = async <S, K extends InstanceKey>(run: LiveRun<S, K>): Promise<void> => {
-    // Most runs depend on no resource, and their store is not read.
+    // Most runs depend on no resource. For them nothing is read from the store.
     if (changesFor(run.state(), whyDown).length === 0) return;
     await run.commit((state) => ({ events: changesFor(state, whyDown), value: null }));
   };
-  /** Runs whose masks could not be updated. */
+  /** Runs whose masks could not be updated yet. */
   const late = new WeakSet();
   const bringAll = async <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]): Promise<void> => {
     const all = await Promise.allSettled(runs.map((run) => bring(run)));
@@ -44,18 +44,20 @@ export function createMasks<Spec, Key extends InstanceKey>({ log, rows }: Ports<
   };
   return {
     bring,
-    /** Records that a resource is down, with the reason, or that it is up again (undefined), and updates the runs. */
+    /**
+     * Records that a resource is down, with the reason, or that it is up again (undefined). Updates the runs in memory.
+     */
     set: async <S, K extends InstanceKey>(
       resource: string,
       reason: string | undefined,
       loaded: () => Promise<readonly LiveRun<S, K>[]>,
     ): Promise<void> => {
-      // The resource is recorded before the runs are listed, so that a run loaded meanwhile is masked too.
+      // The resource is recorded before the runs are listed, so that runs loaded meanwhile are masked too.
       if (reason === undefined) down.delete(resource);
       else down.set(resource, reason);
       await bringAll(await loaded());
     },
-    /** Updates the masks of those of these runs for which it failed before. */
+    /** Updates the masks of those of `runs` for which it failed before. */
     retry: <S, K extends InstanceKey>(runs: readonly LiveRun<S, K>[]) =>
       bringAll(runs.filter((run) => late.delete(run))),
   };

@@ -1,4 +1,4 @@
-/** NextBatch: serves drawn tasks, draws the next update batch, and waits for due feedback. */
+/** Implements NextBatch: returns drawn tasks, draws the next update batch, or waits for feedback that is due. */
 import { toJson } from "@bufbuild/protobuf";
 import { timestampFromMs, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { drawReadiness } from "../curriculum/draw.ts";
@@ -20,20 +20,22 @@ import type { Clock } from "../base/clock.ts";
 import type { Ports } from "./dependencies.ts";
 import { whenever } from "./watch.ts";
 
-/** Delay after which the caller may ask again for a batch whose feedback is due. */
+/** Delay, in milliseconds, after which the caller may ask again for a batch that waits for feedback. */
 const RETRY_DELAY_MS = 1000;
 
 export interface NextBatchRequest {
-  /** Cursor of the first task. Undefined: the first task that was never handed out. */
+  /** Cursor of the first task to return. Undefined: the first task that was never handed out. */
   readonly cursor: number | undefined;
-  /** Number of tasks, at least 1. Undefined: as many as an update batch has. */
+  /** Number of tasks, at least 1. Undefined: the run's number of prompts per update batch. */
   readonly count: number | undefined;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface NextBatch<Spec, Key extends InstanceKey> {
-  /** Configuration of the run of these tasks. Another run may have its id by the time of a second reading. */
+  /**
+   * Configuration of the run of these tasks. It is returned with them, because another run may have the same id later.
+   */
   readonly config: RunConfig<Spec>;
   readonly tasks: readonly IssuedTask<Key>[];
   readonly nextCursor: number;
@@ -42,9 +44,9 @@ export interface NextBatch<Spec, Key extends InstanceKey> {
   readonly epoch: number;
 }
 
-/** Result that is possible now. */
+/** Answer to a request that is possible now. */
 type Step<Key extends InstanceKey> =
-  /** These tasks of [from, to) can be served. */
+  /** These tasks can be returned. Their cursors are from `from` to `to` − 1. */
   | {
       readonly kind: "serve";
       readonly groups: readonly Group<Key>[];
@@ -52,18 +54,21 @@ type Step<Key extends InstanceKey> =
       readonly to: number;
       readonly done: boolean;
     }
-  /** The next update batch is needed and can be drawn. */
+  /** More tasks are needed, and the next update batch can be drawn. */
   | { readonly kind: "draw" }
-  /** The next update batch is needed, and waits for feedback of this batch. */
+  /** More tasks are needed, but the next update batch waits for feedback of the batch `batch`. */
   | { readonly kind: "wait"; readonly batch: number }
-  /** The next update batch is needed, and waits for Resume. */
+  /** More tasks are needed, but the run is paused. */
   | { readonly kind: "paused" }
   | Refusal;
 
-/** Returns the cursor of the first task that was never handed out, or that of the next update batch. */
+/**
+ * Returns the cursor of the first task that was never handed out. If there is none, it is that of the next update
+ * batch.
+ */
 function firstUnissued({ config, batches, handedOut, cursor }: RunState): number {
   if (config.dynamicSampling === undefined) return handedOut;
-  // A task that was not handed out has an open group, or a group that was closed by force.
+  // A group that was closed without being handed out was closed by force, so its task is skipped.
   for (const { groups } of batches) {
     const found = groups.find(({ kind, handedOutAtMs }) => kind === "open" && handedOutAtMs === null);
     if (found !== undefined) return found.task.cursor;
@@ -71,36 +76,38 @@ function firstUnissued({ config, batches, handedOut, cursor }: RunState): number
   return cursor;
 }
 
-/** Returns the first batch whose reserve may release more tasks. */
+/** Returns the index of the first batch with open groups and reserve tasks, which may still become groups. */
 function withReserve({ batches }: RunState): number | undefined {
   return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
 }
 
-/** Returns whether this server has the row of a task, if it has one, and the task's sources. */
+/** Returns whether this server has what a task needs: its row, if it has one, and its environment's sources. */
 type IsThere<Spec, Key extends InstanceKey> = (key: Key, spec: Spec) => boolean;
 
-/** Tasks that can be served from a cursor on. */
+/** Tasks that can be returned, from a cursor on. */
 interface Available<Key extends InstanceKey> {
   readonly groups: readonly Group<Key>[];
-  /** Number of requested tasks that they cover. */
+  /** Number of requested tasks that these groups account for. */
   readonly counted: number;
-  /** Cursor for the next request. */
+  /** Cursor with which the caller should continue. */
   readonly next: number;
-  /** Batch whose reserve may continue at `next` once more of its groups are closed. */
+  /**
+   * Index of the batch whose reserve tasks at `next` may be released when more of its groups close. Undefined: there is
+   * none.
+   */
   readonly pending: number | undefined;
-  /** Whether a batch at these cursors is no longer kept. */
+  /** Whether the batch at `next` was closed long ago and dropped. */
   readonly forgotten: boolean;
-  /** Whether the task at `next` was handed out to another caller. */
+  /** Whether the task at `next` was already handed out to another caller. */
   readonly taken: boolean;
 }
 
 /**
- * Returns the drawn tasks that can be served from a cursor on, at most `count`. Skipped reserve tasks and tasks of
- * missing rows or sources are left out.
- *
- * `fresh`: no cursor was given. Tasks are then served up to the first one that was handed out, because a reserve may be
- * released before tasks that other callers have. With a cursor, missing tasks count as served, because other callers
- * ask for what follows them.
+ * Returns drawn tasks that can be returned, from a cursor on, at most `count`. Skipped reserve tasks and tasks that
+ * this server cannot serve are left out. If `fresh`, the caller gave no cursor, and tasks are returned up to the first
+ * one that was handed out. That may come early, because reserve tasks are released before tasks that other callers
+ * have. With a cursor, tasks that are left out count towards `count`, because other callers ask for the tasks after
+ * them.
  */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -131,7 +138,7 @@ function available<Spec, Key extends InstanceKey>(
   return { groups, counted, next, pending: undefined, forgotten: false, taken: false };
 }
 
-/** Returns what can be answered now. `mayDraw`: whether more may be drawn; otherwise only drawn tasks are served. */
+/** Returns what can be answered now. If `mayDraw` is false, only tasks that are already drawn are returned. */
 function nextStep<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursor: number | undefined,
@@ -146,7 +153,7 @@ function nextStep<Spec, Key extends InstanceKey>(
     if (batch !== undefined) return { kind: "wait", batch };
     return { kind: "serve", groups: [], from: state.cursor, to: state.cursor, done: true };
   }
-  // Callers may be one update batch ahead of each other. Tasks in between are drawn, and may never be requested.
+  // Callers may be one update batch ahead of each other. The tasks between them are drawn even if nobody asks for them.
   const { promptsPerUpdate, dynamicSampling } = state.config;
   if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
     const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
@@ -172,7 +179,7 @@ interface Looked<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Returns the event that marks the served tasks as handed out, if any of them is not. */
+/** Returns the event that marks the returned tasks as handed out. Empty: all were handed out before. */
 function handingOut<Key extends InstanceKey>(step: Step<Key>, clock: Clock): readonly HandedOut[] {
   if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null)) return [];
   return [{ kind: "handedOut", from: step.from, through: step.to, atMs: clock.now() }];
@@ -188,8 +195,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   const deadlineMs = clock.now() + waitMs;
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
     nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
-  // The tasks are marked together with the draw, so that the disk is waited for once. Without a cursor the next reading
-  // would serve the tasks that follow. A caller that left gets none.
+  // The tasks are marked as handed out in the same write as the draw, which saves a wait for the disk. Not without a
+  // cursor: the next reading would then return the tasks after these. Not for a caller that left.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
     cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;
@@ -206,7 +213,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
-      // A refused draw must not hold back tasks that are drawn already.
+      // If the draw was refused before, tasks that are already drawn have been tried, and there are none.
       if (refused !== undefined) return refused;
       const drawn = await drawing.draw(signal, withDraw);
       if (drawn.kind !== "done") refused = drawn;

@@ -1,4 +1,4 @@
-/** NextEvaluation: opens rounds of evaluation arms, and serves their tasks. */
+/** Implements NextEvaluation: opens rounds of evaluation arms, and returns their tasks. */
 import { LRUCache } from "lru-cache";
 import { DRY_ORDINALS } from "../curriculum/fill-slots.ts";
 import { findRound, roundsOf } from "../curriculum/evaluation-rounds.ts";
@@ -20,14 +20,14 @@ import type { Ports } from "./dependencies.ts";
 export interface EvaluationRequest {
   readonly armId: string;
   readonly round: number;
-  /** Cursor of the first task. */
+  /** Cursor of the first task to return. */
   readonly cursor: number;
   /** Number of tasks, at least 1. */
   readonly count: number;
   readonly signal: AbortSignal;
 }
 
-/** Tasks of a stretch of an evaluation arm's set. */
+/** Some successive tasks of an evaluation arm's set. */
 export interface EvaluationBatch<Spec, Key extends InstanceKey> {
   readonly config: RunConfig<Spec>;
   /** Index of the arm among the run's evaluation arms. */
@@ -42,16 +42,16 @@ export interface EvaluationBatch<Spec, Key extends InstanceKey> {
 }
 
 /**
- * Cache of made tasks, by arm and ordinal. Every round of an arm has the same tasks, and solving them again is
+ * Tasks of evaluation arms that were made, by arm and ordinal. Every round has the same tasks, and making them again is
  * expensive.
  */
 export type EvaluationKeys<Key extends InstanceKey> = ReturnType<typeof evaluationKeys<Key>>;
 
-/** Maximum number of tasks in the cache, over all arms of all runs: some tens of megabytes. */
+/** Maximum number of tasks kept, over all arms of all runs. They take some tens of megabytes. */
 const KEYS_KEPT_MAX = 2 ** 17;
 
 export function evaluationKeys<Key extends InstanceKey>() {
-  // An arm object belongs to one run, as long as the run is in memory.
+  // Each arm object belongs to one run, and is the same object while the run is in memory.
   const kept = new LRUCache<EvaluationArm, Map<number, Key>>({
     maxSize: KEYS_KEPT_MAX,
     sizeCalculation: (_, { tasks }) => tasks,
@@ -71,7 +71,7 @@ interface OpenEvaluationArm<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Opens the requested round if it is new. Returns a refusal if the round cannot be served. */
+/** Opens the requested round if it is new. Returns a refusal if the round was dropped. */
 function openRound<Spec, Key extends InstanceKey>(
   { run, clock }: Pick<Evaluating<Spec, Key>, "run" | "clock">,
   { armId, round }: EvaluationRequest,
@@ -102,12 +102,12 @@ interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key
   readonly run: LiveRun<Spec, Key>;
 }
 
-/** The part of a run's state that its tasks depend on. */
+/** Fields of a run's state on which its evaluation tasks depend. */
 type TaskState = Pick<RunState, "config" | "lists">;
 
 /**
- * Makes the tasks of ordinals that are not known. If an ordinal has no instance, it tries ordinals further on by the
- * size of the set, which no other task of the set uses.
+ * Makes the tasks of ordinals that are not made yet, and adds them to `known`. If an ordinal has no instance, the
+ * ordinal plus the set's size is tried, and so on, because no other task of the set uses it.
  */
 async function makeTasks<Spec, Key extends InstanceKey>(
   { run, source }: Evaluating<Spec, Key>,
@@ -149,8 +149,7 @@ export async function nextEvaluation<Spec, Key extends InstanceKey>(
   const arm = config.evaluationArms[index] as EvaluationArm<Spec>;
   const from = Math.min(cursor, arm.tasks);
   const to = Math.min(from + count, arm.tasks);
-  // Tasks that are left out are not replaced, so that the figures of two rounds are of the same tasks, except for those
-  // that are gone.
+  // Tasks whose rows are gone are not replaced, so that two rounds compare the same tasks.
   const leftOut = leftOutOf(state, index);
   const ordinals = Array.from({ length: to - from }, (_, i) => from + i).filter((ordinal) => !leftOut.has(ordinal));
   const known = keys.of(arm);

@@ -1,12 +1,15 @@
-/** Compresses long texts that are stored. The summary of a run of a thousand arms has 200 KB of names. */
+/**
+ * Compresses long texts before they are stored, e.g. the summary of a run with a thousand arms, whose names take 200
+ * KB.
+ */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { FormatError } from "../curriculum/json.ts";
 
-/** Minimum length, in characters, of a text that is compressed. People can read shorter ones. */
+/** Minimum length, in characters, of a text that is compressed. Shorter ones stay readable for people. */
 const LONG = 32 * 1024;
-/** Prefix of a compressed text. JSON never begins like this. */
+/** Prefix that marks a compressed text. No JSON text begins like this. */
 const MARK = "deflated:";
-/** Maximum length of an expanded text, above that of any run. */
+/** Maximum length of an uncompressed text. No run's summary is so long. */
 const UNPACKED_MAX = 16 * 2 ** 20;
 
 export function packed(text: string): string {

@@ -1,4 +1,4 @@
-/** Operations of the curriculum on runs. Any number of processes may work on one store. */
+/** Operations on runs, for the RPC handlers. Several servers may work on the same store. */
 import {
   checkConfig,
   checkParts,
@@ -47,13 +47,13 @@ import { watchRun } from "./watch.ts";
 /** Effect of a control change. */
 export interface AppliesFrom {
   readonly appliesFromCursor: number;
-  /** Parts of the change without effect, one sentence each. */
+  /** Parts of the change that affect no draw, one sentence each. */
   readonly noEffect: readonly string[];
 }
 
-/** A run in memory. */
+/** State of a run in memory, for metrics and lists. */
 export interface RecentRun extends StateView {
-  /** Share of useful groups in the last closed update batch. Undefined: not known. */
+  /** Share of the last closed update batch's groups that are useful. Undefined: not known. */
   readonly usefulShare: number | undefined;
 }
 
@@ -65,8 +65,8 @@ function recentRun(state: RunState): RecentRun {
 }
 
 /**
- * Operations on runs. In each, `by` is the name of the caller's token, for the history; unset: not known. With
- * `validateOnly` an operation only returns the result that it would have.
+ * Operations on runs. In each, `by` is the name of the caller's token, for the history. With `validateOnly` nothing is
+ * written, and the result is that which the operation would have.
  */
 export type Runs<Spec, Key extends InstanceKey> = ReturnType<typeof createRuns<Spec, Key>>;
 
@@ -75,7 +75,7 @@ function keeping<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ) {
   const prepare = preparation<Spec, Key>(clock);
-  /** `rated`: initial pass rates of the rows of its arms. */
+  /** Creates a run. `rated` are the pass rates that its arms' rows start with. */
   const create = async (
     runId: string,
     config: RunConfig<Spec>,
@@ -83,7 +83,7 @@ function keeping<Spec, Key extends InstanceKey>(
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>> => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
-    // An existing run goes on, even if it could not be created today.
+    // An existing run is returned even if this check would refuse to create it.
     const short = checkParts(config, config.policy);
     if (short !== undefined && (await store.find(runId)) === undefined) return short;
     const atMs = clock.now();
@@ -121,7 +121,7 @@ function keeping<Spec, Key extends InstanceKey>(
     /** Creates a run. If it exists with the same configuration, it is returned unchanged. */
     create,
     get: (runId: string) => read(registry, runId, runView<Spec, Key>),
-    /** Returns the names of a run's incarnations. The first one is unique among all runs that ever had the id. */
+    /** Returns the names of a run's incarnations. The first is unique among all runs that ever had this id. */
     incarnations: (runId: string) => read(registry, runId, ({ incarnations }) => incarnations),
     remove,
   };
@@ -130,7 +130,7 @@ function keeping<Spec, Key extends InstanceKey>(
 function feedingBack<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>, clock: Clock) {
   const feedback = feedbackQueue(registry);
   return {
-    /** Records feedback and returns the status of each item, in order. Simultaneous calls are written together. */
+    /** Records feedback and returns the status of each item, in order. Simultaneous calls for a run share one write. */
     recordFeedback: feedback.record,
     reportAdvantages: (runId: string, reports: readonly ReportedAdvantages[]) =>
       change(registry, runId, (state) => {
@@ -161,7 +161,7 @@ function feedingBack<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
   };
 }
 
-/** Returns the event of an advanced policy, or the reason why the policy cannot advance. */
+/** Returns the event that advances the policy to its next part, or a refusal. */
 function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: unknown }] | Refusal {
   const { policy, policyState } = state;
   const moved = definitionOf(policy).advance?.(policy.config, policyState, viewOf(state).progress);
@@ -171,7 +171,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
   return [{ kind: "advanced", policyState: moved.state }];
 }
 
-/** Returns the operations for control changes. A change without effect writes no events. */
+/** Returns the operations that change how a run draws. A change that would change nothing writes no events. */
 function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>, clock: Clock) {
   type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean | undefined];
   const control = (
@@ -203,7 +203,7 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
           checkPolicy({ ...state, policy }) ?? checkParts(state.config, policy) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
-    /** Sets weights by arm id. Other arms keep theirs. */
+    /** Sets weights by arm id. Arms that are not named keep theirs. */
     setWeights: (runId: string, changed: Readonly<Record<string, number>>, by?: string, validateOnly?: boolean) => {
       const weightsIn = ({ config, weights: old }: RunState): readonly number[] =>
         config.arms.map(({ id }, i) => (Object.hasOwn(changed, id) ? changed[id] : old[i]) ?? 0);
@@ -217,7 +217,7 @@ function controlling<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
-    /** Sets pass rates of an arm's rows. */
+    /** Sets the pass rates of some rows of an arm. */
     rateRows: (runId: string, ratings: Ratings, by?: string, validateOnly?: boolean) =>
       control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
     /** Advances the policy to its next part, if it has one. */
@@ -242,49 +242,49 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
   const keys = evaluationKeys<Key>();
   return {
     ...keeping(ports, registry),
-    /** Lists runs by id. `afterId` "": from the first. */
+    /** Lists runs in the order of their ids, after `afterId`. An empty `afterId` begins with the first. */
     list: listing(ports, registry),
     ...feedingBack(registry, clock),
     ...controlling(registry, clock),
     nextBatch: (runId: string, request: NextBatchRequest) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, ports, request)),
-    /** Returns tasks of an evaluation arm. */
+    /** Returns the next tasks of an evaluation arm. */
     nextEvaluation: (runId: string, request: EvaluationRequest) =>
       within(registry, runId, ({ run }) => nextEvaluation(run, ports, keys, request)),
-    /** Exports the whole state and the newest part of the history. The export is not authenticated. */
+    /** Exports a run: its whole state and the newest part of its history. The export carries no signature. */
     export: (runId: string) =>
       within(registry, runId, async ({ run }) => {
         const here = await run.refresh();
         if (here !== "fresh") return here;
         const exported = await exportRun(ports, run);
-        // If the run was deleted meanwhile, its history could not be read, so the export would lack it.
+        // If the run was deleted meanwhile, the export may lack history records, so it is not returned.
         return (await run.refresh()) === "fresh" ? ok(exported) : gone;
       }),
-    /** Reads the history from position `from` on. 0: from the start. */
+    /** Reads the history from position `from` on; 0 is the start. */
     history: (runId: string, from: number, limit: number, reading?: HistoryReading) =>
       within(registry, runId, async ({ run }) => readHistory(ports.store, run, { from, limit, ...reading })),
-    /** Returns the knowledge of at most `limit` rows of an arm, from `from` on. `arm` is its index. */
+    /** Returns what is known of at most `limit` rows of the arm with index `arm`, from row `from` on. */
     rows: (runId: string, arm: number, from: number, limit: number) =>
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
     /**
-     * Imports an export, under its own id (runId undefined) or another one. An existing run keeps its control unless
-     * `restoreControl` is set.
+     * Imports an export, under its own id if `runId` is undefined. An existing run keeps its own control, e.g. weights
+     * and masks, unless `restoreControl` is set.
      */
     import: (state: Uint8Array, runId: string | undefined, by?: string, restoreControl = false) =>
       importRun(ports, registry, state, { runId, by, restoreControl }),
-    /** Returns the rows of pools that a run knows. */
+    /** Returns the lists of rows of pools that a run knows. */
     lists: (runId: string) => read(registry, runId, ({ lists }) => lists),
-    /** Returns at most `limit` runs in memory, the last requested first. This does not count as a request. */
+    /** Returns at most `limit` runs in memory, the most recently requested first. This does not count as a request. */
     recent: async (limit: number) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
     /**
-     * Yields the current state, then the state after each change, at least `intervalMs` after the one before. It ends
-     * when the run is deleted, when `signal` aborts, or after a refusal.
+     * Yields the current state, then newer states at least `intervalMs` apart. It ends when the run is deleted, when
+     * `signal` aborts, or after a refusal.
      */
     watch: async (runId: string, signal: AbortSignal, intervalMs?: number) => {
       const found = await read(registry, runId, () => null);
       return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal, intervalMs)) : found;
     },
-    /** Stops timers. The caller closes the store. */
+    /** Stops all timers. The caller closes the store. */
     close: () => registry.close(),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Stock of a run: instances that are made but not drawn, or being made. An arm's instances are known in advance,
- * f(seed, arm, ordinal), but not how many of them the next update batch takes. So after each draw, the instances that
- * the next one probably needs are made. A draw makes missing ones itself, so results never depend on the stock.
+ * Instances of a run that are made, or being made, before they are drawn. It is known which instance each ordinal of an
+ * arm has, but not how many of them the next draw takes. So after each draw, the instances that the next one probably
+ * needs are made. A draw makes missing ones itself, so results do not depend on this.
  */
 import { drawReadiness, planDraw } from "../curriculum/draw.ts";
 import { type Candidate, DRY_ORDINALS, type MissingInstances } from "../curriculum/fill-slots.ts";
@@ -10,13 +10,16 @@ import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } fro
 import type { LiveRun } from "./live-run.ts";
 import type { MakeOutcome, TaskSource } from "./dependencies.ts";
 
-/** Number of tasks that are made ahead at a time. A draw that needs some of them then waits for few others. */
+/** Number of instances that are made in advance at a time. A draw that needs some of them then waits for few others. */
 const CHUNK = 16;
 
-/** Standard deviations, above the mean, of an arm's number of tasks that are made ahead. A draw rarely needs more. */
+/**
+ * Number of standard deviations by which more tasks of an arm are made in advance than a draw needs on average. A draw
+ * rarely needs more.
+ */
 const DEVIATIONS = 3;
 
-/** Result of making the instance of an ordinal. */
+/** Result of making an instance that can be kept. */
 type Stocked<Key extends InstanceKey> = Extract<MakeOutcome<Key>, { readonly kind: "task" | "none" }>;
 
 /** Reason why some requested instances could not be made. */
@@ -24,23 +27,26 @@ export type NotMade = Refusal | "cancelled";
 
 export interface Stock<Key extends InstanceKey> {
   readonly lookup: (arm: number, ordinal: number) => Candidate<Key> | undefined;
-  /** Returns why an ordinal has no instance. "": it has one, or it was not made. */
+  /** Returns why an ordinal has no instance. Empty: it has one, or it was not made yet. */
   reason(arm: number, ordinal: number): string;
-  /** Returns the number of made instances. */
+  /** Returns the number of kept results. */
   size(): number;
   /**
-   * Makes the requested instances that are neither made nor being made, and waits for all of them. If another caller
-   * gives up an instance, it is still missing afterwards.
+   * Makes the requested instances and waits for them, also for those that another call is making. If that call is
+   * aborted, its instances are still missing afterwards.
    */
   make(wanted: readonly MissingInstances[], signal: AbortSignal): Promise<NotMade | undefined>;
-  /** Follows the run's state: drops instances that were drawn or skipped, and all instances after a change of shape. */
+  /**
+   * Adapts to the run's new state: drops instances that were drawn or skipped, and all instances if the configuration
+   * or the lists of rows changed.
+   */
   follow(state: RunState): void;
 }
 
 interface Shelf<Key extends InstanceKey> {
   readonly made: Map<number, Stocked<Key>>;
   readonly pending: Map<number, Promise<unknown>>;
-  /** Whether the arm has given a task. */
+  /** Whether the arm has ever given a task. */
   gives: boolean;
 }
 
@@ -48,7 +54,7 @@ function shelf<Key extends InstanceKey>(): Shelf<Key> {
   return { made: new Map(), pending: new Map(), gives: false };
 }
 
-/** Puts made instances on an arm's shelf. Returns the reason if some could not be made. */
+/** Keeps the results of making instances of an arm. Returns the reason if some could not be made. */
 function shelve<Key extends InstanceKey>(
   on: Shelf<Key>,
   ordinals: readonly number[],
@@ -72,7 +78,7 @@ export function createStock<Spec, Key extends InstanceKey>(
 ): Stock<Key> {
   let { config, lists }: Pick<RunState, "config" | "lists"> = run.state();
   let shelves = config.arms.map(() => shelf<Key>());
-  // The count is kept up to date, because it is read after every few tasks, and a run may have a thousand arms.
+  // The number is kept as a variable, because it is read often and a run may have a thousand arms.
   let candidates = 0;
 
   const begin = async (
@@ -104,7 +110,7 @@ export function createStock<Spec, Key extends InstanceKey>(
     signal: AbortSignal,
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm] ?? shelf<Key>();
-    // If an arm may give nothing, it is asked for only as many instances as show it.
+    // An arm that has not given a task yet may have none, so it is asked for at most DRY_ORDINALS instances.
     const asked = on.gives || of.arms[arm]?.rows !== undefined ? ordinals : ordinals.slice(0, DRY_ORDINALS);
     const others = asked.flatMap((ordinal) => on.pending.get(ordinal) ?? []);
     const own = asked.filter((ordinal) => !on.made.has(ordinal) && !on.pending.has(ordinal));
@@ -133,7 +139,7 @@ export function createStock<Spec, Key extends InstanceKey>(
       }
       for (const [arm, { made }] of shelves.entries()) {
         candidates -= made.size;
-        // Rows are chosen anew in each draw.
+        // Each draw chooses rows anew, so their instances are not kept.
         if (config.arms[arm]?.rows !== undefined) made.clear();
         const next = state.arms[arm]?.nextOrdinal ?? 0;
         for (const ordinal of made.keys()) if (ordinal < next) made.delete(ordinal);
@@ -143,7 +149,10 @@ export function createStock<Spec, Key extends InstanceKey>(
   };
 }
 
-/** Returns how many tasks of each arm the first draw needs: 0 if something outside makes them, which may cost money. */
+/**
+ * Returns how many tasks of each arm the first draw needs. It is 0 for arms that a teacher makes or an external
+ * resource scores, because that may cost money.
+ */
 function firstNeeded(state: RunState): readonly number[] {
   const plan = planDraw(state);
   const slots = plan.kind === "plan" ? Map.groupBy(plan.slots, (arm) => arm) : new Map<number, readonly number[]>();
@@ -153,8 +162,8 @@ function firstNeeded(state: RunState): readonly number[] {
 }
 
 /**
- * Returns how many tasks of each arm the next draw probably needs, by the last draw's probabilities: `deviations`
- * standard deviations above the mean.
+ * Returns how many tasks of each arm the next draw probably needs, from the last draw's probabilities: the mean plus
+ * `deviations` standard deviations.
  */
 function expected(state: RunState, deviations: number): readonly number[] {
   const { config, probabilities, weights, masks } = state;
@@ -166,7 +175,10 @@ function expected(state: RunState, deviations: number): readonly number[] {
   });
 }
 
-/** Makes what the next draw probably needs, up to `candidatesMax` instances. It stops if the run draws before. */
+/**
+ * Makes the instances that the next draw probably needs, until the stock has `candidatesMax`. It stops if the run draws
+ * meanwhile.
+ */
 export async function makeAhead<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
   stock: Stock<Key>,
@@ -180,7 +192,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
     const isSame = batchesDrawn === drawn.batchesDrawn && config === drawn.config && !paused;
     return !isSame || run.isGone() || stock.size() >= candidatesMax;
   };
-  // First the likely tasks of all arms, then the possible ones.
+  // The first pass makes the average number for all arms, and the second pass makes more.
   for (const deviations of [0, DEVIATIONS]) {
     const missing: { readonly arm: number; readonly ordinal: number }[] = [];
     for (const [arm, count] of expected(drawn, deviations).entries()) {
@@ -196,7 +208,7 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   }
 }
 
-/** In a run of many arms each needs a task or two, so they are made together. */
+/** Groups instances by arm, so that a run of many arms makes a task or two of each arm in one call. */
 function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly MissingInstances[] {
   const ofArms = Map.groupBy(candidates, ({ arm }) => arm);
   return [...ofArms].map(([arm, of]) => ({ arm, ordinals: of.map(({ ordinal }) => ordinal) }));

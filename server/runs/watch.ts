@@ -8,8 +8,8 @@ import type { Clock } from "../base/clock.ts";
 import type { Registry } from "./loaded-runs.ts";
 
 /**
- * Waits until `isMet` is true of the run's state, the run is gone, the delay has passed, or `signal` aborts. All
- * waiting callers share one reading of the store. If it fails, the failure is the outcome.
+ * Waits until `isMet` returns true for the run's state, the run is deleted, `delayMs` has passed, or `signal` aborts.
+ * All waiting callers share one reading of the store. If a reading fails, its failure is returned.
  */
 export async function whenever<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "state" | "isGone" | "follow">,
@@ -30,17 +30,18 @@ export async function whenever<Spec, Key extends InstanceKey>(
   return outcome;
 }
 
-/** Default minimum time between two states of a stream. Changes within it are shown as one. */
+/** Default minimum time, in milliseconds, between two states of a stream. Changes in between are shown together. */
 const COALESCE_MS = 100;
 
-/** Maximum time of one wait. */
+/** Maximum time of one wait for a change, in milliseconds. */
 const LOOK_MS = 60_000;
 
 type WatchedState =
   { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
 /**
- * Waits until the run is past version `seen`, or LOOK_MS have passed. The first call returns the state in the store.
+ * Waits until the run has a newer version than `seen`, or LOOK_MS have passed. The first call returns the stored state
+ * at once.
  */
 async function look<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
@@ -56,8 +57,8 @@ async function look<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Streams a run's state. The stream ends when the run is deleted, even if another run has its id by then. It also ends
- * when `signal` aborts, and after a refusal, because the run can then no longer be read.
+ * Streams a run's state. The stream ends when the run is deleted, even if another run has the same id by then. It also
+ * ends when `signal` aborts, and after a refusal, because the run can then no longer be read.
  */
 export async function* watchRun<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
@@ -69,7 +70,7 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
   let seen = -1;
   let key: number | undefined;
   while (!signal.aborted) {
-    // Each wait is a call of its own, so that watching counts as requests for the run.
+    // Each wait is a new call on the run, so watching a run keeps it from expiring.
     const found = await registry.withRun<WatchedState | Refusal>(runId, async ({ run }) => {
       key ??= run.key;
       return run.key === key ? look(run, clock, seen, signal) : { kind: "end" };

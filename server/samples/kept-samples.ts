@@ -1,6 +1,6 @@
 /**
- * Keeps the newest completions of runs with their outcomes, for people to look at. They are written after the trainer
- * has its answer, so a trainer never waits for them. If they cannot be written they are lost, because no run depends on
+ * Keeps the newest completions of runs with their scores, for people to read. They are written after the trainer has
+ * its answer, so a trainer never waits for them. Completions that cannot be written are lost, because no run depends on
  * them.
  */
 import type { Clock } from "../base/clock.ts";
@@ -9,15 +9,15 @@ import type { SampleResult } from "../tasks/scoring/scorer.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 
-/** A completion of a run's task, with its outcome. */
+/** Completion of a run's task, with the result of scoring it. */
 export interface RunSample {
   readonly taskId: string;
   readonly groupId: string;
-  /** Index of the sample within its group, the `sample_index` of the contract. */
+  /** Index of the sample within its group, as in the contract's `sample_index`. */
   readonly index: number;
-  /** The run's incarnation when its task was given out. */
+  /** Name of the run's incarnation when the task was given out. */
   readonly incarnation: string;
-  /** The arm's index; with `evaluationRound`, its index among the run's evaluation arms. */
+  /** Index of the arm. If `evaluationRound` is set, it counts the run's evaluation arms. */
   readonly arm: number;
   readonly cursor: number;
   readonly evaluationRound?: number | undefined;
@@ -27,13 +27,13 @@ export interface RunSample {
 }
 
 export interface KeptSample extends RunSample {
-  /** Newer samples have larger numbers. */
+  /** Number of the sample. Newer samples have larger numbers. */
   readonly number: number;
   readonly atMs: number;
 }
 
 export interface SampleQuery {
-  /** Returns only samples with smaller numbers; undefined: all. */
+  /** Only samples with smaller numbers are returned. Undefined: all. */
   readonly below: number | undefined;
   readonly limit: number;
   readonly test: (sample: KeptSample) => boolean;
@@ -41,7 +41,7 @@ export interface SampleQuery {
 
 export interface SamplePage {
   readonly samples: readonly KeptSample[];
-  /** The next page begins below this number; undefined: this is the last. */
+  /** Only samples with smaller numbers are on the next page. Undefined: this is the last page. */
   readonly next: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface SamplesOptions {
   readonly store: SampleStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Maximum UTF-8 bytes that each run keeps; 0: none are kept. */
+  /** Maximum number of UTF-8 bytes of completions kept for each run. 0: none are kept. */
   readonly bytesMax: number;
   /** Maximum age of a sample, in milliseconds. */
   readonly keptMs: number;
@@ -57,22 +57,25 @@ export interface SamplesOptions {
 
 export type Samples = ReturnType<typeof createSamples>;
 
-/** Time that samples wait for more, to be written together, in milliseconds. */
+/** Time, in milliseconds, that new samples wait, so that more of them are written together. */
 const GATHER_MS = 500;
-/** Maximum UTF-16 units of samples that wait or that the store has not yet taken; further samples are lost. */
+/** Maximum number of UTF-16 units of samples that wait to be written. Further samples are lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
-/** Share of a run's maximum after which its oldest samples are deleted again. */
+/** Share of a run's maximum size. After so much is written, its oldest samples are deleted again. */
 const TRIM_SHARE = 1 / 16;
 /**
- * Interval of deleting expired samples, in milliseconds, and the number deleted at a time, which takes some tens of
- * milliseconds.
+ * Interval, in milliseconds, of deleting expired samples. The next constant is the number deleted at a time, which
+ * takes some tens of milliseconds.
  */
 const EXPIRE_MS = 60_000;
 const EXPIRE_ROWS = 1024;
-/** Maximum UTF-16 units of a page, and of the samples that one call reads for it. */
+/** Maximum number of UTF-16 units in a page. The next constant is the maximum that one call reads for it. */
 const PAGE_LENGTH = 1024 ** 2;
 const SCAN_LENGTH = 8 * 1024 ** 2;
-/** Maximum samples and UTF-16 units that are read from the store at a time. */
+/**
+ * Maximum number of samples that are read from the store at a time. The next constant is the maximum number of their
+ * UTF-16 units.
+ */
 const READ_ROWS = 256;
 const READ_LENGTH = 1024 ** 2;
 
@@ -92,7 +95,7 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   return {
     bytesMax,
     keptMs,
-    /** Queues samples of a run to be written. */
+    /** Queues samples of a run for writing. */
     keep: (run: string, samples: readonly RunSample[]): void => {
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
@@ -100,11 +103,11 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
     },
     /** Returns samples, the newest first. */
     list: async (run: string, query: SampleQuery): Promise<SamplePage> => {
-      // Writes waiting samples first, so that a caller that scored a completion here sees it at once.
+      // Waiting samples are written first, so that a client that has just scored a completion sees it.
       await writer.flush();
       return pageOf(store, run, query);
     },
-    /** Deletes the samples of all runs that have or had an id. */
+    /** Deletes the samples of all runs that have, or once had, this id. */
     remove: async (run: string): Promise<void> => {
       writer.forget(run);
       await writer.flush();
@@ -119,15 +122,15 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   };
 }
 
-/** Writes waiting samples. Never rejects: samples that cannot be written are logged, and lost. */
+/** Writes waiting samples. It never rejects: samples that cannot be written are logged and lost. */
 function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   let waiting = new Map<string, NewSample[]>();
   let length = 0;
-  /** UTF-16 units of `length` that are not yet handed to the store. */
+  /** Number of UTF-16 units of `length` that no write has taken yet. */
   let gathered = 0;
   let lost = 0;
   let writing = Promise.resolve();
-  /** UTF-16 units that were written since the last trim, by run. */
+  /** Number of UTF-16 units written since the run's oldest samples were last deleted, by run. */
   const untrimmed = new Map<string, number>();
 
   const write = async (all: ReadonlyMap<string, readonly NewSample[]>): Promise<void> => {
@@ -135,7 +138,8 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
       try {
         await store.add(run, samples);
         const came = samples.reduce((sum, { about, completion }) => sum + about.length + completion.length, 0);
-        // The amount that earlier processes wrote is unknown, so a run is trimmed at its first write.
+        // The amount written before this server's start is not known, so the oldest samples are deleted after a run's
+        // first write.
         const total = (untrimmed.get(run) ?? Infinity) + came;
         const isDue = total >= bytesMax * TRIM_SHARE;
         untrimmed.set(run, isDue ? 0 : total);
@@ -179,7 +183,7 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   };
 }
 
-/** Deletes expired samples at intervals. Returns a function that ends this. */
+/** Deletes expired samples periodically. Returns a function that ends this. */
 function expireOften(store: SampleStore, clock: Clock, log: Log, keptMs: number): () => void {
   let cancel = (): void => undefined;
   const schedule = (): void => {

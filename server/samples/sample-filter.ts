@@ -1,22 +1,22 @@
-/** Filters completions. Pure. */
+/** Filters completions by their text and score. */
 import type { Verdict } from "../../envs/score.ts";
 import type { SampleResult } from "../tasks/scoring/scorer.ts";
 
-/** A filter of completions; all conditions that are set must hold. */
+/** Filter of completions. All conditions that are set must hold. */
 export interface SampleFilter {
-  /** Any of these verdicts; empty: all. A sample without a reward has no verdict. */
+  /** Verdicts to include. Empty: all. A sample without a reward has no verdict. */
   readonly verdicts: ReadonlySet<Verdict>;
-  /** Part of the violation, in lower case; "": any. */
+  /** Text that the format error must contain, in lower case. Empty: any. */
   readonly violation: string;
   readonly rewardMin: number | undefined;
   readonly rewardMax: number | undefined;
   readonly solved: boolean | undefined;
   readonly noReward: boolean | undefined;
-  /** Part of the completion, in lower case; "": any. */
+  /** Text that the completion must contain, in lower case. Empty: any. */
   readonly text: string;
 }
 
-/** Returns whether a filter lets all samples through. */
+/** Returns whether a filter has no condition, so that all samples match. */
 export function isOpen({ verdicts, violation, text, ...others }: SampleFilter): boolean {
   const { rewardMin, rewardMax, solved, noReward } = others;
   const isUnset = [rewardMin, rewardMax, solved, noReward].every((value) => value === undefined);

@@ -1,7 +1,7 @@
 /**
- * Runs a simulated student under the real curriculum: its draws, folds and policies, without a store, a clock or tasks.
- * The trainer is a usual one: it takes an update batch, samples every group, learns from the batch, and asks for the
- * next.
+ * Simulates a run: a simulated student under the real curriculum, with its draws and policies, but without a store, a
+ * clock or real tasks. The simulated trainer takes an update batch, samples every group, learns from the batch, and
+ * asks for the next.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { apply } from "../curriculum/apply.ts";
@@ -14,23 +14,26 @@ import type { Arm, RunConfig } from "../curriculum/types.ts";
 import { type Group, type Key, keyOf, resultsOf, sampled, teaches } from "./sampling.ts";
 import { scoreOf, type Student } from "./student.ts";
 
-/** An update batch of a simulated run. */
+/** Result of one update batch of a simulated run. */
 export interface Step {
-  /** Number of tasks by arm whose completions were sampled, including tasks that were released from the reserve. */
+  /** Number of tasks of each arm whose completions were sampled, including released reserve tasks. */
   readonly counts: readonly number[];
-  /** Probabilities of the draw by arm. */
+  /** Probability of each arm in the draw. */
   readonly probabilities: readonly number[];
   /** Number of solved samples. */
   readonly solved: number;
-  /** Number of groups with some samples solved and some not. With grades: groups whose grades differ. */
+  /**
+   * Number of groups in which some samples are solved and others are not. If answers are graded: groups whose grades
+   * differ.
+   */
   readonly useful: number;
-  /** Mean success over the learnable arms, after the batch. */
+  /** Mean success of the student over the learnable arms, after the batch. */
   readonly score: number;
-  /** Success by arm, after the batch. */
+  /** Success of the student on each arm, after the batch. */
   readonly success: readonly number[];
 }
 
-/** Returns the feedback that the curriculum receives. */
+/** Returns the sampled groups as the feedback that the curriculum takes. */
 function feedbackOf(
   config: RunConfig,
   tasks: readonly DrawnTask<Key>[],
@@ -54,12 +57,12 @@ function drawn<Spec>(state: RunState<Spec, Key>, seed: number) {
   return { state: apply(state, event), probabilities: plan.probabilities };
 }
 
-/** Returns the tasks of the newest update batch that wait for samples, with the released ones of its reserve. */
+/** Returns the tasks of the newest update batch that have no samples yet, including released reserve tasks. */
 function waiting({ batches }: RunState<unknown, Key>): readonly DrawnTask<Key>[] {
   return (batches.at(-1)?.groups ?? []).flatMap(({ kind, task }) => (kind === "open" ? [task] : []));
 }
 
-/** Runs a run from beginning to end and yields each update batch. The seed decides the student's samples. */
+/** Simulates a run from beginning to end and yields each update batch. The seed decides the student's samples. */
 export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Mind>, seed: string): Generator<Step> {
   const rng = rngFor("drive", seed);
   const ranks = rng.int(0, 2 ** 31);

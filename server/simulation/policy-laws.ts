@@ -1,7 +1,7 @@
 /**
- * Laws that every policy must satisfy, ours and those of operators. A law is a function of a policy that returns how
- * the policy breaks it. `gradus policies check` applies the laws to a module, and tests apply them to broken policies.
- * Cases are drawn from a fixed seed.
+ * Laws that every policy must satisfy, both those of Gradus and an operator's own. A law is a function that returns how
+ * a policy breaks it. `gradus policies check` applies the laws to a module's policies. The test cases are random, from
+ * a fixed seed.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
@@ -21,7 +21,7 @@ export interface PolicyLaw {
   readonly broken: (subject: Subject) => string | undefined;
 }
 
-/** Arms with which policies are tried: those of ADSC, real and synthetic. T2 and T3 are hard. */
+/** Arms with which policies are tested: tiers T0 to T3 of ADSC, each real and synthetic. T2 and T3 are hard. */
 export const lawArms: readonly Arm<null>[] = (["real", "synthetic"] as const).flatMap((source: Source) =>
   ["T0", "T1", "T2", "T3"].map((tier, i) => ({
     id: `${source}/${tier}`,
@@ -42,7 +42,7 @@ const constraints: Constraints = Object.freeze({
   hardWarmupBatches: 2,
 });
 
-/** Number of tasks in an update batch, and in a run. */
+/** Number of prompts in an update batch, and below it in the whole run. */
 export const LAW_PROMPTS = 16;
 export const LAW_LENGTH = 10 * LAW_PROMPTS;
 
@@ -59,13 +59,13 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 export const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
 const shown = (value: unknown): string => (JSON.stringify(value) ?? "undefined").slice(0, 200);
 
-/** Events between two draws. */
+/** Feedback between two draws, and whether the policy is advanced. */
 export interface Update {
   readonly groups: readonly ObservedGroup[];
   readonly advances: boolean;
 }
 
-/** Returns a share k of n, as samples would give it. */
+/** Returns a random share k/n with n up to 16, like a share of solved samples. */
 function shareBy(rng: Rng): number {
   const n = rng.int(1, 16);
   return rng.int(0, n) / n;
@@ -98,7 +98,7 @@ function updatesBy(rng: Rng, { policy, definition }: Subject): readonly Update[]
   }));
 }
 
-/** Returns weights with some arms left out. */
+/** Returns random weights, of which some are 0. */
 function weightsBy(rng: Rng): readonly number[] {
   const weights = lawArms.map(() => rng.pick([0, 1e-3, 1, 1e6]));
   return weights.some((weight) => weight > 0) ? weights : ones;
@@ -118,7 +118,8 @@ function viewAt(batch: number, weights: readonly number[]): View {
 }
 
 /**
- * Returns the state for drawing batch `batch`: after an update, and after the start of a new pass if one begins there.
+ * Returns the policy's state for the draw of batch `batch`: after an update, and after the start of a new pass if one
+ * begins there.
  */
 function after({ policy, definition }: Subject, state: unknown, { groups, advances }: Update, batch: number): unknown {
   const observed = definition.observe?.(policy.config, state, groups) ?? state;
@@ -127,7 +128,7 @@ function after({ policy, definition }: Subject, state: unknown, { groups, advanc
   return definition.pass?.(policy.config, advanced, progressAt(batch))?.state ?? advanced;
 }
 
-/** Returns the policy's state and probabilities before any update, and after each one. */
+/** Returns the policy's state, probabilities and values before any update and after each one. */
 export function course(subject: Subject, weights: readonly number[], all: readonly Update[]) {
   const { definition, policy } = subject;
   let state = definition.initial(policy.config, COUNT, 0);
@@ -140,7 +141,7 @@ export function course(subject: Subject, weights: readonly number[], all: readon
   }));
 }
 
-/** Returns the problem of the first case that has one. */
+/** Calls `look` for random cases, and returns the first problem that it finds. Undefined: none. */
 function inCases(
   subject: Subject,
   look: (updates: readonly Update[], rng: Rng) => string | undefined,
@@ -252,7 +253,7 @@ function brokenBeginning({ policy: { config }, definition }: Subject): string | 
     : `an update without groups changes the state to ${shown(unmoved)}`;
 }
 
-/** The policy goes on with more arms behind its own. */
+/** Checks that the policy continues when an arm is added after the existing ones. */
 function brokenGrowth({ policy: { config }, definition }: Subject): string | undefined {
   if (definition.resize === undefined) return undefined;
   const state = definition.initial(config, COUNT - 1, 0);
@@ -280,7 +281,7 @@ export const policyLaws: readonly PolicyLaw[] = [
   { title: "continues when arms are added behind the existing ones", broken: brokenGrowth },
 ];
 
-/** Returns how a policy breaks a law. An exception of the policy counts as breaking it. */
+/** Returns how a policy breaks a law. An exception counts as breaking it. Undefined: the law holds. */
 export function brokenBy({ broken }: PolicyLaw, subject: Subject): string | undefined {
   try {
     return broken(subject);

@@ -1,12 +1,12 @@
-/** Samples of a simulated student on its tasks, and the results that the curriculum receives. */
+/** Samples a simulated student's answers to its tasks, and converts them to results for the curriculum. */
 import { mix, type Rng } from "../../envs/lib/rng.ts";
 import type { SampleResult } from "../curriculum/batches.ts";
 import type { Arm, InstanceKey, RunConfig } from "../curriculum/types.ts";
 import type { Practice, Student } from "./student.ts";
 
 /**
- * Number of groups in an update batch that moves a student by the full step of its law. Larger and smaller batches move
- * it by an equal step.
+ * Number of groups in an update batch from which each group has its full effect on a student. In a batch of another
+ * size the groups are weighted, so that a whole batch has the same effect.
  */
 export const GROUPS_OF_A_STEP = 16;
 
@@ -16,21 +16,21 @@ export interface Key extends InstanceKey {
 
 const hexOf = (number: number): string => number.toString(16).padStart(8, "0");
 
-/** Returns the key of a task. Every ordinal of an arm is a different instance with a random rank. */
+/** Returns the key of a task. Each ordinal of an arm has another instance, with a random rank. */
 export function keyOf(seed: number, arm: number, ordinal: number): Key {
   const rank = (mix(mix(mix(seed) ^ arm) ^ ordinal) + 0.5) / 2 ** 32;
   return { hash: `${hexOf(arm)}${hexOf(ordinal)}`, rank };
 }
 
-/** A drawn task. */
+/** Task that was drawn: its arm and key. */
 interface DrawnTask {
   readonly arm: number;
   readonly key: Key;
 }
 
-/** A group of completions. */
+/** Group of a simulated student's answers. */
 export interface Group extends Practice {
-  /** Grades of the answers, in the order of the samples. Unset: answers are right or wrong. */
+  /** Grade of each sample's answer, in [0, 1]. Unset: answers are only right or wrong. */
   readonly grades?: readonly number[];
 }
 
@@ -44,7 +44,7 @@ function varianceOf(values: readonly number[]): number {
   return squares / values.length;
 }
 
-/** Returns the groups of one batch, with the student's current chances of success. */
+/** Samples one group for each task, with the student's present chances of success. */
 export function sampled<Mind>(
   student: Student<Mind>,
   mind: Mind,
@@ -68,8 +68,7 @@ export function sampled<Mind>(
 }
 
 /**
- * Returns the results of a group's samples. Without grades the solved ones come first, because no signal depends on
- * their order.
+ * Returns the results of a group's samples. Without grades the solved ones come first; their order affects no signal.
  */
 export function resultsOf({ rewardRange: { min, max } }: Arm, { solved, samples, grades }: Group): SampleResult[] {
   const right: SampleResult = { kind: "reward", reward: max, solved: true };
@@ -81,7 +80,7 @@ export function resultsOf({ rewardRange: { min, max } }: Arm, { solved, samples,
   });
 }
 
-/** Returns whether a group's answers differ, so that an update learns from it. */
+/** Returns whether the student can learn from a group, because its answers differ. */
 export function teaches({ solved, samples, variance }: Group): boolean {
   return variance === undefined ? solved > 0 && solved < samples : variance > 0;
 }

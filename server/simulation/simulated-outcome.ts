@@ -1,25 +1,29 @@
-/** Summaries of a simulated run: its outcome, and its update batches merged into points. */
+/** Summarizes a simulated run: its outcome, and successive update batches merged into points of a graph. */
 import type { Step } from "./drive-run.ts";
 import type { Student } from "./student.ts";
 
 export interface SimulatedOutcome {
   /**
-   * Number of rollouts up to the end of the update batch after which the score first reached the target. Null: never.
+   * Number of completions sampled until the end of the update batch in which the score first reached the target. Null:
+   * it never did.
    */
   readonly rolloutsToTarget: number | null;
-  /** Score at the end of the run. */
+  /** Score after the last update batch. */
   readonly final: number;
-  /** Mean of the scores after each update batch. */
+  /** Mean over the update batches of the score after each. */
   readonly successMean: number;
-  /** Share of rollouts on arms that cannot be learnt. */
+  /** Share of completions that were spent on arms that cannot be learned. */
   readonly wasted: number;
-  /** Share of groups whose answers differ. */
+  /** Share of groups in which answers differ. */
   readonly useful: number;
 }
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns a counter of a run's outcome. It keeps no steps, because a run may have a hundred thousand. */
+/**
+ * Returns a counter that computes a run's outcome. It does not store the steps, because a run may have a hundred
+ * thousand.
+ */
 export function createOutcomeCounter({ learnable, target }: Pick<Student, "learnable" | "target">, samples: number) {
   let [batches, tasks, hopeless, useful, scores, final] = [0, 0, 0, 0, 0, 0];
   let rolloutsToTarget: number | null = null;
@@ -41,14 +45,14 @@ export function createOutcomeCounter({ learnable, target }: Pick<Student, "learn
   };
 }
 
-/** Successive update batches merged into a point, of one run or of several. */
+/** Point of a graph: successive update batches of one or several runs, merged. */
 export interface Point extends Pick<Step, "counts" | "probabilities" | "score" | "success"> {
-  /** Number of tasks, summed over the runs. */
+  /** Number of tasks, summed over the merged batches and the runs. */
   readonly tasks: number;
   readonly solvedShare: number;
 }
 
-/** Merges `each` successive update batches into a point. A second run adds to the points of the first, and so on. */
+/** Merges `each` successive update batches into one point. Batches of further runs are added to the same points. */
 export function createPointCounter(samples: number, each: number) {
   const points: { steps: number; counts: number[]; probabilities: number[]; solved: number; last: Step }[] = [];
   return {
@@ -71,8 +75,8 @@ export function createPointCounter(samples: number, each: number) {
       point.last = step;
     },
     /**
-     * Returns the points. Counts are sums, and probabilities are means. Score and success are those of the last update
-     * batch that was added.
+     * Returns the points. Counts are sums, and probabilities are means. Score and success are those after the batch
+     * that was added last.
      */
     points: (): readonly Point[] =>
       points.map(({ steps, counts, probabilities, solved, last: { score, success } }) => {

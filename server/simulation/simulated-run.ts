@@ -1,14 +1,17 @@
-/** Configurations of runs with simulated students, made from those of real runs. */
+/** Derives configurations of simulated runs from those of real runs. */
 import { noConstraints, type RunConfig } from "../curriculum/types.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 
-/** Returns a run's configuration for a named student and a number of update batches. */
+/** Returns the configuration of a run of `updates` update batches, with a seed that depends on the student's name. */
 export function simulatedRun<Spec>(config: RunConfig<Spec>, student: string, updates: number): RunConfig<Spec> {
   const seed = deriveSeed("simulate", config.seed, student);
   return { ...config, seed, length: updates * config.promptsPerUpdate };
 }
 
-/** Returns the run with equal weights for all arms, except those of weight 0, and without constraints. */
+/**
+ * Returns the configuration with a policy of equal weights, except for arms of weight 0, and without constraints. Other
+ * policies are compared with it.
+ */
 export function equalShares<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
   const policy = { ...config.policy, kind: "mixture", config: null, constraints: noConstraints };
   return { ...config, policy, arms: config.arms.map((arm) => ({ ...arm, weight: arm.weight === 0 ? 0 : 1 })) };

@@ -1,18 +1,18 @@
-/** Medians over runs of which some never reached the target, and bootstrap intervals. */
+/** Computes medians and bootstrap intervals over runs, some of which never reach the target. */
 import { rngFor } from "../../envs/lib/rng.ts";
 
-/** Number of resamples for an interval. */
+/** Number of bootstrap resamples for an interval. */
 const RESAMPLES = 1000;
 
 /**
- * Returns a quantile by linear interpolation. Infinity stands for a run that never reached the target, and is later
- * than any other.
+ * Returns a quantile by linear interpolation. Infinity stands for a run that never reached the target, and counts as
+ * greater than all other values.
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(at)] ?? NaN, sorted[Math.ceil(at)] ?? NaN];
-  // Infinity − Infinity would have no value.
+  // If both are Infinity, their difference would be NaN.
   return low === high ? low : low + (high - low) * (at - Math.floor(at));
 }
 
@@ -30,8 +30,8 @@ export interface Interval {
 }
 
 /**
- * Returns the 95% interval of a statistic of `count` items, by the percentile bootstrap. `statistic` receives the
- * indices of a resample.
+ * Returns the 95% confidence interval of a statistic over `count` items, by the percentile bootstrap. `statistic` gets
+ * the indices of the items in a resample.
  */
 export function bootstrap(count: number, statistic: (places: readonly number[]) => number, seed: string): Interval {
   const rng = rngFor("bootstrap", seed, count);

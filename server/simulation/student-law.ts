@@ -1,21 +1,12 @@
 /**
- * Law that most simulated students share. An arm c has an ability a(c), in logits. A task of rank u is solved with this chance.
- *
- * ```
- * p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u)))))
- * ```
- *
- * Therefore the difficulties within an arm are logistic with scale w. A group of K samples, of which k are solved (q = k / K),
- * has the effect 4 q (1 − q). That is the variance of its rewards divided by the maximum variance. The expected length of a
- * REINFORCE step with a baseline is proportional to it. It is 0 if all or none are solved. An update batch with groups x
- * of arms c(x) changes abilities like this.
- *
- * ```
- * a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x))                 learning, with transfer
- * a(d) −= f (a(d) − a0(d)), if no group is of d and a(d) > a0(d)      forgetting, towards the start
- * ```
- *
- * T(c, c) is 1. T(c, d) is the effect of practice of c on d, relative to that on c.
+ * Learning law of most simulated students. An arm c has an ability a(c), in logits. A task of rank u is solved with
+ * probability p = 1 / (1 + exp(−(a(c) − w ln(u / (1 − u))))). So the difficulties of an arm's tasks have a logistic
+ * distribution with scale w. A group of K samples, of which k are solved (q = k / K), has the effect 4 q (1 − q): the
+ * variance of its rewards divided by the greatest possible variance. The expected length of a REINFORCE step with a
+ * baseline is proportional to it. It is 0 if all or none are solved. An update batch with groups x of arms c(x) changes
+ * the ability of each arm d: a(d) += Σ_x rate(c(x)) T(c(x), d) 4 q(x) (1 − q(x)), which is learning. If no group is of
+ * arm d and a(d) > a0(d), then a(d) −= f (a(d) − a0(d)), which is forgetting, towards the start a0(d). T(c, c) is 1,
+ * and T(c, d) is how much practice of c teaches d, relative to c itself.
  */
 import type { Rng } from "../../envs/lib/rng.ts";
 import type { ArmPosition, Practice, Student } from "./student.ts";
@@ -25,24 +16,24 @@ export type Abilities = readonly number[];
 
 export interface Law {
   readonly start: Abilities;
-  /** Maximum effect of a group of the arm, in logits. 0: practice of the arm teaches nothing. */
+  /** Maximum effect of a group of each arm on that arm's ability, in logits. 0: practice of the arm teaches nothing. */
   readonly rates: readonly number[];
-  /** Transfer: transfer[c][d] is T(c, d). */
+  /** Matrix of transfer: transfer[c][d] is T(c, d), the effect of practising arm c on arm d. */
   readonly transfer: readonly (readonly number[])[];
-  /** Rate of forgetting f, for each update batch without the arm, in [0, 1). */
+  /** Share f of an arm's gain that is forgotten in each update batch without the arm, in [0, 1). */
   readonly forgetting: number;
-  /** Spread w of the difficulties of an arm's tasks. */
+  /** Scale w of the difficulties of an arm's tasks, in logits. */
   readonly spread: number;
   readonly learnable: readonly boolean[];
   readonly target: number;
 }
 
-/** Returns how much harder a task of a rank is than the arm's median, in units of w. */
+/** Returns how much harder a task of this rank is than the median task of its arm, in units of w. */
 export function offsetOf(rank: number): number {
   return Math.log(rank / (1 - rank));
 }
 
-/** Offsets of the 16 ranks over which success is averaged. */
+/** Difficulties at 16 evenly spaced ranks. An arm's success is averaged over them. */
 export const offsets: readonly number[] = Array.from({ length: 16 }, (_, i) => offsetOf((i + 0.5) / 16));
 
 export function logistic(logit: number): number {
@@ -85,15 +76,15 @@ export function studentOf(law: Law): Student<Abilities> {
   };
 }
 
-// Functions that draw the parameters of students.
+// Functions that choose random parameters of students.
 
 export function between(rng: Rng, min: number, max: number): number {
   return min + (max - min) * rng.float();
 }
 
 /**
- * Returns transfer that falls by the factor `within` with each level between two arms of a family. Between families it
- * is weaker by the factor `across`.
+ * Returns a transfer matrix. Transfer is multiplied by `within` for each level between two arms of a family, and by
+ * `across` as well between families.
  */
 export function ladderTransfer(
   places: readonly ArmPosition[],
@@ -108,7 +99,7 @@ export function ladderTransfer(
   );
 }
 
-/** Returns abilities that fall from level to level, with a small random difference for each arm. */
+/** Returns start abilities that fall by `step` with each level, with a small random difference for each arm. */
 export function ladderStart(
   places: readonly ArmPosition[],
   rng: Rng,

@@ -1,4 +1,4 @@
-/** Registry of simulated students. */
+/** All kinds of simulated students. */
 import type { Family } from "./student.ts";
 import { student as forgetful } from "./students/forgetful.ts";
 import { student as hopeless } from "./students/hopeless.ts";

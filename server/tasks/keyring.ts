@@ -1,4 +1,4 @@
-/** Keys that authenticate task ids, and the file that holds them. */
+/** Keys that authenticate task ids, and the file or store that holds them. */
 import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ interface SigningKey {
   readonly id: Buffer;
   /** Secret of 32 bytes. */
   readonly secret: Buffer;
-  /** OpenSSL's form of the secret. It is made once, because making it takes longer than a MAC. */
+  /** OpenSSL's form of the secret. It is made only once, because making it takes longer than computing a MAC. */
   readonly handle: KeyObject;
 }
 
-/** Keys of a server. The first one signs, and all are accepted. Never empty. */
+/** Keys of a server. The first one signs new task ids, and ids signed with any of them are accepted. Never empty. */
 export type Keyring = readonly [SigningKey, ...SigningKey[]];
 
 export const SECRET_BYTES = 32;
@@ -25,7 +25,7 @@ export type KeyringResult =
       readonly kind: "ok";
       readonly keyring: Keyring;
       readonly created: boolean;
-      /** Problem that the operator should fix, although the keys can be used. */
+      /** Warning for the operator. The keys can be used all the same. */
       readonly warning?: string | undefined;
     }
   | { readonly kind: "invalid"; readonly message: string };
@@ -35,7 +35,7 @@ export function signingKey(secret: Buffer): SigningKey {
   return { id, secret, handle: createSecretKey(secret) };
 }
 
-/** Location of the keys: the key file, or else the data directory. */
+/** Location of the keys: the named key file, or else a file in the data directory. */
 export interface KeyPlace {
   readonly keyFile: string | undefined;
   readonly dataDir: string;
@@ -45,7 +45,7 @@ export function keyFileOf({ keyFile, dataDir }: KeyPlace): string {
   return keyFile ?? join(dataDir, "task-keys");
 }
 
-/** Parses keys, one line of hex digits each. Empty lines and lines that start with # are skipped. */
+/** Parses keys, one per line as 64 hex digits. Empty lines and lines that begin with # are skipped. */
 export function parseKeyring(text: string): KeyringResult {
   const lines = text.split("\n").map((line) => line.trim());
   const secrets = lines.filter((line) => line !== "" && !line.startsWith("#"));
@@ -58,17 +58,18 @@ export function parseKeyring(text: string): KeyringResult {
   return { kind: "ok", keyring: [first, ...others], created: false };
 }
 
-/** Mode bits of a file that its group or all users can read. */
+/** Mode bits that let a file's group or all users read it. */
 const OTHERS_MAY_READ = 0o044;
 
 /**
- * Reads the key file. If the file in the data directory is missing, it is created with one new key, mode 0600. A file
- * that was named must exist, because a new key would refuse all ids of the right one.
+ * Reads the key file. If the default file in the data directory is missing, it is created with one new key and mode
+ * 0600. A file that the operator named must exist: with a new key the server would refuse all ids signed with the right
+ * one.
  */
 export function loadKeyring(place: KeyPlace): KeyringResult {
   const { keyFile } = place;
   const file = keyFileOf(place);
-  // Errors of the disk do not name the file, or name its draft.
+  // Error messages of the disk may lack the file's name, or name a temporary file.
   const invalid = ({ message }: { readonly message: string }): KeyringResult => {
     const others = keyFile === undefined ? "--data-dir or --key-file" : "--key-file";
     return { kind: "invalid", message: `key file ${file}: ${message}; mend it, or give another ${others}` };
@@ -78,7 +79,7 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
     const { text, mode } = readOwnedFile(file);
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return invalid(parsed);
-    // Only a warning, because orchestrators often mount secrets with mode 0644.
+    // This is only a warning, because orchestrators often mount secrets with mode 0644.
     const shown = `0${mode.toString(8)}`;
     const warning = `others can read the key file ${file} (its mode is ${shown}), and with its keys make task ids: chmod 600 ${file}`;
     return { ...parsed, created, warning: (mode & OTHERS_MAY_READ) === 0 ? undefined : warning };
@@ -93,18 +94,18 @@ export function newKeyFile(): string {
   return `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`;
 }
 
-/** Interval between readings of the keys, and delay before a new key signs. */
+/** Interval, in milliseconds, of reading the keys again. The next constant is the delay before a new key signs. */
 const KEYS_POLL_MS = 1_000;
 const KEYS_SETTLE_MS = 5_000;
 
-/** Replaces the keys of a keyring in place, for all who hold it. */
+/** Replaces the content of a keyring, so that everything that holds the keyring sees the new keys. */
 export function replaceKeys(keyring: Keyring, keys: Keyring): void {
   (keyring as [SigningKey, ...SigningKey[]]).splice(0, keyring.length, ...keys);
 }
 
 /**
- * Returns a keeper that updates a keyring in place, for all who hold it. A new key is accepted at once and signs some
- * seconds later, when every server that shares the keys knows it.
+ * Returns functions that update a keyring in place. A new key is accepted at once, but signs only `settleMs` later,
+ * when every server that shares the keys has read it.
  */
 function keeper(keyring: Keyring, tell: (result: KeyringResult) => void, settleMs: number) {
   let settling: NodeJS.Timeout | undefined;
@@ -126,7 +127,7 @@ function isSameKeyring(one: Keyring, other: Keyring): boolean {
   return one.length === other.length && one.every(({ id }, i) => other[i]?.id.equals(id));
 }
 
-/** Keeps a keyring equal to its file (`keeper`). Returns a function that ends this. */
+/** Updates a keyring whenever its file changes. Returns a function that ends this. */
 export function followKeyring(
   place: KeyPlace,
   keyring: Keyring,
@@ -142,8 +143,7 @@ export function followKeyring(
     take(read());
   };
   watchFile(file, { interval: pollMs, persistent: false }, look);
-  // The file may have changed after it was read and before it was watched. A server may load its pools for minutes in
-  // between.
+  // The file may have changed between its first reading and now, e.g. while the server loaded its pools for minutes.
   const first = setTimeout(() => {
     const found = read();
     const isAsItWas = found.kind === "ok" && isSameKeyring(found.keyring, keyring);
@@ -157,8 +157,8 @@ export function followKeyring(
 }
 
 /**
- * Keeps a keyring equal to the keys in a store, which are the text of a key file. `read` returns undefined if the store
- * cannot be reached; the keys then stay as they are. Returns a function that ends this.
+ * Updates a keyring whenever the keys in a store change, which have the form of a key file. If `read` returns
+ * undefined, the store cannot be reached and the keys stay as they are. Returns a function that ends this.
  */
 export function followStoredKeys(
   { text, read }: { readonly text: string; readonly read: () => Promise<string | undefined> },
@@ -188,11 +188,11 @@ export function followStoredKeys(
   };
 }
 
-// Sealed bytes, which clients carry and cannot forge: base64url of version, key id, MAC and payload.
+// Signed bytes that clients carry and cannot forge. They are version, key id, MAC and payload.
 
 const VERSION = 1;
 const KEY_ID_END = 5;
-/** Bytes of a MAC: 128 bits of an HMAC-SHA256. */
+/** Length of a MAC in bytes: the first 128 bits of an HMAC-SHA256. */
 const MAC_BYTES = 16;
 const HEADER_BYTES = KEY_ID_END + MAC_BYTES;
 
@@ -200,7 +200,7 @@ export type OpenResult =
   | { readonly kind: "ok"; readonly payload: Uint8Array; readonly mac: Uint8Array }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** Use of the bytes. The MAC covers it, so that bytes for one use are never accepted for another. */
+/** Purpose of signed bytes. The MAC covers it, so that bytes for one purpose are refused for another. */
 export type Purpose = "task" | "run";
 
 function macOf(key: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
@@ -214,7 +214,7 @@ export function seal(keyring: Keyring, purpose: Purpose, payload: Uint8Array): B
   return Buffer.concat([Buffer.from([VERSION]), key.id, macOf(key, purpose, payload), payload]);
 }
 
-/** Opens bytes that `seal` made. Returns the problem of any others. */
+/** Verifies bytes that `seal` made and returns their payload. Other bytes are refused with a reason. */
 export function open(keyring: Keyring, purpose: Purpose, bytes: Uint8Array): OpenResult {
   if (bytes.length <= HEADER_BYTES) return { kind: "invalid", detail: "it is too short to be one" };
   if (bytes[0] !== VERSION) return { kind: "invalid", detail: "it is not of a version that this server knows" };

@@ -24,9 +24,7 @@ const DEFAULT_THRESHOLD = 0.7;
 /** Tolerance for rounding, so that a mean of several shares of 0.7 reaches the threshold 0.7. */
 const ROUNDING = 1e-9;
 
-/**
- * What happens to earlier tiers when a tier opens: WIDEN keeps them, and MOVE_ON leaves them. Named as in the contract.
- */
+/** Choices for earlier tiers when a tier opens: WIDEN keeps them, MOVE_ON leaves them. Named as in the contract. */
 const steps = { WIDEN: true, MOVE_ON: true } as const;
 
 export interface CompetenceConfig {

@@ -1,12 +1,15 @@
-/** Common base of most students: a ladder of levels in each family, from mostly solved to hardly ever. */
+/** Base of most students. Each family of tasks has levels from mostly solved to hardly ever solved. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import { between, ladderStart, ladderTransfer, type Law } from "../student-law.ts";
 import type { ArmPosition } from "../student.ts";
 
-/** Mean success over the learnable arms at which the target is reached. */
+/** Mean success over the learnable arms that counts as the goal. */
 export const TARGET = 0.75;
 
-/** Returns the law with one arm whose success stays at its start, in logits. Practice of that arm teaches nothing. */
+/**
+ * Returns the law changed so that one arm cannot be learned. Its ability stays at `start`, in logits, and practising it
+ * teaches nothing.
+ */
 export function unlearnable(law: Law, arm: number, start: number): Law {
   return {
     ...law,

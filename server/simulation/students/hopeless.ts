@@ -1,10 +1,10 @@
-/** Student that cannot learn one of the hardest arms, whatever it practises. */
+/** Student that can never learn one of the hardest arms. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";
 import { ladder, unlearnable } from "./base.ts";
 
-/** Ability in logits: solved by chance once in some thousand times. */
+/** Ability, in logits, with which a task is solved about once in some thousand samples. */
 const NEVER = -8;
 
 export const student: Family<Abilities> = {

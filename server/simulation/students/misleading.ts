@@ -1,4 +1,7 @@
-/** Student with a misleading arm: one of the easiest arms looks as if it taught most, and teaches nothing. */
+/**
+ * Student with a misleading arm: one of the easiest arms seems to teach most, because half of its samples are solved,
+ * but teaches nothing.
+ */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../student-law.ts";
 import type { Family } from "../student.ts";

@@ -4,13 +4,13 @@ import { between, ladderTransfer, studentOf, type Abilities } from "../student-l
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";
 
-/** Minimum and maximum. */
+/** Range of a random number, as [minimum, maximum]. */
 type Span = readonly [number, number];
 
 interface Pace {
-  /** Factor of a group's effect, compared with the usual one. */
+  /** Factor of a group's effect, relative to the base student. */
   readonly times: number;
-  /** Transfer within a family of levels, and across families. */
+  /** Range of the transfer between levels of a family, and below it between families. */
   readonly within: Span;
   readonly across: Span;
 }

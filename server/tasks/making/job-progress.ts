@@ -1,6 +1,6 @@
 /**
- * Tasks of one call while they are made: the finished and the waiting ones, the state of their searches, and the cost
- * of their kind.
+ * Progress of a call that makes tasks: which tasks are done or waiting, interrupted searches, and the cost of this kind
+ * of task.
  */
 import { LRUCache } from "lru-cache";
 import type { Parameters } from "../../../envs/environment.ts";
@@ -11,21 +11,24 @@ import type { MakeResult } from "../task.ts";
 export interface MakeJob {
   readonly spec: JobSpec;
   readonly seeds: readonly bigint[];
-  /** Name of the caller whose share of the workers the job uses. */
+  /** Name of the caller. Callers get equal shares of the workers. */
   readonly caller: string;
 }
 
-/** Result of a slice. "timeout": it reached the thread's time limit, and the thread was replaced. */
+/** Result of a slice of work. "timeout" means that it reached the worker's time limit and the worker was replaced. */
 export type SliceOutcome =
   ({ readonly kind: "done" } & SliceDone) | { readonly kind: "timeout"; readonly limitMs: number };
 
-/** A search that was interrupted, and its cost so far. */
+/** Search for an instance that was interrupted, and its CPU time so far. */
 interface InterruptedSearch {
   readonly progress: SearchProgress;
   readonly cpuMs: number;
 }
 
-/** A slice of a call's work: the places of its seeds, in order, and the search that its first seed continues. */
+/**
+ * Slice of a call's work: some of its seeds with their positions in the call. `begun` is the interrupted search of the
+ * first seed.
+ */
 export interface JobSlice {
   readonly places: readonly number[];
   readonly seeds: readonly bigint[];
@@ -35,37 +38,43 @@ export interface JobSlice {
 export interface Work {
   readonly job: MakeJob;
   readonly kind: Kind;
-  /** Results by place of the seed. Undefined: not made yet. */
+  /** Results by position of the seed in the call. Undefined: not made yet. */
   readonly results: (MakeResult | undefined)[];
-  /** Places of the seeds that no thread is working on, the next one first. */
+  /** Positions of the seeds that no worker has, in the order in which they are made. */
   readonly pending: number[];
-  /** Interrupted searches by place. */
+  /** Interrupted searches, by position of the seed. */
   readonly begun: Map<number, InterruptedSearch>;
-  /** Whether a slice has reached the time limit. Each task then gets its own slice, so that the slow one is found. */
+  /**
+   * Whether a slice has reached the time limit. If so, each further slice has only one task, so that the slow one is
+   * found.
+   */
   alone: boolean;
   /** Number of seeds without a result. */
   left: number;
   isQueued: boolean;
   settled: boolean;
-  /** Resolves the call. Tasks without a result are cancelled. */
+  /** Resolves the call. Tasks without a result count as cancelled. */
   readonly settle: () => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Intended length of a slice, in milliseconds: long compared with its messages, and short compared with waits. */
+/**
+ * Intended duration of a slice, in milliseconds. It is long compared with sending messages to a worker, and short
+ * compared with waiting times of callers.
+ */
 const SLICE_MS = 10;
 const SLICE_TASKS_MAX = 256;
 
-/** Returns the number of tasks in a slice of the intended length. */
+/** Returns the number of tasks with which a slice takes about SLICE_MS. */
 export function sliceSize({ kind, alone }: Pick<Work, "kind" | "alone">): number {
   if (alone || kind.leastMs === undefined) return 1;
   return Math.max(1, Math.min(SLICE_TASKS_MAX, Math.floor(SLICE_MS / kind.leastMs)));
 }
 
-/** Removes the next slice from the work. */
+/** Takes the next slice out of the waiting work. */
 export function takeTurn({ job, kind, alone, pending, begun }: Work): JobSlice {
   const size = sliceSize({ kind, alone });
-  // Only the first seed of a slice can continue a search.
+  // A slice can continue an interrupted search only for its first seed, so it ends before the next such seed.
   const next = begun.size === 0 ? -1 : pending.findIndex((place, i) => i > 0 && i < size && begun.has(place));
   const places = pending.splice(0, next < 0 ? size : next);
   const [first = -1] = places;
@@ -74,7 +83,7 @@ export function takeTurn({ job, kind, alone, pending, begun }: Work): JobSlice {
   return { places, seeds: places.map((place) => job.seeds[place]!), begun: from };
 }
 
-/** Records the outcome of a turn. Its unfinished seeds come next. */
+/** Records the result of a slice. Its unfinished seeds are next in line. */
 export function takeIn(work: Work, costs: Costs, turn: JobSlice, outcome: SliceOutcome): void {
   const done = outcome.kind === "done" ? takeResults(work, costs, turn, outcome) : takeTimeout(work, turn, outcome);
   work.left -= done;
@@ -86,7 +95,7 @@ function takeResults(work: Work, costs: Costs, { places, begun }: JobSlice, outc
   const done = results.length;
   for (const [i, result] of results.entries()) work.results[places[i]!] = result;
   const cpuMs = outcome.cpuMs + (begun?.cpuMs ?? 0);
-  // An interrupted search costs at least the time it took so far.
+  // A search that was interrupted costs at least the time that it has taken.
   costs.took(work.kind, cpuMs, Math.max(1, done));
   const progress = outcome.paused;
   if (progress !== undefined) work.begun.set(places[done]!, { progress, cpuMs: done === 0 ? cpuMs : 0 });
@@ -100,27 +109,33 @@ function takeTimeout(work: Work, { places }: JobSlice, { limitMs }: { readonly l
   return 1;
 }
 
-// Costs of tasks, measured by kind.
+// CPU costs of tasks, measured for each kind.
 
-/** Tasks of one environment and one set of parameters. */
+/** Cost of a kind of task, i.e. of one environment with one set of parameters. */
 export interface Kind {
-  /** CPU time of one task with compiled code, in milliseconds. Undefined: none was made yet. */
+  /** CPU time of one task in milliseconds, once its code is compiled. Undefined: no task was made yet. */
   leastMs: number | undefined;
-  /** Recent CPU time of one task, in milliseconds. */
+  /** Moving average of the CPU time of one task, in milliseconds. */
   recentMs: number;
 }
 
 export interface Costs {
   of(spec: Pick<JobSpec, "environment" | "version" | "parameters">): Kind;
-  /** Records the CPU time of several tasks of a kind together. */
+  /** Records the CPU time that several tasks of a kind took together. */
   took(kind: Kind, cpuMs: number, tasks: number): void;
 }
 
-/** Maximum number of kinds that are remembered. */
+/** Maximum number of kinds whose costs are remembered. */
 const KINDS_MAX = 4096;
-/** Weight of tasks that are slower than earlier ones. The first tasks of a thread run code that is not compiled yet. */
+/**
+ * Weight of a task that took longer than earlier ones. It is small, because a thread's first tasks run code that is not
+ * compiled yet.
+ */
 const SLOWER_SHARE = 0.1;
-/** Weight of the newest task in the recent cost. A single task on a busy machine does not make its kind expensive. */
+/**
+ * Weight of the newest tasks in the moving average. It is small, so that one slow task on a busy machine changes
+ * little.
+ */
 const RECENT_SHARE = 0.2;
 
 export function createCosts(): Costs {

@@ -1,4 +1,4 @@
-/** Loads the environments of a process: those of Gradus, and those of modules named by --environment-file. */
+/** Loads environments: those of Gradus, and those in modules named by --environment-file. */
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, environments as own, type Registry } from "../../../envs/registry.ts";
 import { loadItems } from "./load-modules.ts";
@@ -7,8 +7,8 @@ export type RegistryResult =
   { readonly kind: "ok"; readonly registry: Registry } | { readonly kind: "invalid"; readonly message: string };
 
 /**
- * Loads modules whose default export is a list of environments. The modules are the operator's code, and run in this
- * process with all its rights. The main thread and each worker thread load them, because functions cannot be sent to a
+ * Loads modules whose default export is a list of environments. They are the operator's code and run with all rights of
+ * this process. The main thread and each worker thread load them separately, because functions cannot be sent to a
  * thread.
  */
 export async function loadEnvironments(paths: readonly string[]): Promise<RegistryResult> {
@@ -21,7 +21,7 @@ function nameOf({ id, version }: Environment): string {
   return `${id} version ${version}`;
 }
 
-/** Returns the environments of a module's default export, or the problem with it. */
+/** Returns the environments in a module's default export, or an error message. */
 function read(list: unknown): readonly Environment[] | string {
   if (Array.isArray(list) && list.every(isEnvironment)) return list;
   return 'its default export must be a list of environments, each made by defineEnvironment (envs/define.ts), with an id such as "np/tsp" and a version from 1';

@@ -1,18 +1,18 @@
-/** Loads modules of the operator's own code. They run in this process with all its rights. */
+/** Loads modules of the operator's own code. They run with all rights of this process. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readTextFile } from "../../runtime/files.ts";
 
-/** Items of modules that a flag names, with the rules for each default export. */
+/** Rules for the items that an option's modules export, e.g. environments for --environment-file. */
 export interface ModuleItems<Item> {
   readonly flag: string;
-  /** Names of Gradus's own items. */
+  /** Names that Gradus's own items have. A module must not use them. */
   readonly taken: readonly string[];
-  /** Returns the items in a default export, or the problem with it. */
+  /** Returns the items in a module's default export, or an error message. */
   readonly read: (value: unknown) => readonly Item[] | string;
-  /** Returns the name of an item for messages. Names are unique. */
+  /** Returns the name of an item, which must be unique. Messages use it. */
   readonly nameOf: (item: Item) => string;
-  /** Word for the part of an item that makes its name unique. */
+  /** Words for what must be changed to give an item another name, e.g. "id or version". */
   readonly another: string;
 }
 
@@ -42,10 +42,10 @@ export async function loadItems<Item>(
   return { kind: "ok", items };
 }
 
-/** Returns a module's default export, or the reason why it cannot be loaded. */
+/** Returns a module's default export, or an error message. */
 async function defaultExportOf(path: string): Promise<{ readonly value: unknown } | string> {
   try {
-    // Importing a FIFO would wait for ever, so the file is read first.
+    // Importing a FIFO would wait for ever. Reading the file first refuses it.
     readTextFile(resolve(path));
     const { default: value } = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
     return { value };

@@ -1,14 +1,14 @@
-/** Loads the operator's own policies, from modules named by --policies. */
+/** Loads the operator's own policies from modules named by --policies. */
 import type { Json } from "../../curriculum/json.ts";
 import type { PolicyDefinition } from "../../curriculum/policies/policy.ts";
 import { ownKinds, registerPolicy } from "../../curriculum/policies/registry.ts";
 import { loadItems } from "./load-modules.ts";
 
-/** A policy of a module: a definition like those of Gradus, with parameters to try it with. */
+/** Policy in a module: a definition like those of Gradus, with example parameters. */
 export type OwnPolicy = PolicyDefinition & {
   /**
-   * Parameters for `gradus policies check`, whose runs have the arms real/T0 to real/T3 and synthetic/T0 to
-   * synthetic/T3. Unset: the defaults.
+   * Parameters with which `gradus policies check` tests the policy. The tested runs have the arms real/T0 to real/T3
+   * and synthetic/T0 to synthetic/T3. Unset: only the defaults.
    */
   readonly examples?: readonly Json[];
 };
@@ -24,7 +24,7 @@ const OPTIONAL = [
   ...(["values", "accepts", "ranked", "advance", "place"] as const),
 ];
 
-/** Returns the problem with one item of a module's list. Undefined: there is none. */
+/** Returns what is wrong with one item of a module's list. Undefined: nothing. */
 function problemOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "is not an object";
   const of = value as Partial<Record<keyof OwnPolicy, unknown>>;
@@ -43,7 +43,7 @@ function problemOf(value: unknown): string | undefined {
     : `("${of.kind}") has examples that are not a list`;
 }
 
-/** Returns the policies of a module's default export, or the problem with it. */
+/** Returns the policies in a module's default export, or an error message. */
 function read(list: unknown): readonly OwnPolicy[] | string {
   if (!Array.isArray(list) || list.length === 0)
     return "its default export must be a list of policies' definitions (server/curriculum/policies/policy.ts)";

@@ -1,43 +1,42 @@
-/** Work of worker threads, without the threads. The command line runs it in its own thread. */
+/** Work that worker threads do. The command line calls it in its own thread. */
 import type { Environment } from "../../../envs/environment.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../../envs/instances.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, renderTask, withHeuristic } from "../task.ts";
 
-/** Properties that all tasks of a job share. */
+/** Properties that are the same for all tasks of a job. */
 export interface JobSpec extends Pick<TaskSpec, "environment" | "version" | "parameters" | "split" | "answerFormat"> {
-  /** Whether to return the objective of the environment's heuristic. Defaults to no. */
+  /** Whether to compute the objective of the environment's heuristic too. Unset: no. */
   readonly heuristic?: true;
 }
 
-/** A slice of work for one turn of a worker. */
+/** Work that a worker gets at a time. */
 export interface Slice {
   readonly spec: JobSpec;
   readonly seeds: readonly bigint[];
-  /** State of the search for the first seed, if an earlier slice began it. */
+  /** State of an interrupted search for the first seed's instance. Undefined: none was begun. */
   readonly progress: SearchProgress | undefined;
-  /** Time, in milliseconds, after which the slice ends between two attempts. Its results do not depend on it. */
+  /** Time in milliseconds after which the worker stops, between two attempts. It does not change the results. */
   readonly sliceMs: number;
 }
 
 /** Result of a slice. */
 export interface SliceDone {
-  /** Results of the finished seeds, from the first on. */
+  /** Results of the finished seeds, in the order of `seeds` from the first. */
   readonly results: readonly MadeResult[];
-  /** State of the search for the next seed, if the slice ended within it. */
+  /** State of the search for the next seed's instance. Undefined: no search was interrupted. */
   readonly paused: SearchProgress | undefined;
   /** CPU time that the thread used, in milliseconds. */
   readonly cpuMs: number;
 }
 
 /**
- * Number of tasks of each level that a new worker makes first, so that no caller waits for code that is not compiled
- * yet.
+ * Number of tasks of each level that a new worker makes first, so that its code is compiled before callers wait for it.
  */
 const WARM_UP_TASKS = 2;
 
-/** Generates, solves and renders tasks until the slice ends. It makes at least one attempt. */
+/** Generates, solves and renders tasks until the time is over. It makes at least one attempt. */
 export function runSlice(registry: Registry, slice: Slice): SliceDone {
   const before = threadCpuMs();
   const environment = environmentOf(registry, slice.spec);
@@ -70,20 +69,20 @@ function environmentOf(registry: Registry, { environment: id, version }: JobSpec
   return found.environment;
 }
 
-/** Returns the CPU time of this thread alone, so that other load on the machine does not raise the cost of a task. */
+/** Returns the CPU time of this thread only. Other load on the machine does not change it. */
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** Cost of a task of each level, so that the cost of the first caller's tasks is known. */
+/** CPU time of a task of one level, measured before the first caller asks for one. */
 export interface LevelCost extends Pick<TaskSpec, "environment" | "version" | "parameters"> {
   readonly cpuMs: number;
 }
 
 /**
- * Makes and drops tasks of every level that is usually trained on. Returns the cost of the last one of each. Other
- * levels share their code.
+ * Makes tasks of every level that runs usually train on, and drops them. Returns the CPU time of each level's last
+ * task. Levels that are left out use the same code.
  */
 export function makeFirstTasks({ environments }: Registry): readonly LevelCost[] {
   const costs: LevelCost[] = [];

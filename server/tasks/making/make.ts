@@ -1,4 +1,6 @@
-/** Makes tasks: reads rows at once, and lets workers generate the others. Each task is made once. */
+/**
+ * Makes tasks: reads rows of pools directly, and lets workers generate the others. A cache saves making a task twice.
+ */
 import { LRUCache } from "lru-cache";
 import { findMounted } from "../../../envs/mounted-tasks.ts";
 import type { Environment } from "../../../envs/environment.ts";
@@ -19,15 +21,15 @@ import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Re
 import type { WorkerPool } from "./workers.ts";
 
 /**
- * Maximum number of characters of cached tasks, which will be shown soon. That is more than a thousand tasks, which are
- * made ahead.
+ * Maximum number of characters of cached tasks. It is enough for more than a thousand tasks, which are made in advance
+ * and will be shown soon.
  */
 const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
-/** Approximate size of a task beside its prompt. */
+/** Approximate size of a cached task without its prompt, in characters. */
 const TASK_CHARACTERS = 2048;
 
-// Names of shares of the workers, beside those of tokens and addresses (callerName). Each run has its own share, and so
-// has the making of a suite. If work takes long, a share is divided again, by run or by connection.
+// Names of callers among which the workers are shared, in addition to those of tokens and addresses (callerName). Each
+// run has its own share, and so has each suite. If much work waits, a share is divided again by run or connection.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;
@@ -38,8 +40,8 @@ export function suiteCaller(digest: string): string {
 }
 
 /**
- * Returns the party of a run's sample. It belongs to the caller's token, so that a caller does not get a share for each
- * of many runs.
+ * Returns the caller to whom scoring a run's sample is charged. That is the owner of the token, so that nobody gets
+ * more by having many runs.
  */
 export function runParty(runId: string, token: string): Party {
   const run = runCaller(runId);
@@ -49,13 +51,13 @@ export function runParty(runId: string, token: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
-  /** Row that the run has at this place, whatever the file's current order. Unset: the walk decides. */
+  /** Row that the run has at this place, even if the file's order has changed. Unset: `seed` and `ordinal` decide. */
   readonly listed?: ListedRow;
-  /** Returns the rank of the row at a place of its pool. Unset: rows have no ranks. */
+  /** Returns the rank of the row at a place in its pool. Unset: rows are not ranked. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
 
-/** The part of a task from which it can be made again. */
+/** Specification and key of a task, from which it can be made again. */
 export interface StoredTask {
   readonly spec: TaskSpec;
   readonly key: TaskKey;
@@ -64,11 +66,11 @@ export interface StoredTask {
 export interface Maker {
   /** Makes tasks. Returns one result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], requester: Requester): Promise<readonly MakeResult[]>;
-  /** Returns the ordinal-th row of a walk through the rows of a specification. */
+  /** Returns the row at `ordinal` in the order of a pool's rows that `seed` gives. */
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
-  /** Returns one task of a teacher for each place, in order. See Teacher. */
+  /** Returns one task that a teacher model wrote for each place, in order. See Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
-  /** Draws an instance of a mounted environment, with an answer if there is one. */
+  /** Draws a picture of a mounted environment's instance, with an answer if given. */
   draw(
     environment: Environment,
     instance: unknown,
@@ -77,11 +79,11 @@ export interface Maker {
   ): Promise<DrawResult>;
   /** Returns the reference answer of a task of a mounted environment. */
   reference(environment: Environment, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
-  /** Caches a task, which will be shown by its key. */
+  /** Caches a task that will be shown soon. */
   keep(task: MadeTask): void;
   /**
-   * Returns the tasks of keys, in order, from the cache or rendered again. Only tasks of mounted environments and
-   * missing rows can fail.
+   * Returns the tasks of these keys, in order, from the cache or rendered again. It fails only for tasks of mounted
+   * environments and for missing rows.
    */
   again(wanted: readonly StoredTask[]): Promise<Result<readonly MadeTask[]>>;
 }
@@ -90,9 +92,9 @@ export interface MakerDeps {
   readonly workers: WorkerPool;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Resources of mounted environments. Unset: there are none. */
+  /** Resources through which mounted environments are reached. Unset: no environment is mounted. */
   readonly resources?: Pick<Resources, "run" | "retire">;
-  /** Teacher of the server. Undefined: there is none. */
+  /** Teacher model of the server. Undefined: there is none. */
   readonly teacher?: Teacher | undefined;
 }
 
@@ -115,7 +117,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
   };
   const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
-    // The run was made by a server with a teacher. Its arm is masked, and the other arms go on.
+    // Another server, which has a teacher, may have created the run. Here the arm is masked, and the other arms
+    // continue.
     teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
 
   const againOne = ({ spec, key }: StoredTask): MakeResult | Promise<MakeResult> => {
@@ -145,7 +148,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     makeRow(spec, { seed, ordinal, rankAt, listed }) {
       const { level, split, pool: name } = spec;
       const pool = pools.get(name);
-      // The run may have been made by a server with that pool.
+      // Another server, which has the pool, may have created the run.
       if (pool === undefined)
         return { kind: "unavailable", message: missingPool(name), retryDelayMs: TIMEOUT_RETRY_MS };
       const walked = (): Instantiated => rowAt(pool, level, split, seed, ordinal, rankAt);
@@ -163,7 +166,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
   };
 }
 
-/** Returns the operations that ask a mounted environment for pictures and reference answers. */
+/** Returns the operations that only mounted environments offer: drawing pictures and giving reference answers. */
 function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
   return {
     draw: async (environment, instance, answer, requester) => {
@@ -181,14 +184,14 @@ function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
   };
 }
 
-/** Delay after which a client may ask again for tasks that took too long, or whose pool is missing. */
+/** Delay, in milliseconds, after which a client may ask again for tasks that took too long or whose pool is missing. */
 const TIMEOUT_RETRY_MS = 1000;
 
 function missingPool(name: string): string {
   return `this server has no pool '${name}', which the run draws from: start it with --pool ${name}=FILE`;
 }
 
-/** Returns the refusal for a task that was not made. */
+/** Returns the refusal of a call whose task was not made. */
 export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>): Refusal {
   switch (result.kind) {
     case "exhausted":

@@ -1,4 +1,7 @@
-/** Tasks of mounted environments. They are requested through the gate of their resource, like verifications. */
+/**
+ * Requests tasks from mounted environments. Each request passes the gate of the environment's resource, as
+ * verifications do.
+ */
 import { LRUCache } from "lru-cache";
 import {
   mountedTaskKey,
@@ -15,36 +18,33 @@ import type { Resources } from "../../outside/gate/resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, type MakeResult, renderTask } from "../task.ts";
 
-/** Number of seeds in one turn at the gate. Other callers get their turns in between. */
+/** Number of tasks that are requested at a time, so that other callers get their turns in between. */
 const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
 
-/** Result of asking for a task, or "cancelled" if its caller left. */
+/** Result of requesting a task, or "cancelled" if the caller left. */
 type MountedOutcome = MountedResult | { readonly kind: "cancelled" };
 
-/** Caller of a request for tasks. */
+/** Caller of a request for tasks, with options. */
 export interface Requester {
-  /**
-   * Name of the share of the workers, or of the resource, that the work counts for. `runCaller` and similar functions
-   * (make.ts) make it.
-   */
+  /** Name of the caller to whom the work is charged, made by `runCaller` and similar functions (make.ts). */
   readonly caller: string;
   /** Aborts when the tasks are no longer needed. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether to return the objectives of heuristics, for environments of this process. Defaults to no. */
+  /** Whether to compute the objectives of heuristics too. Mounted environments ignore it. Unset: no. */
   readonly heuristic?: true | undefined;
 }
 
 /** Result of drawing a picture. */
 export type DrawResult = MountedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
 
-/** Reference answer of a task, as a model would write it. Undefined: the task has none. */
+/** Reference answer of a task, in the form in which a model would write it. Undefined: the task has none. */
 export type ReferenceResult =
   { readonly kind: "reference"; readonly answer: string | undefined } | Exclude<MakeResult, { readonly kind: "made" }>;
 
 export interface Asker {
-  /** Draws an instance, with an answer if there is one. */
+  /** Draws a picture of an instance, with an answer if given. */
   draw(
     mounted: MountedEnvironment,
     instance: unknown,
@@ -58,16 +58,16 @@ export interface Asker {
     seeds: readonly bigint[],
     requester: Requester,
   ): Promise<readonly MakeResult[]>;
-  /** Returns the task of a key, rendered again. */
+  /** Returns the task with this key, rendered again. */
   again(mounted: MountedEnvironment, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
-  /** Returns the reference answer of the task of a key. */
+  /** Returns the reference answer of the task with this key. */
   reference(mounted: MountedEnvironment, key: TaskKey, requester: Requester): Promise<ReferenceResult>;
 }
 
 export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker {
   const lost = createLost(resources);
 
-  /** Returns the results of one turn. If the turn failed, each result is its failure. */
+  /** Makes one request for `count` results. If the request fails as a whole, every result is that failure. */
   const turn = async (
     { environment, asked }: MountedEnvironment,
     { digest }: Pick<TaskSpec, "digest">,
@@ -87,7 +87,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
       verify: async (context) => {
         if (isOther) return changed(resource, environment, digest);
         results = await ask(context);
-        // If only some requests fail, the resource works, so the turn counts as done.
+        // If only some results failed, the resource works, so the request counts as a success.
         return results.every(({ kind }) => kind === "failed") ? (results[0] as Failed) : DONE;
       },
     });
@@ -183,14 +183,14 @@ function unavailableOf({
 }
 
 /**
- * Maximum number of lost digests whose failures are counted. An older one is dropped, and its count restarts at its
- * next request.
+ * Maximum number of missing digests whose failures are counted. The one used longest ago is dropped, and its count
+ * starts anew.
  */
 const LOST_MAX = 64;
 
 /**
- * Returns a function that gives the resource for a digest which this server lacks. Requests for its tasks fail. After
- * some failures the gate masks its arms, until a server has the digest again.
+ * Returns a function that returns a resource for a digest of sources that this server lacks. Requests for its tasks
+ * always fail. After some failures the gate masks the arms that use it, until a server has the sources again.
  */
 function createLost({
   retire,

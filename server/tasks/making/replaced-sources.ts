@@ -1,6 +1,6 @@
 /**
- * Open groups whose tasks were made by sources that a mount has no longer. A trainer cannot have their answers scored, so
- * they would keep the run waiting. They are closed after a grace period, in which the sources may come back.
+ * Closes groups whose tasks came from sources that a mounted environment no longer has. Their answers cannot be scored,
+ * so the groups would keep the run waiting. They are closed after a grace period, in which the sources may come back.
  */
 import { LRUCache } from "lru-cache";
 import { changedSources } from "../../../envs/mounted-tasks.ts";
@@ -10,29 +10,35 @@ import { openGroups, type RunState } from "../../curriculum/state.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { RunEvent } from "../../curriculum/events.ts";
 
-/** Maximum number of missing sources that are remembered. The grace period of an older one restarts. */
+/** Maximum number of missing sources that are remembered. For others the grace period starts anew. */
 const MISSED_MAX = 4096;
 
 export interface Replaced {
-  /** Returns why no environment here has the sources of a spec; undefined: one has. */
+  /**
+   * Returns why this server cannot make or score tasks of a specification: its environment has other sources.
+   * Undefined: it can.
+   */
   readonly whyMissing: (spec: TaskSpec) => string | undefined;
-  /** Returns why the sources of a spec were replaced, once the grace period is over; else undefined. */
+  /**
+   * Returns why the sources of a specification are missing, once the grace period is over. Undefined before that, and
+   * if they are not missing.
+   */
   why(spec: TaskSpec): string | undefined;
-  /** Returns the events that close a run's groups of replaced sources. */
+  /** Returns the events that close a run's groups whose sources are missing. */
   closing(state: RunState<TaskSpec, TaskKey>): readonly Closed[];
 }
 
 type Closed = Extract<RunEvent, { readonly kind: "closed" }>;
 
 export function createReplaced(registry: Registry, graceMs: number): Replaced {
-  /** Time at which each digest was first missed, from performance.now(). */
+  /** Time at which each digest was first found missing, from performance.now(). */
   const missed = new LRUCache<string, number>({ max: MISSED_MAX });
-  /** Arms without their sources, with the environments for which they were found. */
+  /** Arms whose sources are missing, with the list of environments for which that was found. */
   const found = new WeakMap<object, { readonly of: Registry["environments"]; readonly arms: readonly number[] }>();
   const why: Replaced["why"] = (spec) => {
     const name = `${spec.environment} ${spec.version} ${spec.digest}`;
     const words = whyMissing(registry, spec);
-    // An environment that this process never had may have been left out of its options.
+    // If this process never had the environment, it may have been left out of its options by mistake.
     const isReplaced = registry.find(spec.environment).kind === "found" || registry.had?.(spec.environment) === true;
     if (words === undefined || !isReplaced) return void missed.delete(name);
     const sinceMs = missed.get(name) ?? performance.now();

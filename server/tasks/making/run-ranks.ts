@@ -1,6 +1,6 @@
 /**
- * Ranks of a run's rows from easy to hard: each row among all rows of the run's arms, or of a group of arms. The order
- * is by the difficulties in their pools. Hashes decide between equal ones.
+ * Ranks a run's rows from easy to hard, among the rows of all its arms or of a group of arms. Rows are ordered by the
+ * difficulties in their pools, and by their hashes if these are equal.
  */
 import { LRUCache } from "lru-cache";
 import type { Split } from "../../../envs/environment.ts";
@@ -12,28 +12,33 @@ import type { TaskSpec } from "../spec.ts";
 /** Maximum number of cached orders. An order takes four bytes for each row. */
 const ORDERS_MAX = 32;
 
-/** Ranks are stored in journals, so they have six digits. These distinguish a million rows. */
+/**
+ * Number of steps to which ranks are rounded: six digits, which distinguish a million rows. Ranks are stored in
+ * journals.
+ */
 const DIGITS = 1e6;
 
 type RankedArm = Pick<Arm<TaskSpec>, "spec" | "rankGroup"> & { readonly removed?: boolean };
 
 /** Ranks of one arm's rows. */
 export interface ArmRanks {
-  /** Returns, for the row at a place of the arm's pool, the share of rows that are easier, in [0, 1). */
+  /**
+   * Returns the rank of the row at a place in the arm's pool: the share of all ranked rows that are easier, in [0, 1).
+   */
   readonly at: (place: number) => number;
-  /** Returns the number of the arm's rows in a range of ranks. */
+  /** Returns the number of the arm's rows whose ranks are in a range. */
   readonly within: (range: RankRange) => number;
 }
 
 export interface RunRanks {
   /**
-   * Returns the ranks of an arm. Undefined: the arm draws no rows, or its pool's rows have no ranks. `among`: all arms
-   * of its run.
+   * Returns the ranks of an arm's rows. `among` are all arms of its run. Undefined: the arm draws no rows, or its pool
+   * does not rank them.
    */
   of(arm: RankedArm, among: readonly RankedArm[]): ArmRanks | undefined;
 }
 
-/** Rows from which an arm draws. */
+/** Rows from which an arm draws: those of one level and split of a pool. */
 interface ArmRows {
   readonly name: string;
   readonly pool: Pool;
@@ -41,10 +46,10 @@ interface ArmRows {
   readonly split: Split;
 }
 
-/** Order of the rows of several parts together. */
+/** Common order of the rows of several arms. */
 interface Order {
   readonly total: number;
-  /** For each part, by name: the numbers of all rows that are easier than each of its own, from the easiest on. */
+  /** For each arm's rows, by name: the number of all rows that are easier than each row, from the easiest row on. */
   readonly easier: ReadonlyMap<string, Uint32Array>;
 }
 
@@ -56,7 +61,10 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
     const { level, split } = spec;
     return { name: JSON.stringify([pool.name, level, split]), pool, level, split };
   };
-  /** Returns the parts with which an arm is ranked, each once. Parts ranked by another measure are left out. */
+  /**
+   * Returns the sets of rows with which an arm's rows are ranked, each once. Sets that are ranked by another value are
+   * left out.
+   */
   const partsAmong = ({ rankGroup }: RankedArm, own: ArmRows, among: readonly RankedArm[]): readonly ArmRows[] => {
     const group = among.filter((arm) => arm.rankGroup === rankGroup && arm.removed !== true);
     const parts = group.flatMap((arm) => partOf(arm) ?? []);
@@ -79,7 +87,10 @@ export function createRunRanks(pools: ReadonlyMap<string, Pool>): RunRanks {
 function ranksIn({ total, easier }: Order, { name, pool }: ArmRows): ArmRanks {
   const own = easier.get(name) ?? new Uint32Array(0);
   const rankOf = (before: number): number => Math.floor((DIGITS * before) / total) / DIGITS;
-  /** Returns how many of the arm's rows have a rank below a limit. Ranks increase, so it searches by halving. */
+  /**
+   * Returns how many of the arm's rows have a rank for which `isBelow` is true. Ranks increase, so a binary search
+   * finds it.
+   */
   const below = (isBelow: (rank: number) => boolean): number => {
     let [from, to] = [0, own.length];
     while (from < to) {
