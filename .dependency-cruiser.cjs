@@ -23,7 +23,12 @@ module.exports = {
       from: { orphan: true, path: "^(envs|pictures|server|cli|page)/", pathNot: "\\.d\\.ts$|^page/dist/" },
       to: {},
     },
-    only("envs-are-pure", "^envs/", "^envs/", "Tasks know nothing of the server."),
+    only(
+      "envs-are-pure",
+      "^envs/",
+      "^(envs/|proto/gen/gradus/internal/v1/game_states_pb)",
+      "Tasks know nothing of the server, and nothing of the contract but the encoding of their states.",
+    ),
     only("pictures-know-tasks-alone", "^pictures/", "^(pictures|envs)/", "A picture is of a task and an answer."),
     {
       name: "servers-draw-in-background",

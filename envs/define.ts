@@ -14,6 +14,8 @@ import type {
 } from "./environment.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import type { Rng } from "./lib/rng.ts";
+import { severalTries } from "./turns/tries.ts";
+import { RETURNS } from "./reward/returns.ts";
 import { gradingProblem, WEIGHTED } from "./reward/weighted.ts";
 import { type LevelParametersOf, parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";
 
@@ -38,10 +40,13 @@ export function defineEnvironment<Instance, Answer>(
   definition: EnvironmentDefinition<Instance, Answer>,
 ): Environment<Instance, Answer> {
   const { rows, ...rest } = definition;
+  const turns = "tries" in definition && definition.resource === undefined ? severalTries(definition) : rest.turns;
   const problem = definition.grading && gradingProblem(definition.grading);
   if (problem !== undefined) throw new Error(`${definition.id}: ${problem}`);
   if (rows !== undefined && definition.inEverySplit !== undefined)
     throw new Error(`${definition.id}: a row lies in one split, so an environment with rows has no inEverySplit`);
+  if (definition.turns !== undefined && definition.resource !== undefined)
+    throw new Error(`${definition.id}: an environment with turns asks nothing outside, so it has no resource`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",
@@ -50,6 +55,7 @@ export function defineEnvironment<Instance, Answer>(
     canonical: (instance) => JSON.stringify(instance),
     metadata: () => ({}),
     ...rest,
+    ...(turns && { turns }),
     levels,
     ...(rows && { rows: readerOf(definition.id, rows, levels) }),
   };
@@ -79,10 +85,11 @@ function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: r
 }
 
 /**
- * Returns the names of the reward schemes that fit the definition. Graded facts have weights, and right-or-wrong
+ * Returns the names of the reward schemes that fit the definition. Tasks with turns have returns. Graded facts have weights, and right-or-wrong
  * answers have grades. An objective has each scheme whose measure the environment can compute.
  */
 function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>): readonly string[] {
+  if (definition.turns !== undefined) return RETURNS;
   if (definition.grading !== undefined) return [WEIGHTED, "graded"];
   if (definition.goal === undefined || definition.goal === "satisfy") return ["graded"];
   const hasBaseline = definition.solver !== undefined;

@@ -7,6 +7,7 @@ import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
 import type { Facts, Failed, Findings, Malformed, Parsed } from "./facts.ts";
 import type { AnswerFormat, ChatMessage } from "./prompt.ts";
+import type { Turns } from "./turns/turns.ts";
 import type { AskContext, PortName, Ports } from "./ports.ts";
 
 export type Goal = "satisfy" | "minimize" | "maximize";
@@ -424,6 +425,8 @@ interface Capabilities<Instance, Answer> {
   /** Generator outside of this process, in place of `generator`. */
   readonly asked?: MountedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
+  /** Several turns: each call of a tool or answer gets a reply, until the episode ends. */
+  readonly turns?: Turns<Instance>;
   /**
    * Returns an answer that needs no search, as a model would write it, e.g. the answer in a row. Returns undefined if
    * the instance has none.
@@ -524,7 +527,10 @@ interface DefinitionParts<Instance, Answer>
 
 /** Environment as its author writes it. */
 export interface SyncDefinition<Instance, Answer>
-  extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
+  extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {
+  /** True if a task may ask for several tries at its answer (turns/tries.ts). Defaults to false. */
+  readonly tries?: true;
+}
 
 export interface AsyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}

@@ -3,6 +3,7 @@ import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
+import { mastermind } from "./games/mastermind/index.ts";
 import { arithmetic } from "./math/arithmetic/index.ts";
 import { math } from "./math/index.ts";
 import { linear } from "./math/linear/index.ts";
@@ -23,6 +24,7 @@ import { writing } from "./writing/index.ts";
 export const environments: readonly Environment[] = [
   code,
   countdown,
+  mastermind,
   math,
   arithmetic,
   linear,

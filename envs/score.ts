@@ -68,7 +68,12 @@ export interface Score {
   readonly info: Readonly<Record<string, string>>;
   /** Set if the scheme scans for commits. */
   readonly scan?: ScoredScan;
+  /** Set if the task has turns. */
+  readonly episode?: { readonly stop: StopReason; readonly calls: number };
 }
+
+/** Reason why an episode ended. The contract's StopReason uses the same words. */
+export type StopReason = "goal" | "budget" | "ended" | "truncated";
 
 /** Findings of a scheme that scans for commits. */
 export interface ScoredScan extends Pick<ScannedCompletion, "answers" | "length" | "complete" | "commit"> {
@@ -240,7 +245,8 @@ function scoreOf<Instance>(
   };
 }
 
-function infoOf<Instance>(task: AnyScoreTask<Instance>, findings: Findings): Readonly<Record<string, string>> {
+/** Returns the facts that are specific to the environment, in a form that is safe to show. */
+export function infoOf<Instance>(task: AnyScoreTask<Instance>, findings: Findings): Readonly<Record<string, string>> {
   const found = findings.kind === "malformed" ? undefined : findings.info;
   const { environment, version = environment.version } = task;
   const judgedBy = `version ${environment.version}: the task is of version ${version}, which gave some answers other verdicts`;
@@ -269,14 +275,15 @@ function price<Instance>(
 }
 
 /** Returns whether the answer reaches the goal: it is correct, or its objective equals a proven optimum. */
-function isSolved<Instance>({ environment, baseline }: AnyScoreTask<Instance>, findings: Findings): boolean {
+export function isSolved<Instance>({ environment, baseline }: AnyScoreTask<Instance>, findings: Findings): boolean {
   if (findings.kind === "graded") return findings.solved;
   if (findings.kind !== "feasible") return false;
   if (environment.goal === "satisfy") return true;
   return baseline !== undefined && findings.objective !== undefined && isOptimal(findings.objective, baseline);
 }
 
-function ratioOf<Instance>(
+/** Returns the quality ratio of an objective. Undefined if there is none, or nothing to compare it with. */
+export function ratioOf<Instance>(
   { environment, baseline }: AnyScoreTask<Instance>,
   objective: number | undefined,
 ): number | undefined {
@@ -289,7 +296,8 @@ function primaryOf({ grading }: Pick<Environment, "grading">, { components }: Gr
   return components.find(({ name }) => name === grading?.primary);
 }
 
-function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: GradedFacts): number {
+/** Returns the grade of an answer, in [0, 1]. */
+export function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: GradedFacts): number {
   return Math.min(1, Math.max(0, primaryOf(environment, findings)?.value ?? 0));
 }
 
@@ -317,7 +325,8 @@ export function factsOf<Instance>(
   return facts;
 }
 
-function violationOf(findings: Findings): string {
+/** Returns what is wrong with an answer, in words. Empty if nothing is. */
+export function violationOf(findings: Findings): string {
   switch (findings.kind) {
     case "feasible":
       return "";

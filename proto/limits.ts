@@ -30,13 +30,16 @@ const page = { default: 100, max: 1000 };
 
 export const LIMITS = {
   // task.proto, outcome.proto
-  TaskSpec: { environment: { max: 128 }, level: name, pool: name },
+  TaskSpec: { environment: { max: 128 }, level: name, pool: name, tools: { max: 32 } },
   RewardScheme: { name },
   SampleFilter: { violation: { max: 256 }, text: { max: 1024 } },
   // environment.proto
   ListEnvironmentsRequest: { category: name, page_size: page },
   CompletionGroup: { group_id: groupId },
   StreamStepsRequest: { request_id: id, more: { max: 63 } },
+  ToolCall: { id },
+  // StepRequest, SubmitCompletionsRequest and TryAnswerRequest have these fields too, with the same limits.
+  Completion: { tool_calls: { max: 16_384 }, sample_key: name },
   // curriculum.proto
   Arm: { id: name, rank_group: name, kl_coefficient: { max: 100 } },
   // The limit of column_samples is that of RateRowsRequest.samples too: any number above 0.

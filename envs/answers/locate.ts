@@ -36,7 +36,8 @@ interface Thoughts {
   readonly open: boolean;
 }
 
-function locateThoughts(text: string, thinking: Thinking): Thoughts {
+/** Returns where the thinking of a completion ends. */
+export function locateThoughts(text: string, thinking: Thinking): Thoughts {
   // If there is no tag, a forward search is faster.
   const closed = text.includes(CLOSE);
   const start = closed ? text.lastIndexOf(CLOSE) + CLOSE.length : 0;

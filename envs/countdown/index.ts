@@ -68,4 +68,5 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   `),
   parse,
   verify,
+  tries: true,
 });

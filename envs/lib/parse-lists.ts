@@ -31,6 +31,17 @@ export function parseIntList(text: string): Parsed<readonly number[]> {
   return parseList(text, takeNumber);
 }
 
+/** Matches digits alone, with or without spaces between them. Each digit is a symbol, so no commas are needed. */
+const PLAIN = /^[0-9](?: ?[0-9])*$/;
+
+/** Parses a list of digits: as parseIntList, or the digits alone, e.g. "2 0 1" or "201". */
+export function parseDigits(text: string): Parsed<readonly number[]> {
+  const trimmed = text.trim();
+  if (trimmed.length <= COUNT_MAX && PLAIN.test(trimmed))
+    return { kind: "answer", answer: Array.from(trimmed.replaceAll(" ", ""), Number) };
+  return parseIntList(text);
+}
+
 /** Reads the number at a cursor, see takeNumber. */
 export type NumberReader = (text: string, cursor: Cursor) => number;
 

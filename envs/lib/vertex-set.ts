@@ -62,6 +62,7 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
     answerNames,
     parse,
     verify: (graph, set) => verify(problem, graph, set),
+    tries: true,
     shape: { kind: "choice", count: ({ vertices }) => vertices },
   });
 }

@@ -64,6 +64,17 @@ export interface CommitScan {
   pairsMax(parameters: Parameters): number;
 }
 
+/**
+ * Folds the reward of a call into the return so far, which is undefined before the first. `isTaken` says whether the
+ * return describes this call now.
+ */
+export type Fold = (
+  value: number | undefined,
+  reward: number,
+  call: number,
+  parameters: Parameters,
+) => { readonly value: number; readonly isTaken: boolean };
+
 export interface RewardScheme {
   readonly name: string;
   readonly description: string;
@@ -77,6 +88,8 @@ export interface RewardScheme {
   /** Smallest and largest reward that the scheme can give. */
   range(parameters: Parameters): { readonly min: number; readonly max: number };
   price(toPrice: ToPrice): Price;
+  /** Set if the scheme defines the return of an episode. `price` then prices one call (reward/returns.ts). */
+  readonly fold?: Fold;
 }
 
 // Quality of an answer relative to a baseline (FORGE 3.1).

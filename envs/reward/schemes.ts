@@ -16,6 +16,7 @@ import {
   type RewardScheme,
   type ToPrice,
 } from "./scheme.ts";
+import { ratio, RETURNS, returnScheme } from "./returns.ts";
 import { vcc } from "./vcc.ts";
 import { WEIGHTED, weighted } from "./weighted.ts";
 
@@ -159,20 +160,23 @@ export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.free
 );
 
 /** Returns the scheme of a name that the environment lists, or undefined if there is none. */
-export function schemeNamed({ grading }: Environment, name: string): RewardScheme | undefined {
+export function schemeNamed({ grading, turns }: Environment, name: string): RewardScheme | undefined {
+  const returned = turns && returnScheme(name, ratio, turns.callsMax);
+  if (returned !== undefined) return returned;
   return name === WEIGHTED ? grading && weighted(grading) : rewardSchemes[name];
 }
 
 /**
  * Resolves a scheme of an environment by its name. "" is the environment's default. The field of an invalid result is
- * "name" or "parameters.…".
+ * "name" or "parameters.…". `hasTurns`: the task has turns, and its scheme is a return.
  */
 export function resolveScheme(
   environment: Environment,
   name: string,
   values: Readonly<Record<string, number>>,
+  hasTurns = false,
 ): { readonly kind: "ok"; readonly scheme: ResolvedScheme } | Invalid {
-  const names = environment.rewardSchemes;
+  const names = hasTurns ? RETURNS : environment.rewardSchemes;
   const wanted = name === "" ? names[0] : names.find((candidate) => candidate === name);
   const scheme = wanted === undefined ? undefined : schemeNamed(environment, wanted);
   if (scheme === undefined) {

@@ -2,10 +2,10 @@
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { SyncEnvironment } from "../environment.ts";
-import { formatIntList } from "../lib/parse-lists.ts";
+import { formatIntList, parseDigits } from "../lib/parse-lists.ts";
 import { generator, isSmall, type SequenceInstance } from "./generate.ts";
 import { type Digits, type Rule, rules } from "./rules.ts";
-import { parse, verify } from "./verify.ts";
+import { verify } from "./verify.ts";
 
 export type SequenceEnvironment = SyncEnvironment<SequenceInstance, Digits>;
 
@@ -38,7 +38,7 @@ function sequenceOf(rule: Rule): SequenceEnvironment {
     },
     metadata: ({ sequence, symbols }) => ({ sequence: sequence.join(" "), symbols: `${symbols}` }),
     answerNames: ["result"],
-    parse,
+    parse: parseDigits,
     verify: (instance, answer) => verify(instance, rightOf(instance), answer),
   });
 }

@@ -60,6 +60,34 @@ export interface TaskSamples {
   readonly results: readonly (SampleResult | null)[];
 }
 
+const KEY_END = ".";
+
+/** Returns the digest that is recorded for a sample with a key: the digest of the key stands before the completion's. */
+export function keyedDigest(key: string, digest: string): string {
+  return key + KEY_END + digest;
+}
+
+/** Returns whether a recorded digest is of a sample with this key, or by default with any. */
+export function isKeyed(digest: string, key?: string): boolean {
+  return key === undefined ? digest.includes(KEY_END) : digest.startsWith(key + KEY_END);
+}
+
+/**
+ * Returns the places of results in the order in which sums take them. The places of samples with keys depend on the
+ * order in which the episodes closed, so these samples are taken by ascending reward.
+ */
+export function placesInOrder({ digests, results }: TaskSamples): readonly number[] | undefined {
+  if (!digests.some((digest) => digest !== null && isKeyed(digest))) return undefined;
+  const rewardAt = (place: number): number => {
+    const result = results[place];
+    return result?.kind === "reward" ? result.reward : Infinity;
+  };
+  const digestAt = (place: number): string => digests[place] ?? "";
+  const isBefore = (a: number, b: number): boolean =>
+    rewardAt(a) === rewardAt(b) ? digestAt(a) < digestAt(b) : rewardAt(a) < rewardAt(b);
+  return results.map((_, place) => place).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+}
+
 /** Task drawn for an update batch, with its position in the run and the problem instance chosen for it. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   /**

@@ -7,7 +7,7 @@ import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
 import { type MalformedRecord, recordedKind } from "./malformed-samples.ts";
 import { readsOf } from "./policies/registry.ts";
-import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
+import { blankSamples, type Group, type GroupResults, isKeyed, keyedDigest, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
 /** Identifies a group by its task's cursor and by the incarnation that the run had when the task was handed out. */
@@ -18,8 +18,10 @@ export interface GroupRef {
 
 /** The result of scoring one completion. */
 export interface FeedbackItem extends GroupRef {
-  /** Index of the sample within its group, from 0. */
+  /** Index of the sample within its group, from 0. Ignored if there is a key. */
   readonly sample: number;
+  /** Digest of the key that stands for the sample, 12 hex digits. The run gives it an index. */
+  readonly sampleKey?: string;
   /** Short digest of the completion's text. It tells a repeated result from a result of another completion. */
   readonly digest: string;
   readonly result: SampleResult;
@@ -40,10 +42,15 @@ export interface ReportedAdvantages extends GroupRef {
   readonly rewardMean: number | undefined;
 }
 
+/** Index that the run gave the key of a sample. Unset: the sample has no key. */
+interface KeyedIndex {
+  readonly index?: number;
+}
+
 export type FeedbackStatus =
-  | { readonly kind: "recorded" }
-  | { readonly kind: "duplicate" }
-  | { readonly kind: "conflicting_completion" }
+  | ({ readonly kind: "recorded" } & KeyedIndex)
+  | ({ readonly kind: "duplicate" } & KeyedIndex)
+  | ({ readonly kind: "conflicting_completion" } & KeyedIndex)
   | { readonly kind: "stale_epoch" }
   | { readonly kind: "not_recorded"; readonly detail: string };
 
@@ -120,6 +127,26 @@ function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly 
   const read = reads.filter((name) => Object.hasOwn(known, name) && isReward(known[name] ?? NaN));
   if (read.length === 0) return result;
   return { ...result, facts: Object.fromEntries(read.map((name) => [name, known[name] ?? 0])) };
+}
+
+/**
+ * Returns the sample of a key: the one that it was given, or the first without a result. Undefined: the key is surplus.
+ */
+function sampleOfKey(known: readonly (string | null)[], key: string): number | undefined {
+  const given = known.findIndex((digest) => digest !== null && isKeyed(digest, key));
+  const sample = given >= 0 ? given : known.indexOf(null);
+  return sample < 0 ? undefined : sample;
+}
+
+/** Returns the status of a result of a sample that is known by its key. */
+function takeKeyed(pending: Pending, item: FeedbackItem, key: string, recording: Recording): FeedbackStatus {
+  const { known, target } = pending;
+  const sample = sampleOfKey(known, key);
+  if (sample === undefined)
+    return notRecorded(`sample_key: all ${known.length} samples of the group have results of other keys`);
+  if (known[sample] === null && target.closed) return notRecorded("the group was closed");
+  const status = take(pending, { ...item, sample, digest: keyedDigest(key, item.digest) }, recording);
+  return "detail" in status || status.kind === "stale_epoch" ? status : { ...status, index: sample };
 }
 
 /** Returns whether a result is recorded, and why not. A result to record is added to `pending`. */
@@ -214,7 +241,9 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
   const recording = { reads: readsOf(state.policy), record: state.malformed };
   const statuses = items.map((item): FeedbackStatus => {
     const found = find(item);
-    return "kind" in found ? found : take(found, item, recording);
+    if ("kind" in found) return found;
+    const { sampleKey } = item;
+    return sampleKey === undefined ? take(found, item, recording) : takeKeyed(found, item, sampleKey, recording);
   });
   return { statuses, ...sorted([...byPlace.values()]) };
 }

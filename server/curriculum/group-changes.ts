@@ -14,7 +14,9 @@ import {
   type GroupResults,
   isUseless,
   type OpenGroup,
+  placesInOrder,
   shared,
+  type TaskSamples,
   withSamples,
 } from "./batches.ts";
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
@@ -32,7 +34,9 @@ function rangeOf({ arms, ignoresRounding }: RunConfig, arm: number): RewardRange
 }
 
 /** Returns the outcome that an open group would have if it were closed with the results so far. */
-export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRange): GroupOutcome {
+export function soFar(group: TaskSamples, range?: RewardRange): GroupOutcome {
+  const places = placesInOrder(group);
+  const results = places?.map((place) => group.results[place] ?? null) ?? group.results;
   const rewards: number[] = [];
   let solved = 0;
   let quality = 0;

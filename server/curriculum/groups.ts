@@ -1,7 +1,16 @@
 /** Views of a run's groups for the trainer, with samples and advantages. Also decides which groups can be reopened. */
 import { advantagesOf, type RewardRange } from "./advantages.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
-import { type Batch, type ClosedGroup, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
+import {
+  type Batch,
+  type ClosedGroup,
+  type Group,
+  type IssuedTask,
+  isUseless,
+  placesInOrder,
+  type SampleResult,
+  type TaskSamples,
+} from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";
 import type { Arm, DynamicSampling, InstanceKey } from "./types.ts";
 
@@ -37,12 +46,14 @@ export type GroupSelection =
   | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
 
 /** Returns the advantages by sample index. Undefined: the sample has no reward. */
-function placedAdvantages(results: readonly (SampleResult | null)[], range: RewardRange) {
-  const rewards = results.map((result) => (result?.kind === "reward" ? result.reward : undefined));
-  const known = rewards.filter((reward) => reward !== undefined);
+function placedAdvantages(group: TaskSamples, range: RewardRange) {
+  const { results } = group;
+  const places = (placesInOrder(group) ?? [...results.keys()]).filter((place) => results[place]?.kind === "reward");
+  const known = places.map((place) => (results[place] as Extract<SampleResult, { kind: "reward" }>).reward);
   const spread = (values: readonly number[]): readonly (number | undefined)[] => {
-    let next = 0;
-    return rewards.map((reward) => (reward === undefined ? undefined : values[next++]));
+    const placed = new Array<number | undefined>(results.length).fill(undefined);
+    for (const [i, place] of places.entries()) placed[place] = values[i];
+    return placed;
   };
   const { rloo, grpo, mean, std } = advantagesOf(known, range);
   const statistics = known.length > 0 ? { count: known.length, mean, std } : undefined;
@@ -58,7 +69,7 @@ function groupView<Spec, Key extends InstanceKey>(
   const { results } = group;
   const closed = group.kind === "closed";
   const { rewardRange } = state.config.arms[group.task.arm] as Arm;
-  const found = closed ? placedAdvantages(results, rewardRange) : undefined;
+  const found = closed ? placedAdvantages(group, rewardRange) : undefined;
   return {
     task: issuedTask(state, batch, group.task),
     closed,

@@ -147,6 +147,8 @@ function bind(
   const definition = found.environment;
   const missing = definition.resource?.port && missingPorts[definition.resource.port];
   if (missing !== undefined) return missing;
+  if (definition.turns !== undefined && definition.turns.optional !== true)
+    return `part '${part.name}' is of ${definition.id}, whose tasks have several turns, and suites score single completions`;
   const parameters = parametersOf(definition, part);
   if (typeof parameters === "string") return parameters;
   const rows = part.pool === undefined ? { pool: "", tasks: part.tasks } : rowsOf(definition, pools, part);

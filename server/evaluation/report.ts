@@ -5,7 +5,7 @@
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
 import { formatWarning, violationKind } from "../curriculum/malformed-samples.ts";
-import type { NoReward } from "../tasks/scoring/scorer.ts";
+import type { NoReward } from "../tasks/scoring/results.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./open-suite.ts";
 import type { SuiteTask } from "./suite-tasks.ts";

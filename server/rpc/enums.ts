@@ -11,4 +11,5 @@ export const sources = enumerated(task.Source);
 export const answerFormats = enumerated(task.AnswerFormat);
 export const thinkings = enumerated(task.Thinking);
 export const goals = enumerated(environment.Goal);
+export const stopReasons = enumerated(outcome.StopReason);
 export const verdicts = enumerated(outcome.Verdict);

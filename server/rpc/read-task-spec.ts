@@ -1,7 +1,7 @@
 /** Reads a TaskSpec: checks it and fills in defaults. */
 import { LIMITS } from "../../proto/limits.ts";
 import type { Thinking as ThinkingName } from "../../envs/answers/locate.ts";
-import type { Environment, Level, Split as SplitName } from "../../envs/environment.ts";
+import type { Environment, Level, Parameters, Split as SplitName } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
@@ -16,13 +16,15 @@ import {
   type TaskSpec as WireSpec,
   Thinking,
 } from "../../proto/gen/gradus/v1/task_pb.js";
+import { episodeBytesMax } from "../../envs/turns/turns.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { EPISODE_BYTES_MAX } from "../tasks/task-id.ts";
 import { teacher as teacherKind } from "../outside/teacher/teacher-port.ts";
 import { takesTeachers } from "../outside/teacher/check-proposal.ts";
 import { answerFormats, sources, splits, thinkings } from "./enums.ts";
 import type { Source as SourceName } from "../curriculum/types.ts";
 import { RpcError } from "../base/rpc.ts";
-import { checkBytes, createProblemCollector, invalid, required } from "./request-checks.ts";
+import { checkBytes, checkCount, checkRange, createProblemCollector, invalid, required } from "./request-checks.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 const PARAMETERS_MAX = 32;
@@ -63,7 +65,10 @@ export function readSpec(
   if (pool !== undefined && level !== undefined) each(() => checkRows(pool, level.name, split, field), undefined);
   const answerFormat = each(() => readFormat(given.answerFormat, environment, field), undefined);
   const thinking = each(() => readThinking(given, field), undefined);
-  const scheme = each(() => readScheme(given.rewardScheme, environment, field), undefined);
+  const none: SpecTurns = {};
+  const turns = each(() => readTurns(given, environment, difficulty?.parameters, field), none);
+  const hasTurns = turns.calls !== undefined;
+  const scheme = each(() => readScheme(given.rewardScheme, environment, hasTurns, field), undefined);
   const refused = problem();
   if (refused !== undefined) throw refused;
   return {
@@ -78,7 +83,44 @@ export function readSpec(
     thinking: thinking!,
     ...(environment.asked && { digest: environment.asked.digest }),
     ...scheme!,
+    ...turns,
   };
+}
+
+type SpecTurns = Pick<TaskSpec, "calls" | "tools">;
+
+/** Reads the calls and tools of tasks with turns. Refuses settings whose task_id could become too long. */
+function readTurns(
+  { calls: asked, tools: named }: WireSpec,
+  { id, turns }: Environment,
+  parameters: Parameters | undefined,
+  field: string,
+): SpecTurns {
+  const tools = [...new Set(named)];
+  checkCount(named.length, LIMITS.TaskSpec.tools.max, `${field}.tools`);
+  if (turns === undefined) {
+    if (asked > 1)
+      throw invalid(`${field}.calls`, `it is ${asked}, and tasks of ${id} take one completion: leave it 0`);
+    if (tools.length > 0) throw invalid(`${field}.tools`, `${id} has no tools: leave it empty`);
+    return {};
+  }
+  const names = turns.tools.map(({ name }) => name);
+  const unknown = tools.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const there = names.length === 0 ? `${id} has no tools` : `the tools of ${id} are: ${names.join(", ")}`;
+    throw invalid(
+      `${field}.tools`,
+      `there is no tool '${unknown.slice(0, 64)}'${didYouMean(unknown, names)}; ${there}`,
+    );
+  }
+  if (turns.optional === true && asked <= 1) return {};
+  const calls = asked === 0 ? turns.calls : checkRange(asked, 1, turns.callsMax, `${field}.calls`);
+  const bytes = parameters === undefined ? 0 : episodeBytesMax(turns, parameters, calls);
+  if (bytes > EPISODE_BYTES_MAX) {
+    const why = `an episode of ${calls} calls takes up to ${bytes} bytes of the task_id, and the limit is ${EPISODE_BYTES_MAX}`;
+    throw invalid(`${field}.calls`, `${why}: ask for fewer calls or smaller parameters`);
+  }
+  return tools.length === 0 ? { calls } : { calls, tools };
 }
 
 function checkEvaluationOnly({ id }: Environment, level: Level | undefined, split: SplitName, field: string): void {
@@ -219,13 +261,13 @@ function readThinking({ thinking }: WireSpec, field: string): ThinkingName {
   return required(thinkings.fromWire(thinking), `${field}.thinking`);
 }
 
-function readScheme(wire: RewardScheme | undefined, environment: Environment, field: string) {
+function readScheme(wire: RewardScheme | undefined, environment: Environment, hasTurns: boolean, field: string) {
   const name = checkBytes(wire?.name ?? "", LIMITS.RewardScheme.name.max, `${field}.reward_scheme.name`);
   const parameters = wire?.parameters ?? {};
   const count = Object.keys(parameters).length;
   if (count > REWARD_PARAMETERS_MAX)
     throw invalid(`${field}.reward_scheme.parameters`, `there are ${count}, and the limit is ${REWARD_PARAMETERS_MAX}`);
-  const resolved = resolveScheme(environment, name, parameters);
+  const resolved = resolveScheme(environment, name, parameters, hasTurns);
   if (resolved.kind === "invalid") throw invalid(`${field}.reward_scheme.${resolved.field}`, resolved.message);
   return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.scheme.parameters };
 }

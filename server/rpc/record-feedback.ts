@@ -5,7 +5,8 @@
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import type { Feedback } from "../../proto/gen/gradus/v1/outcome_pb.js";
-import type { RunFeedback } from "../tasks/scoring/score-group.ts";
+import type { ScoredGroup } from "../tasks/scoring/score-group.ts";
+import { isFinal } from "../tasks/scoring/results.ts";
 import { feedbackToWire } from "./write-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";
 
@@ -14,29 +15,35 @@ interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
 }
 
 const noReward = notRecorded("it has no reward yet: send it again");
+const wrongTask = notRecorded("the task_id of the completion is invalid");
 
-/** Returns the feedback of each sample of a group, in order. Undefined: no run issued its task. */
+/**
+ * Returns the feedback of each sample of a group, in order. Undefined: no run issued its task. A sample whose episode is
+ * not over has no feedback.
+ */
 export async function giveFeedback(
   deps: FeedbackDeps,
-  feedback: RunFeedback,
-  sampleIndices: readonly number[],
-): Promise<readonly Feedback[] | undefined> {
+  { feedback, samples }: Pick<ScoredGroup, "feedback" | "samples">,
+): Promise<readonly (Feedback | undefined)[] | undefined> {
   switch (feedback.kind) {
     case "none":
       return undefined;
     case "refused": {
       const refused = feedbackToWire(notRecorded(feedback.detail));
-      return sampleIndices.map(() => refused);
+      return samples.map(({ result }) => (result.kind === "turn" ? undefined : refused));
     }
     case "recorded":
       return feedback.statuses.map((status) => feedbackToWire(status ?? noReward));
     case "items": {
-      const { runId, items } = feedback;
+      const { runId, items, places } = feedback;
       const statuses = await recordItems(deps, runId, items);
       // Almost always every sample has a result.
-      if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
-      const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
-      return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
+      if (items.length === samples.length) return statuses.map(feedbackToWire);
+      const byPlace = new Map(places.map((place, i) => [place, statuses[i]]));
+      return samples.map(({ result }, place) => {
+        if (result.kind === "turn") return undefined;
+        return feedbackToWire(byPlace.get(place) ?? (isFinal(result) ? wrongTask : noReward));
+      });
     }
     default:
       return assertNever(feedback);

@@ -5,6 +5,7 @@ import type { RequestLimits } from "./deps.ts";
 import { type Limit, LIMITS } from "../../proto/limits.ts";
 import { callerName } from "../base/fair-turns.ts";
 import type { Requester } from "../background/background-threads.ts";
+import { TextTools } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { GroupRef } from "../curriculum/feedback.ts";
 import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { type CallContext, RpcError, type ServiceHandlers } from "../base/rpc.ts";
@@ -167,16 +168,55 @@ export function checkGroups(
     checkBytes(group.groupId, LIMITS.CompletionGroup.group_id.max, `groups[${i}].group_id`);
     checkCount(group.completions.length, limits.maxCompletions, `groups[${i}].completions`, 1);
     checkDistinct(group.completions, `groups[${i}]`);
+    for (const [j, completion] of group.completions.entries())
+      if (hasTurn(completion)) checkTurn(completion, `groups[${i}].completions[${j}].`);
   }
 }
 
 function checkDistinct(completions: readonly Completion[], group: string): void {
-  const seen = new Set<number>();
-  for (const [j, { sampleIndex }] of completions.entries()) {
-    if (seen.has(sampleIndex))
-      throw invalid(`${group}.completions[${j}].sample_index`, `${sampleIndex} stands there twice`);
-    seen.add(sampleIndex);
+  const seen = new Set<number | string>();
+  for (const [j, { sampleIndex, sampleKey }] of completions.entries()) {
+    const field = sampleKey === "" ? "sample_index" : "sample_key";
+    const sample = sampleKey === "" ? sampleIndex : sampleKey;
+    if (seen.has(sample)) throw invalid(`${group}.completions[${j}].${field}`, `${sample} stands there twice`);
+    seen.add(sample);
   }
+}
+
+/** Returns whether a completion has anything beside its text. Most have nothing, and making their paths takes time. */
+function hasTurn({ toolCalls, sampleKey, transcript, textTools }: Completion): boolean {
+  return toolCalls.length > 0 || sampleKey !== "" || transcript.length > 0 || textTools !== TextTools.UNSPECIFIED;
+}
+
+/** Returns whether the server reads calls of tools from the text of a completion. */
+export function isHermes({ textTools }: Pick<Completion, "textTools">): boolean {
+  return textTools === TextTools.HERMES;
+}
+
+/** Maximum size of the messages of a transcript together, in bytes. */
+const TRANSCRIPT_BYTES_MAX = 256 * 1024;
+
+/** Checks what the trainer writes beside a completion. The policy writes the calls, so no call is an error. */
+export function checkTurn(
+  {
+    toolCalls,
+    sampleKey,
+    transcript,
+    textTools,
+  }: Pick<Completion, "toolCalls" | "sampleKey" | "transcript" | "textTools">,
+  at: string,
+): void {
+  if (TextTools[textTools] === undefined)
+    throw invalid(`${at}text_tools`, `${textTools as number} is not one of the contract's`);
+  const limits = LIMITS.Completion;
+  checkCount(toolCalls.length, limits.tool_calls.max, `${at}tool_calls`);
+  for (const [i, { id }] of toolCalls.entries()) checkBytes(id, LIMITS.ToolCall.id.max, `${at}tool_calls[${i}].id`);
+  checkBytes(sampleKey, limits.sample_key.max, `${at}sample_key`);
+  let bytes = 0;
+  for (const { content, toolCalls: calls } of transcript)
+    bytes += Buffer.byteLength(content) + calls.reduce((sum, call) => sum + Buffer.byteLength(call.argumentsJson), 0);
+  if (bytes > TRANSCRIPT_BYTES_MAX)
+    throw invalid(`${at}transcript`, `its texts have ${bytes} bytes, and the limit is ${TRANSCRIPT_BYTES_MAX}`);
 }
 
 // Pages of lists. The token is the key after which the next page begins.

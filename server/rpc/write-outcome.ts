@@ -1,7 +1,10 @@
 /** Writes outcomes as messages. Every score passes here, so messages are built as plain literals. */
 import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
+import { assertNever } from "../../envs/lib/assert-never.ts";
 import { escaped } from "../../envs/lib/escape.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
+import type { Reply } from "../../envs/turns/turns.ts";
 import type { RewardComponent } from "../../envs/reward/scheme.ts";
 import type { Score, ScoredSpan } from "../../envs/score.ts";
 import type { FeedbackStatus as DomainStatus } from "../curriculum/feedback.ts";
@@ -20,10 +23,13 @@ import {
   Proof,
   type RewardComponent as WireComponent,
   type Score as WireScore,
+  StopReason,
+  type Turn as WireTurn,
 } from "../../proto/gen/gradus/v1/outcome_pb.js";
+import type { ChatMessage as WireMessage } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { ScoredGroup } from "../tasks/scoring/score-group.ts";
-import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scoring/scorer.ts";
-import { verdicts } from "./enums.ts";
+import type { NextTurn, NoReward, NoRewardReason, StepResult } from "../tasks/scoring/results.ts";
+import { stopReasons, verdicts } from "./enums.ts";
 
 export const noRewardReasons: Readonly<Record<NoRewardReason, WireReason>> = {
   invalid_task_id: WireReason.INVALID_TASK_ID,
@@ -47,9 +53,11 @@ const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
 const recorded: WireFeedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.RECORDED, detail: "" };
 
 export function feedbackToWire(status: DomainStatus): WireFeedback {
-  if (status.kind === "recorded") return recorded;
+  if (status.kind === "recorded" && status.index === undefined) return recorded;
   const detail = status.kind === "not_recorded" ? status.detail : "";
-  return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail };
+  const sampleIndex = "index" in status ? status.index : undefined;
+  const index = sampleIndex === undefined ? {} : { sampleIndex };
+  return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail, ...index };
 }
 
 // Messages from here on are plain literals, because `create` takes longer than scoring.
@@ -86,6 +94,8 @@ function scoreToWire(score: Score): WireScore {
     spans: score.spans.map(spanToWire),
     info: score.info,
     answers: score.scan?.answers ?? 0,
+    stopReason: score.episode === undefined ? StopReason.UNSPECIFIED : stopReasons.toWire[score.episode.stop],
+    calls: score.episode?.calls ?? 0,
   };
   const commit = score.scan?.commit;
   if (commit !== undefined) {
@@ -103,30 +113,50 @@ export function warningToWire({ samples, malformed, violation }: MalformedShare)
   return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
 }
 
-export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcome {
-  return {
-    $typeName: "gradus.v1.Outcome",
-    sampleIndex,
-    result:
-      result.kind === "score"
-        ? { case: "score", value: scoreToWire(result.score) }
-        : { case: "noReward", value: noRewardToWire(result) },
-    nextTaskId: "",
-  };
+export function outcomeToWire(sampleIndex: number, result: StepResult): Outcome {
+  return { $typeName: "gradus.v1.Outcome", sampleIndex, result: resultToWire(result) };
 }
 
-/** Writes a group. `feedback` has one entry for each sample, in order. Unset: outcomes have no feedback. */
+function resultToWire(result: StepResult): Outcome["result"] {
+  switch (result.kind) {
+    case "score":
+      return { case: "score", value: scoreToWire(result.score) };
+    case "none":
+      return { case: "noReward", value: noRewardToWire(result) };
+    case "turn":
+      return { case: "turn", value: turnToWire(result) };
+    default:
+      return assertNever(result);
+  }
+}
+
+function turnToWire({ taskId, replies, reward, callsLeft }: NextTurn): WireTurn {
+  const messages = replies.map((reply) => messageToWire(reply));
+  const turn: WireTurn = { $typeName: "gradus.v1.Turn", taskId, messages, callsLeft };
+  if (reward !== undefined) turn.turnReward = reward;
+  return turn;
+}
+
+/** Writes a message of a prompt, or a reply to a call. */
+export function messageToWire(message: ChatMessage | Reply): WireMessage {
+  return { $typeName: "gradus.v1.ChatMessage", toolCalls: [], toolCallId: "", name: "", ...message };
+}
+
+/**
+ * Writes a group. `feedback` has one entry for each sample, in order, undefined for an episode that is not over. Unset:
+ * outcomes have no feedback.
+ */
 export function groupToWire(
   groupId: string,
   { samples, whole }: ScoredGroup,
-  feedback?: readonly WireFeedback[],
+  feedback?: readonly (WireFeedback | undefined)[],
 ): GroupOutcome {
   const statistics = whole?.statistics;
   const outcomes = samples.map(({ sampleIndex, result }, i) => {
     const outcome = outcomeToWire(sampleIndex, result);
     if (statistics?.rloo[i] !== undefined) outcome.rlooAdvantage = statistics.rloo[i];
     if (statistics?.grpo[i] !== undefined) outcome.grpoAdvantage = statistics.grpo[i];
-    if (feedback !== undefined) outcome.feedback = feedback[i];
+    if (feedback?.[i] !== undefined) outcome.feedback = feedback[i];
     return outcome;
   });
   const contrastPairs =

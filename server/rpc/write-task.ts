@@ -2,13 +2,15 @@
 import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
-import type { Task } from "../../proto/gen/gradus/v1/task_pb.js";
+import type { Tool } from "../../envs/turns/turns.ts";
+import type { Task, Tool as WireTool } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Scorer } from "../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
 import { mintTaskId, type RunPlace, type TaskToken } from "../tasks/task-id.ts";
 import { answerFormats, sources, splits, thinkings } from "./enums.ts";
+import { messageToWire } from "./write-outcome.ts";
 
 export interface PresentDeps {
   readonly keyring: Keyring;
@@ -41,7 +43,7 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     $typeName: "gradus.v1.Task",
     taskId,
     groupId,
-    prompt: made.prompt.map(({ role, content }) => ({ $typeName: "gradus.v1.ChatMessage", role, content })),
+    prompt: made.prompt.map((message) => messageToWire(message)),
     environment: spec.environment,
     version: spec.version,
     level: spec.level,
@@ -64,12 +66,15 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     epoch: run?.epoch ?? 0,
     armProbability: run?.probability ?? 0,
     inEverySplit: made.inEverySplit ?? false,
+    callsMax: spec.calls ?? 0,
+    tools: toolsOf(deps.registry, spec).map(({ tool }) => toolToWire(tool)),
     ...(run?.evaluationRound !== undefined && { evaluationRound: BigInt(run.evaluationRound) }),
   };
 }
 
 function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
-  const { environment, version, split, answerFormat, thinking, rewardScheme, digest } = spec;
+  const { environment, version, split, answerFormat, thinking, rewardScheme, digest, calls } = spec;
+  const tools = toolsOf(registry, spec).map(({ place }) => place);
   return {
     environment,
     version,
@@ -82,8 +87,22 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
     level: key.origin.kind === "generated" ? spec.level : "",
     ...(run && { run }),
     ...(digest !== undefined && { digest }),
+    ...(calls !== undefined && { calls }),
+    ...(tools.length > 0 && { tools }),
     ...(inline !== undefined && { inline: bytesOf(inline) }),
   };
+}
+
+/** Returns the tools of a specification, with their places, from 1, among the environment's tools. */
+function toolsOf(registry: Registry, { environment, version, tools }: TaskSpec) {
+  if (tools === undefined) return [];
+  const found = registry.find(environment, version);
+  const all = found.kind === "found" ? (found.environment.turns?.tools ?? []) : [];
+  return all.flatMap((tool, i) => (tools.includes(tool.name) ? [{ tool, place: i + 1 }] : []));
+}
+
+export function toolToWire({ name, description, parameters }: Tool): WireTool {
+  return { $typeName: "gradus.v1.Tool", name, description, parametersJson: JSON.stringify(parameters) };
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import type { SampleResult } from "../tasks/scoring/scorer.ts";
+import type { SampleResult } from "../tasks/scoring/results.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 import type { NewSample, SampleStore } from "../stores/sample-store.ts";
 

@@ -1,6 +1,6 @@
 /** Filters completions by their text and score. */
 import type { Verdict } from "../../envs/score.ts";
-import type { SampleResult } from "../tasks/scoring/scorer.ts";
+import type { SampleResult } from "../tasks/scoring/results.ts";
 
 /** Filter of completions. All conditions that are set must hold. */
 export interface SampleFilter {

@@ -22,6 +22,10 @@ export interface TaskSpec {
   readonly digest?: string;
   readonly rewardScheme: string;
   readonly rewardParameters: Readonly<Record<string, number>>;
+  /** Maximum number of calls of an episode. Unset: the tasks have no turns. */
+  readonly calls?: number;
+  /** Names of the tools that the policy may call. Unset: none. */
+  readonly tools?: readonly string[];
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Numbers that stand for the words of a specification in task ids. Ids are in use, so the numbers never change. */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Split } from "../../envs/environment.ts";
+import type { Verdict } from "../../envs/score.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 
 interface Numbered<Word extends string, Given extends number> {
@@ -32,5 +33,7 @@ export const formatNumbers = numbered<AnswerFormat, number>({
   answer_tag: 3,
   boxed: 4,
 });
+
+export const verdictNumbers = numbered<Verdict, number>({ malformed: 1, infeasible: 2, feasible: 3, graded: 4 });
 
 export const thinkingNumbers = numbered<Thinking, number>({ required: 1, prefilled: 2, stripped: 3 });

@@ -11,6 +11,7 @@ import {
   TaskTokenSchema,
 } from "../../proto/gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
+import { episodeFromWire, episodeToWire, type SampleEpisode } from "./encode-episode.ts";
 import type { TaskSpec } from "./spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
@@ -45,6 +46,12 @@ export interface TaskToken extends Pick<
   /** Reward parameters that differ from the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
   readonly run?: RunPlace;
+  /** Maximum number of calls of an episode. Unset: the task has no turns. */
+  readonly calls?: number;
+  /** Places, from 1, of the policy's tools among the environment's. Unset: there are none. */
+  readonly tools?: readonly number[];
+  /** Episode after its first call. Unset: no call was made. */
+  readonly episode?: SampleEpisode;
   /** Instance in the environment's own encoding, if it is small. */
   readonly inline?: Uint8Array;
 }
@@ -119,7 +126,10 @@ function encodeToken(token: TaskToken): Uint8Array {
     instance: token.inline ?? NO_BYTES,
     hash: origin.kind === "row" ? NO_BYTES : Buffer.from(hash, "hex"),
     digest: token.digest === undefined ? NO_BYTES : Buffer.from(token.digest, "hex"),
+    calls: token.calls ?? 0,
+    tools: [...(token.tools ?? [])],
   };
+  if (token.episode !== undefined) wire.episode = episodeToWire(token.episode);
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
     wire.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
@@ -163,6 +173,9 @@ function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefin
     ...(wire.run && { run: placeOf(wire.run) }),
     ...(wire.digest.length > 0 && { digest: Buffer.from(wire.digest).toString("hex") }),
     ...(wire.instance.length > 0 && { inline: wire.instance }),
+    ...(wire.calls > 0 && { calls: wire.calls }),
+    ...(wire.tools.length > 0 && { tools: wire.tools }),
+    ...(wire.episode && { episode: episodeFromWire(wire.episode) }),
   };
 }
 
@@ -176,8 +189,10 @@ function placeOf({ cursor, evaluationRound, ...wire }: WirePlace): RunPlace {
   return evaluationRound === undefined ? place : { ...place, evaluationRound: Number(evaluationRound) };
 }
 
-/** Maximum length of a task id. Longer ids are not ours. */
-export const TASK_ID_BYTES_MAX = 4096;
+/** Maximum length of a task id. Longer ids are not ours. Ids of tasks without an episode have at most half of it. */
+export const TASK_ID_BYTES_MAX = 8192;
+/** Maximum size of an encoded episode: what half of an id holds, because base64 takes 4 characters for 3 bytes. */
+export const EPISODE_BYTES_MAX = ((TASK_ID_BYTES_MAX / 2) * 3) / 4;
 const MAC_START = 5;
 const MAC_END = 21;
 

@@ -1,7 +1,9 @@
 /** A made task: the part that is stored, and the part that a trainer sees. */
 import type { Environment } from "../../envs/environment.ts";
-import type { AnswerFormat, ChatMessage } from "../../envs/prompt.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
+import { callsInstruction } from "../../envs/turns/episode.ts";
+import type { TaskSpec } from "./spec.ts";
 
 export interface MadeTask {
   readonly key: TaskKey;
@@ -36,18 +38,34 @@ export type MakeResult =
  */
 export function renderTask<Instance>(
   environment: Environment<Instance>,
-  format: AnswerFormat,
+  { answerFormat, calls, tools = [] }: Pick<TaskSpec, "answerFormat" | "calls" | "tools">,
   key: TaskKey,
   instance: Instance,
 ): MadeTask {
-  const prompt = environment.render(instance, format);
+  const rendered = environment.render(instance, answerFormat);
+  const prompt = calls === undefined ? rendered : withInstruction(rendered, callsInstruction(calls, tools));
   const metadata = environment.metadata(instance);
-  // An inline instance is already in its origin.
-  const isWhole = key.origin.kind === "inline";
-  const bytes = isWhole ? undefined : (environment.asked?.carry(instance) ?? environment.inline?.encode(instance));
+  const bytes = inlineOf(environment, key, instance);
   const isShared = environment.inEverySplit?.(instance) === true;
   const made: MadeTask = { key, prompt, metadata, ...(isShared && { inEverySplit: true }) };
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
+}
+
+/** Returns the bytes of the instance that travel in the task id, if it is small. */
+export function inlineOf<Instance>(
+  { asked, inline }: Environment<Instance>,
+  { origin }: TaskKey,
+  instance: Instance,
+): Uint8Array | undefined {
+  // An inline instance is already in its origin.
+  return origin.kind === "inline" ? undefined : (asked?.carry(instance) ?? inline?.encode(instance));
+}
+
+/** Returns the prompt with an instruction at the end of its last message. */
+function withInstruction(prompt: readonly ChatMessage[], instruction: string): readonly ChatMessage[] {
+  return prompt.map((message, i) =>
+    i < prompt.length - 1 ? message : { ...message, content: `${message.content}\n\n${instruction}` },
+  );
 }
 
 /**

@@ -1,8 +1,10 @@
 /** Tests that a key reaches only the operator's address: no redirect forwards it, and no message shows it. */
+import { create } from "@bufbuild/protobuf";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createModel } from "../../cli/evaluation/endpoint.ts";
+import { ChatMessageSchema } from "../../proto/gen/gradus/v1/task_pb.js";
 import { readConfig } from "../../server/runtime/config.ts";
 import { openLog } from "../../server/runtime/logging.ts";
 import { createEndpoint } from "../../server/outside/chat-endpoint.ts";
@@ -22,7 +24,7 @@ const FORMS = [
 const HIDDEN = "\u001b[31m\u202e";
 const ECHO = `${FORMS.join(" ")} ${HIDDEN}`;
 const CORES = [KEY, KEY.slice(4, 16), Buffer.from(KEY).toString("base64").slice(4, 24)];
-const prompt = [{ $typeName: "gradus.v1.ChatMessage", role: "user", content: "Well?" }] as const;
+const prompt = [{ ...create(ChatMessageSchema, { content: "Well?" }), role: "user" as const }];
 
 function expectClean(words: string): void {
   for (const core of CORES) expect(words).not.toContain(core);

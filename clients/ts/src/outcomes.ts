@@ -7,6 +7,7 @@ import type {
   GroupStatistics,
   Outcome as OutcomeMessage,
   Score,
+  Turn,
 } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
 const verdicts = {
@@ -37,8 +38,8 @@ const proofs = { [Proof.OPTIMAL]: "optimal", [Proof.BOUNDED]: "bounded" } as con
 
 /** Verdict of the verifier. "unknown", here and below, is a value that is newer than this client. */
 export type VerdictName = (typeof verdicts)[keyof typeof verdicts] | "unknown";
-/** Reason for which a sample has no reward. */
-export type NoRewardReasonName = (typeof reasons)[keyof typeof reasons] | "unknown";
+/** Reason for which a sample has no reward. "turn": its episode is not over. */
+export type NoRewardReasonName = (typeof reasons)[keyof typeof reasons] | "turn" | "unknown";
 /** Status of a score in the run that issued the task. */
 export type FeedbackStatusName = (typeof statuses)[keyof typeof statuses] | "unknown";
 /** Proof status of a baseline. */
@@ -90,7 +91,10 @@ export interface ScoredOutcome
   readonly spans: readonly AnswerSpan[];
 }
 
-/** A completion without a reward. It says nothing about the policy: leave it out, or send it again after the delay. */
+/**
+ * A completion without a reward. It says nothing about the policy: leave it out, or send it again after the delay. If
+ * `turn` is set, the episode is not over, and the next completion gets the id in `turn`.
+ */
 export interface UnscoredOutcome extends Answered {
   readonly kind: "unscored";
   readonly reason: NoRewardReasonName;
@@ -99,6 +103,8 @@ export interface UnscoredOutcome extends Answered {
   readonly detail: string;
   /** Delay in milliseconds before the completion can be sent again. Unset: the reason is final. */
   readonly retryDelayMs?: number;
+  /** Next turn of the episode, if the reason is "turn". */
+  readonly turn?: Turn;
 }
 
 /** Outcome of one completion. */
@@ -167,6 +173,10 @@ export function outcomeOf(message: OutcomeMessage): Outcome {
     ...(grpoAdvantage !== undefined && { grpoAdvantage }),
   };
   if (result.case === "score") return scored(result.value, answered);
+  if (result.case === "turn") {
+    const detail = `the episode is not over, and its score comes later: ${result.value.callsLeft} calls are left`;
+    return { kind: "unscored", ...answered, reason: "turn", detail, turn: result.value };
+  }
   const { reason = 0, resource = "", detail = "", retryDelayMs = 0 } = result.value ?? {};
   return {
     kind: "unscored",

@@ -66,5 +66,6 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   answerNames: ["sides", "division", "bisection", "partition", "parts"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "arrangement", count: ({ vertices }) => vertices },
 });

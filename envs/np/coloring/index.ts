@@ -43,5 +43,6 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   answerNames: ["coloring", "colouring", "colors", "colours", "labels"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "labels", count: ({ vertices }) => vertices },
 });

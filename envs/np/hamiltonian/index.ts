@@ -52,5 +52,6 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   answerNames: ["cycle", "hamiltonian cycle", "tour", "route", "path"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "route", count: ({ vertices }) => vertices },
 });

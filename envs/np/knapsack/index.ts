@@ -61,5 +61,6 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   answerNames: ["items", "choice", "selection", "s"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "choice", count: ({ weights }) => weights.length },
 });

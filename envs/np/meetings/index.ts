@@ -89,4 +89,5 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   answerNames: ["schedule", "meetings"],
   parse,
   verify,
+  tries: true,
 });

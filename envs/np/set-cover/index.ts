@@ -51,5 +51,6 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   answerNames: ["subsets", "cover", "set cover", "sets", "choice", "selection", "s"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "choice", count: ({ subsets }) => subsets.rows },
 });

@@ -55,5 +55,6 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   answerNames: ["indices", "indexes", "choice", "selection", "subset", "s"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "choice", count: ({ numbers }) => numbers.length },
 });

@@ -61,5 +61,6 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   answerNames: ["tour", "route", "cycle", "path"],
   parse,
   verify,
+  tries: true,
   shape: { kind: "arrangement", count: ({ cities }) => cities },
 });

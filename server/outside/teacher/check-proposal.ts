@@ -30,11 +30,12 @@ export function takesTeachers({ teacher, rows, inline }: Environment): boolean {
  */
 export function examine(
   environment: Environment,
-  { split, level, answerFormat }: TaskSpec,
+  spec: Pick<TaskSpec, "split" | "level" | "answerFormat">,
   row: unknown,
   isKnown: (hash: string) => boolean,
 ): Examined {
   const { rows, inline } = environment;
+  const { split, level } = spec;
   const read = rows?.read(row);
   if (rows === undefined || read?.kind !== "answer") return rejected("malformed");
   const instance = read.answer;
@@ -48,5 +49,5 @@ export function examine(
   if (found !== level) return rejected("other_level");
   const made = madeOf(environment, { kind: "inline", instance: new Uint8Array(bytes) }, hash, instance);
   if (made.kind !== "made") return rejected("no_level");
-  return { kind: "task", task: renderTask(environment, answerFormat, made.key, instance) };
+  return { kind: "task", task: renderTask(environment, spec, made.key, instance) };
 }

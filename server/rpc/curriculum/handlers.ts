@@ -151,7 +151,7 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
 function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): number {
   const found = spec && registry.find(spec.environment, spec.version);
   if (spec === undefined || found?.kind !== "found") return 0;
-  const resolved = resolveScheme(found.environment, spec.rewardScheme, spec.rewardParameters);
+  const resolved = resolveScheme(found.environment, spec.rewardScheme, spec.rewardParameters, spec.calls !== undefined);
   if (resolved.kind === "invalid") return 0;
   const { scheme, parameters } = resolved.scheme;
   return scheme.scan?.pairsMax(parameters) ?? 0;

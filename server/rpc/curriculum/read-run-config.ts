@@ -120,12 +120,19 @@ export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfi
   return fromJsonString(wire.RunConfigSchema, config.given);
 }
 
-/** Returns the default group timeout. A judge that is down must not block a run for ever. */
+/** Time that each further call of an episode adds to the default group timeout. */
+const CALL_TIMEOUT_MS = 60_000;
+
+/**
+ * Returns the default group timeout. A judge that is down must not block a run for ever, nor may an episode that its
+ * trainer lost.
+ */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
+  const calls = Math.max(0, ...arms.map(({ spec }) => (spec as Partial<TaskSpec> | undefined)?.calls ?? 0));
   // A teacher is asked before the draw, so no group waits for it.
-  return arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined)
-    ? RUN.group_timeout.default
-    : undefined;
+  const isAsking = arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined);
+  if (!isAsking && calls === 0) return undefined;
+  return RUN.group_timeout.default + Math.max(0, calls - 1) * CALL_TIMEOUT_MS;
 }
 
 function dynamicSamplingFromWire({ oversampleMax, alike }: wire.DynamicSampling): DynamicSampling {
@@ -220,7 +227,7 @@ function resourceOf({ resource }: Environment): string | undefined {
 }
 
 function rangeOf(environment: Environment, spec: TaskSpec, field: string): Arm["rewardRange"] {
-  const resolved = resolveScheme(environment, spec.rewardScheme, spec.rewardParameters);
+  const resolved = resolveScheme(environment, spec.rewardScheme, spec.rewardParameters, spec.calls !== undefined);
   if (resolved.kind === "invalid") throw invalid(field, resolved.message);
   return resolved.scheme.scheme.range(resolved.scheme.parameters);
 }

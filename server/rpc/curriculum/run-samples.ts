@@ -36,16 +36,17 @@ export function keepGroup(
   { token, groupId }: OpenTask,
   { taskId, completions }: CompletionGroup & { readonly taskId: string },
   { samples }: ScoredGroup,
-  feedback: readonly Feedback[] | undefined,
+  feedback: readonly (Feedback | undefined)[] | undefined,
 ): void {
   const { run } = token;
   if (kept.bytesMax === 0 || run === undefined) return;
   const { runId, incarnation, arm, cursor, evaluationRound } = run;
   const isKept = (i: number): boolean => !run.feedback || feedback?.[i]?.status === FeedbackStatus.RECORDED;
-  const toKeep = samples.flatMap(({ sampleIndex: index, result }, i) => {
+  const toKeep = samples.flatMap(({ sampleIndex, result }, i) => {
     const completion = completions[i];
-    if (completion === undefined || !isKept(i)) return [];
+    if (completion === undefined || result.kind === "turn" || !isKept(i)) return [];
     const { text, policyVersion } = completion;
+    const index = feedback?.[i]?.sampleIndex ?? sampleIndex;
     const place = { taskId, groupId, index, incarnation, arm, cursor, evaluationRound, policyVersion };
     return [{ ...place, completion: text, result }];
   });

@@ -7,6 +7,7 @@ import { LRUCache } from "lru-cache";
 import type { Environment } from "../../../envs/environment.ts";
 import {
   BatchResetResponseSchema,
+  type Completion,
   type CompletionGroup,
   type Environment as WireEnvironment,
   type EnvironmentService,
@@ -32,12 +33,22 @@ import {
   scoreGroupAsync,
   scoreLargeGroup,
 } from "../../tasks/scoring/score-group.ts";
-import type { NoReward, OpenTask } from "../../tasks/scoring/scorer.ts";
+import type { NoReward } from "../../tasks/scoring/results.ts";
+import type { OpenTask } from "../../tasks/scoring/scorer.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 import type { MakeResult } from "../../tasks/task.ts";
 import { codes, freeTexts, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers, textSizes } from "../../base/rpc.ts";
-import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage, requesterOf } from "../request-checks.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkGroups,
+  invalid,
+  isHermes,
+  pageOf,
+  readPage,
+  requesterOf,
+} from "../request-checks.ts";
 import { mapConcurrently } from "../map-concurrently.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { giveFeedback } from "../record-feedback.ts";
@@ -132,14 +143,13 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       return create(BatchResetResponseSchema, { results: await mapInSlices(results, toResult) });
     },
     step(request, context) {
-      const { taskId, groupId, sampleIndex, completion, finishReason, policyVersion } = request;
-      const version = policyVersion === undefined ? undefined : { policyVersion };
+      const { $typeName: _, taskId, groupId, completion: text, ...rest } = request;
       const group: CompletionGroup = {
         $typeName: "gradus.v1.CompletionGroup",
         taskId,
         groupId,
         numGenerations: 0,
-        completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion, finishReason, ...version }],
+        completions: [{ $typeName: "gradus.v1.Completion", taskId: "", text, ...rest }],
       };
       checkGroups([group], limits);
       const task = deps.scorer.open(taskId);
@@ -227,7 +237,7 @@ async function scoreGroups(
 ): Promise<GroupOutcome[]> {
   let waits = false;
   const outcomes = await mapInSlices(groups, (group) => {
-    const task = deps.scorer.open(group.taskId);
+    const task = deps.scorer.open(group.taskId || (group.completions[0]?.taskId ?? ""));
     waits ||= task.kind === "async";
     return scoreAndFeed(deps, task, group, true, caller);
   });
@@ -258,7 +268,8 @@ function scoreAndFeed(
     return feed(deps, task, group, scored);
   };
   const isCut = (place: number): boolean => group.completions[place]?.finishReason === FinishReason.LENGTH;
-  const options = { statistics, isCut };
+  const mayCall = (place: number): boolean => isHermes(group.completions[place] as Completion);
+  const options = { statistics, isCut, isHermes: mayCall };
   if (task.kind === "async") return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then(done);
   if (isLarge(group, textSizes.get(group))) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
   return done(scoreGroup(deps.scorer, task, group, options));
@@ -270,8 +281,7 @@ async function feed(
   group: CompletionGroup,
   scored: ScoredGroup,
 ): Promise<GroupOutcome> {
-  const indices = scored.samples.map(({ sampleIndex }) => sampleIndex);
-  const feedback = await giveFeedback(deps, scored.feedback, indices);
+  const feedback = await giveFeedback(deps, scored);
   keepGroup(deps, task, group, scored, feedback);
   return groupToWire(group.groupId, scored, feedback);
 }
@@ -297,6 +307,7 @@ function tally(
       counts?.scored(result.score.verdict, result.score.reward, result.score.solved);
       continue;
     }
+    if (result.kind === "turn") continue;
     noRewards.add(result);
     counts?.noReward(result.reason, result.resource ?? "");
   }

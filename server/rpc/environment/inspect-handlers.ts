@@ -15,7 +15,7 @@ import {
 import { scoreAlone } from "../../tasks/scoring/score-alone.ts";
 import { asCut, type OpenTask } from "../../tasks/scoring/scorer.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../../base/rpc.ts";
-import { checkBytes, required, requesterOf } from "../request-checks.ts";
+import { checkBytes, checkTurn, isHermes, required, requesterOf } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { makeError } from "../to-rpc-error.ts";
 import { baselineToWire, outcomeToWire } from "../write-outcome.ts";
@@ -28,8 +28,12 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
     async tryAnswer(request, context) {
       const task = openedTask(deps, request.taskId);
       const completion = completionOf(deps, task, request);
+      checkTurn(request, "");
       const isCut = request.finishReason === FinishReason.LENGTH;
-      const result = await scoreAlone(deps, isCut ? asCut(task) : task, completion, context);
+      const result =
+        task.kind === "sync" && task.token.calls !== undefined
+          ? deps.scorer.play(task, playedOf(task, request, completion), { isCut, isHermes: isHermes(request) })
+          : await scoreAlone(deps, isCut ? asCut(task) : task, completion, context);
       return create(TryAnswerResponseSchema, { completion, outcome: outcomeToWire(0, result) });
     },
     async drawTask({ taskId, text }, context) {
@@ -67,6 +71,11 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       });
     },
   };
+}
+
+/** Returns the completion as one of the sample to which the task_id belongs. */
+function playedOf({ token }: OpenTask, { toolCalls, sampleKey, end }: TryAnswerRequest, text: string) {
+  return { sampleIndex: token.episode?.sample.index ?? 0, text, toolCalls, sampleKey, end };
 }
 
 /** Opens a task id. Refuses one that cannot be opened, because these calls have no outcome that could report it. */
@@ -129,8 +138,9 @@ function textOf({ limits }: ServiceDeps, { case: kind, value }: WireText): Text 
   return { kind, text: checkBytes(value, limits.maxCompletionBytes, kind) };
 }
 
-function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text }: TryAnswerRequest): string {
+function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text, toolCalls }: TryAnswerRequest): string {
   const { value, case: kind } = text;
+  if (toolCalls.length > 0 && kind === undefined) return "";
   const written = required(value, "text");
   if (kind === "completion") return written;
   return wrapAnswer(

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../../envs/environment.ts";
 import { groupCounts, type Pool, rowCounts } from "../../../envs/pool.ts";
+import { RETURNS } from "../../../envs/reward/returns.ts";
 import { schemeNamed } from "../../../envs/reward/schemes.ts";
 import { sharesRows } from "../../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
@@ -9,11 +10,13 @@ import { Source } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { poolDigest } from "../../rows/digest.ts";
 import { takesTeachers } from "../../outside/teacher/check-proposal.ts";
 import { answerFormats, goals, splits } from "../enums.ts";
+import { toolToWire } from "../write-task.ts";
 import type { ServiceDeps } from "../deps.ts";
 
 type EnvironmentDeps = Pick<ServiceDeps, "pools" | "teacher">;
 
 export function environmentToWire(environment: Environment, { pools, teacher }: EnvironmentDeps): WireEnvironment {
+  const { turns } = environment;
   const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
   const first = environment.rows?.defaultPool?.name;
   own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
@@ -33,12 +36,17 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
     })),
     parameters: ((environment.generator ?? environment.asked)?.parameters ?? []).map((info) => ({ ...info })),
     answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
-    rewardSchemes: environment.rewardSchemes.map((name) => schemeToWire(environment, name)),
+    rewardSchemes: [...environment.rewardSchemes, ...(turns?.optional === true ? RETURNS : [])].map((name) =>
+      schemeToWire(environment, name),
+    ),
     sources: [
       ...((environment.generator ?? environment.asked) === undefined ? [] : [Source.SYNTHETIC]),
       ...(environment.rows === undefined ? [] : [Source.REAL]),
       ...(teacher !== undefined && takesTeachers(environment) ? [Source.TEACHER] : []),
     ],
+    calls: turns === undefined || turns.optional === true ? 0 : turns.calls,
+    callsMax: turns?.callsMax ?? 0,
+    tools: (turns?.tools ?? []).map(toolToWire),
     pools: own.map((pool) => poolToWire(pool, pool.name === first)),
   });
 }

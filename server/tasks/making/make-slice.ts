@@ -6,7 +6,10 @@ import type { TaskSpec } from "../spec.ts";
 import { type MadeResult, renderTask, withHeuristic } from "../task.ts";
 
 /** Properties that are the same for all tasks of a job. */
-export interface JobSpec extends Pick<TaskSpec, "environment" | "version" | "parameters" | "split" | "answerFormat"> {
+export interface JobSpec extends Pick<
+  TaskSpec,
+  "environment" | "version" | "parameters" | "split" | "answerFormat" | "calls" | "tools"
+> {
   /** Whether to compute the objective of the environment's heuristic too. Unset: no. */
   readonly heuristic?: true;
 }
@@ -40,7 +43,7 @@ const WARM_UP_TASKS = 2;
 export function runSlice(registry: Registry, slice: Slice): SliceDone {
   const before = threadCpuMs();
   const environment = environmentOf(registry, slice.spec);
-  const { parameters, split, answerFormat, heuristic } = slice.spec;
+  const { parameters, split, heuristic } = slice.spec;
   const endsAt = performance.now() + slice.sliceMs;
   const isDue = (): boolean => performance.now() >= endsAt;
   const results: MadeResult[] = [];
@@ -57,7 +60,7 @@ export function runSlice(registry: Registry, slice: Slice): SliceDone {
       results.push(result);
       continue;
     }
-    const task = renderTask(environment, answerFormat, result.key, result.instance);
+    const task = renderTask(environment, slice.spec, result.key, result.instance);
     results.push({ kind: "made", task: heuristic ? withHeuristic(environment, task, result.instance) : task });
   }
   return { results, paused, cpuMs: threadCpuMs() - before };

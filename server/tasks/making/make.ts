@@ -114,7 +114,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
   const rendered = (spec: TaskSpec, result: Instantiated): MadeResult => {
     if (result.kind === "exhausted") return result;
     const { key, instance } = result;
-    return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
+    return { kind: "made", task: renderTask(environmentOf(spec), spec, key, instance) };
   };
   const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
     // Another server, which has a teacher, may have created the run. Here the arm is masked, and the other arms
@@ -129,7 +129,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     if (mounted !== undefined && asker !== undefined) return asker.again(mounted, spec, key);
     const restored = restore(environment, key.origin, pools);
     if (restored.kind === "invalid") return { kind: "exhausted", message: restored.message };
-    return { kind: "made", task: renderTask(environment, spec.answerFormat, key, restored.instance) };
+    return { kind: "made", task: renderTask(environment, spec, key, restored.instance) };
   };
 
   return {
@@ -139,10 +139,12 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const made = environmentOf(spec);
       const mounted = made.asked && findMounted(made);
       if (mounted !== undefined && asker !== undefined) return asker.make(mounted, spec, seeds, requester);
-      const { environment, version, parameters, level, split, source, answerFormat } = spec;
+      const { environment, version, parameters, level, split, source, answerFormat, calls, tools } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
       if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
-      const wanted = { environment, version, parameters, split, answerFormat, ...(heuristic && { heuristic }) };
+      const turns = { ...(calls !== undefined && { calls }), ...(tools && { tools }) };
+      const asked = { environment, version, parameters, split, answerFormat, ...turns };
+      const wanted = { ...asked, ...(heuristic && { heuristic }) };
       return workers.run({ spec: wanted, seeds, caller }, signal);
     },
     makeRow(spec, { seed, ordinal, rankAt, listed }) {

@@ -162,13 +162,8 @@ async function draw(
   return unavailableOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it returned nothing"));
 }
 
-function madeOf(
-  { environment }: MountedEnvironment,
-  { answerFormat }: TaskSpec,
-  key: TaskKey,
-  instance: unknown,
-): MadeResult {
-  return { kind: "made", task: renderTask(environment, answerFormat, key, instance) };
+function madeOf({ environment }: MountedEnvironment, spec: TaskSpec, key: TaskKey, instance: unknown): MadeResult {
+  return { kind: "made", task: renderTask(environment, spec, key, instance) };
 }
 
 function unmade(result: Exclude<MountedOutcome, { kind: "made" }>): Exclude<MakeResult, { kind: "made" }> {

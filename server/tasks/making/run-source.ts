@@ -49,6 +49,8 @@ const specs: Codec<TaskSpec> = {
       ...(from["digest"] !== undefined && { digest: readText(from["digest"]) }),
       rewardScheme: readText(from["rewardScheme"]),
       rewardParameters: readNumberMap(from["rewardParameters"]),
+      ...(from["calls"] !== undefined && { calls: readNumber(from["calls"]) }),
+      ...(from["tools"] !== undefined && { tools: readList(from["tools"]).map((tool) => readText(tool)) }),
     };
   },
 };

@@ -11,15 +11,8 @@ import { unlessAborted } from "../../base/waiting.ts";
 import { type Party, partyOf } from "../../base/fair-turns.ts";
 import { runParty } from "../making/make.ts";
 import type { Resources } from "../../outside/gate/resources.ts";
-import {
-  type AsyncTask,
-  checkLength,
-  failedSample,
-  isFinal,
-  type OpenToken,
-  type SampleResult,
-  withRemedy,
-} from "./scorer.ts";
+import { failedSample, isFinal, type SampleResult } from "./results.ts";
+import { type AsyncTask, checkLength, type OpenToken, withRemedy } from "./scorer.ts";
 import { bug } from "../../../envs/facts.ts";
 
 /** Caller of a Step. */

@@ -4,7 +4,7 @@
  */
 import type { ScoredScan } from "../../../envs/score.ts";
 import type { SampleScan } from "../../curriculum/batches.ts";
-import type { SampleResult } from "./scorer.ts";
+import type { StepResult } from "./results.ts";
 
 /** A completion that is preferred to another one of its group. The ends count UTF-16 units of their texts. */
 export interface ContrastPair {
@@ -17,7 +17,7 @@ export interface ContrastPair {
 /** Result of a completion of the group. */
 export interface ScoredCompletion {
   readonly sampleIndex: number;
-  readonly result: SampleResult;
+  readonly result: StepResult;
 }
 
 /** A scanned completion of the group. */

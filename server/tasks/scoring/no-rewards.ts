@@ -1,4 +1,4 @@
-import type { NoReward } from "./scorer.ts";
+import type { NoReward } from "./results.ts";
 
 /** Samples without a reward, counted by reason and resource. */
 export interface NoRewards {

@@ -1,6 +1,7 @@
 /** Scores one completion that belongs to no run. */
 import type { AsyncScorer, Caller } from "./async-scorer.ts";
-import type { OpenTask, SampleResult, Scorer } from "./scorer.ts";
+import type { SampleResult } from "./results.ts";
+import type { OpenTask, Scorer } from "./scorer.ts";
 import { nextTurn } from "../../base/time-slices.ts";
 
 /** Maximum number of UTF-16 units of a completion that is scored without waiting for a turn. */

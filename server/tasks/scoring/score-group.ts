@@ -6,18 +6,11 @@ import { factsOf } from "../../../envs/score.ts";
 import { hash } from "node:crypto";
 import { advantagesOf } from "../../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../../curriculum/feedback.ts";
-import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
+import type { AsyncScorer, Caller, RunSample, ScoredSample } from "./async-scorer.ts";
+import type { CompletionForm, PlayedCompletion } from "./play-turn.ts";
 import { type ContrastPair, contrastPairs, scanned, type ScoredCompletion } from "./contrast-pairs.ts";
-import {
-  asCut,
-  type AsyncTask,
-  isFinal,
-  type NoReward,
-  type OpenTask,
-  type SampleResult,
-  type Scorer,
-  type SyncTask,
-} from "./scorer.ts";
+import { invalidTask, isFinal, type NoReward, type StepResult } from "./results.ts";
+import { asCut, type AsyncTask, type OpenTask, type Scorer, type SyncTask } from "./scorer.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 
 /**
@@ -28,14 +21,20 @@ function completionDigest(text: string): string {
   return hash("sha256", text, "hex").slice(0, 12);
 }
 
-/** A completion to score. */
-interface Completion {
-  /** Index of the sample in its group. */
-  readonly sampleIndex: number;
-  /** Text of the completion. It is read once for each score, because a long text is decoded at each reading. */
-  readonly text: string;
+/** Returns a digest of a sample's key, as long as that of a completion. */
+function keyDigest(key: string): string {
+  return completionDigest(`sample_key ${key}`);
+}
+
+/**
+ * A completion to score, with its index in its group. Its text is read once for each score, because a long text is
+ * decoded at each reading.
+ */
+interface Completion extends PlayedCompletion {
   /** Version of the policy that wrote it, if the trainer gives it. */
   readonly policyVersion?: number | undefined;
+  /** Id of the task, in place of the group's. Empty: the group's. */
+  readonly taskId?: string;
 }
 
 /** Completions of one task. The contract's messages have this type, so nothing is copied. */
@@ -52,8 +51,13 @@ export type RunFeedback =
   | { readonly kind: "none" }
   /** The scores are not recorded, for the reason in `detail`. */
   | { readonly kind: "refused"; readonly detail: string }
-  /** Results to record. Other samples have no result yet. */
-  | { readonly kind: "items"; readonly runId: string; readonly items: readonly FeedbackItem[] }
+  /** Results to record, and their places in the group. Other samples have no result yet. */
+  | {
+      readonly kind: "items";
+      readonly runId: string;
+      readonly items: readonly FeedbackItem[];
+      readonly places: readonly number[];
+    }
   /** Results were recorded one by one. Undefined: there was nothing to record. */
   | { readonly kind: "recorded"; readonly statuses: readonly (FeedbackStatus | undefined)[] };
 
@@ -86,6 +90,8 @@ export interface GroupOptions {
   readonly statistics: boolean;
   /** Returns whether the trainer says that the completion at this index reached its maximum length. */
   readonly isCut: (place: number) => boolean;
+  /** Returns whether the text of the completion at this index may hold calls of tools. */
+  readonly isHermes: (place: number) => boolean;
 }
 
 /**
@@ -111,7 +117,7 @@ export function scoreGroup(
   options: GroupOptions,
 ): ScoredGroup {
   const run = task.kind === "none" ? NO_RUN : runOf(task, group);
-  const scored = group.completions.map((completion, i) => scoreOne(scorer, task, completion, run, options.isCut(i)));
+  const scored = group.completions.map((completion, i) => scoreOne(scorer, task, completion, run, howOf(options, i)));
   return toScoredGroup(task, group, options, run, scored);
 }
 
@@ -124,7 +130,7 @@ export async function scoreLargeGroup(
 ): Promise<ScoredGroup> {
   const run = task.kind === "none" ? NO_RUN : runOf(task, group);
   const scored = await mapInSlices(group.completions, (completion, i) =>
-    scoreOne(scorer, task, completion, run, options.isCut(i)),
+    scoreOne(scorer, task, completion, run, howOf(options, i)),
   );
   return toScoredGroup(task, group, options, run, scored);
 }
@@ -139,14 +145,48 @@ function scoreOne(
   task: SyncTask | NoReward,
   completion: Completion,
   run: GroupRun,
-  cut: boolean,
+  how: CompletionForm,
 ): SampleWithFeedback {
   const { sampleIndex } = completion;
-  if (task.kind === "none") return { sampleIndex, result: task, item: undefined };
+  const own = taskOf(scorer, task, completion);
+  if (own.kind === "none") return { sampleIndex, result: own, item: undefined };
   const { text } = completion;
-  const result = scorer.score(cut ? asCut(task) : task, text);
-  const item = run.kind === "run" ? run.itemOf(completion, completionDigest(text), result) : undefined;
-  return { sampleIndex, result, item };
+  const hasTurns = own.token.calls !== undefined;
+  const result = hasTurns ? scorer.play(own, completion, how) : scorer.score(how.isCut ? asCut(own) : own, text);
+  const itemOf = (): FeedbackItem | undefined =>
+    run.kind === "run" ? run.itemOf(completion, digestOf(result) ?? completionDigest(text), result) : undefined;
+  return { sampleIndex, result, item: isOfSample(result) ? itemOf() : undefined };
+}
+
+function howOf({ isCut, isHermes }: GroupOptions, place: number): CompletionForm {
+  return { isCut: isCut(place), isHermes: isHermes(place) };
+}
+
+/** Returns the task of a completion: its own, or the group's. */
+function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Completion): SyncTask | NoReward {
+  if (taskId === "") return task;
+  const own = scorer.open(taskId);
+  if (own.kind === "none" || task.kind === "none") return own.kind === "async" ? task : own;
+  if (own.kind === "async" || !isSameTask(own, task)) return invalidTask("task_id: it is of a task of another group");
+  return own;
+}
+
+/** Returns whether two ids are of one task, whatever its episodes. */
+function isSameTask({ token: one, groupId }: SyncTask, { token: other, groupId: otherGroup }: SyncTask): boolean {
+  if (one.run !== undefined || other.run !== undefined) return groupId === otherGroup;
+  const isSame = one.key.hash === other.key.hash && one.environment === other.environment;
+  return (
+    isSame && one.version === other.version && one.calls === other.calls && one.rewardScheme === other.rewardScheme
+  );
+}
+
+/** Returns whether a result belongs to its sample. A wrong task_id says nothing about the sample that it was sent for. */
+function isOfSample(result: StepResult): boolean {
+  return result.kind !== "none" || result.reason !== "invalid_task_id";
+}
+
+function digestOf(result: StepResult): string | undefined {
+  return result.kind === "score" ? result.digest : undefined;
 }
 
 function toScoredGroup(
@@ -159,8 +199,13 @@ function toScoredGroup(
   const whole = options.statistics && task.kind !== "none" ? wholeGroup(group, samples, task) : undefined;
   if (run.kind !== "run") return { samples, whole, feedback: run };
   const items: FeedbackItem[] = [];
-  for (const { item } of samples) if (item !== undefined) items.push(item);
-  return { samples, whole, feedback: { kind: "items", runId: run.runId, items } };
+  const places: number[] = [];
+  for (const [place, { item }] of samples.entries()) {
+    if (item === undefined) continue;
+    items.push(item);
+    places.push(place);
+  }
+  return { samples, whole, feedback: { kind: "items", runId: run.runId, items, places } };
 }
 
 /** Scores a group whose completions wait for a resource. */
@@ -175,14 +220,19 @@ export async function scoreGroupAsync(
   const sampleOf = (completion: Completion, text: string): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
     const digest = completionDigest(text);
-    const key = `${task.groupId} ${run.hash} ${completion.sampleIndex} ${digest}`;
+    const sample = completion.sampleKey || completion.sampleIndex;
+    const key = `${task.groupId} ${run.hash} ${sample} ${digest}`;
     return { runId: run.runId, key, itemOf: (result) => run.itemOf(completion, digest, result) };
   };
-  const begun = await mapInSlices(group.completions, (completion, i) => {
-    const { text } = completion;
+  const begun = await mapInSlices(group.completions, (completion, i): ScoredSample | Promise<ScoredSample> => {
+    const { text, taskId = "" } = completion;
+    if (taskId !== "") {
+      const result = invalidTask(`task_id: tasks of ${task.token.environment} have no turns: leave it empty`);
+      return { result, status: undefined };
+    }
     return scorer.score(options.isCut(i) ? asCut(task) : task, text, caller, sampleOf(completion, text));
   });
-  const scored = await Promise.all(begun);
+  const scored = await Promise.all(begun.map((each) => Promise.resolve(each)));
   const samples = scored.map(({ result }, i) => ({
     sampleIndex: (group.completions[i] as Completion).sampleIndex,
     result,
@@ -198,7 +248,8 @@ function wholeGroup(
   samples: readonly ScoredCompletion[],
   task: OpenTask,
 ): WholeGroup | undefined {
-  if (samples.length !== sizeOf(group, task)) return undefined;
+  const isWhole = samples.length === sizeOf(group, task) && samples.every(({ result }) => result.kind !== "turn");
+  if (!isWhole) return undefined;
   return { statistics: statisticsOf(samples, task), contrastPairs: contrastPairs(samples) };
 }
 
@@ -214,8 +265,9 @@ function statisticsOf(
     result.kind === "score" ? [{ sampleIndex, place, reward: result.score.reward }] : [],
   );
   if (scored.length === 0) return undefined;
-  // Samples are sorted by sampleIndex, so that sums are identical for every order of the request.
-  scored.sort((a, b) => a.sampleIndex - b.sampleIndex);
+  // Samples are sorted by sampleIndex, so that sums are identical for every order of the request. Samples with a
+  // sample_key have no index, so their rewards are sorted.
+  scored.sort((a, b) => a.sampleIndex - b.sampleIndex || a.reward - b.reward);
   const rewards = scored.map(({ reward }) => reward);
   const { rloo, grpo, mean, std } = advantagesOf(rewards, scheme.scheme.range(scheme.parameters));
   const inPlace = (values: readonly number[]): readonly (number | undefined)[] => {
@@ -235,7 +287,7 @@ type GroupRun =
       /** Hash of the instance. */
       readonly hash: string;
       /** Returns the feedback for a result. Undefined: the sample has no final result yet. */
-      itemOf(completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined;
+      itemOf(completion: Completion, digest: string, result: StepResult): FeedbackItem | undefined;
     };
 
 const NO_RUN: GroupRun = Object.freeze({ kind: "none" });
@@ -250,13 +302,15 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { incarnation, cursor, runId, arm, evaluationRound } = run;
   const { hash } = key;
   const evaluation = evaluationRound === undefined ? undefined : { arm, round: evaluationRound };
-  const itemOf = (completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined => {
+  const itemOf = (completion: Completion, digest: string, result: StepResult): FeedbackItem | undefined => {
     const put = resultOf(result, completion);
     if (put === undefined) return undefined;
+    const { sampleIndex: sample, sampleKey = "" } = completion;
     const item = {
       incarnation,
       cursor,
-      sample: completion.sampleIndex,
+      sample,
+      ...(sampleKey !== "" && { sampleKey: keyDigest(sampleKey) }),
       digest,
       result: put,
       hash,
@@ -268,11 +322,11 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
 }
 
 /** Returns the facts of a score that a run's policy may read. Most policies read none. */
-function factsIn({ scoring }: OpenTask, result: SampleResult): Pick<FeedbackItem, "facts"> {
+function factsIn({ scoring }: OpenTask, result: StepResult): Pick<FeedbackItem, "facts"> {
   return result.kind === "score" ? { facts: () => factsOf(scoring, result.score) } : {};
 }
 
-function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
+function resultOf(result: StepResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
   if (result.kind === "score") {
     const { reward, solved, quality, scan, verdict, violation } = result.score;
     const found = scan && scanned(scan);
@@ -288,5 +342,5 @@ function resultOf(result: SampleResult, { policyVersion }: Completion): Feedback
       ...(!isRead && { malformed: violation }),
     };
   }
-  return isFinal(result) ? { kind: "terminal", reason: reasonWords(result) } : undefined;
+  return result.kind === "none" && isFinal(result) ? { kind: "terminal", reason: reasonWords(result) } : undefined;
 }

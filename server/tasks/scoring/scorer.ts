@@ -4,10 +4,8 @@ import { roughBytes } from "../../base/rough-bytes.ts";
 import { LRUCache } from "lru-cache";
 import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
 import type { Environment } from "../../../envs/environment.ts";
-import type { Failed } from "../../../envs/facts.ts";
 import { mountedPlaceOf, changedSources } from "../../../envs/mounted-tasks.ts";
 import { restore, type Restored } from "../../../envs/instances.ts";
-import { escaped } from "../../../envs/lib/escape.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
@@ -22,31 +20,8 @@ import {
 import { clipUtf8 } from "../../../envs/lib/text.ts";
 import type { Keyring } from "../keyring.ts";
 import { openTaskId, type TaskToken } from "../task-id.ts";
-
-// Result of one completion: a score, or the reason why there is none.
-
-export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" | "failed_precondition";
-
-export interface NoReward {
-  readonly kind: "none";
-  readonly reason: NoRewardReason;
-  /** Resource that failed, if any. */
-  readonly resource?: string | undefined;
-  readonly detail: string;
-  /** Delay before a retry, in milliseconds. 0: a retry is useless. */
-  readonly retryDelayMs: number;
-}
-
-export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
-
-/** Returns whether the result is final: no later attempt changes it, with a reward or without. */
-export function isFinal(result: SampleResult): boolean {
-  return result.kind === "score" || result.retryDelayMs === 0;
-}
-
-function invalidTask(detail: string): NoReward {
-  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
-}
+import { failedSample, invalidTask, type NoReward, type SampleResult, type StepResult } from "./results.ts";
+import { type CompletionForm, type PlayedCompletion, playTurn } from "./play-turn.ts";
 
 /** Checks the length of a completion. A UTF-16 unit takes at most 3 bytes of UTF-8, so most texts need no counting. */
 export function checkLength(completion: string, bytesMax: number): NoReward | undefined {
@@ -55,20 +30,6 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
   if (bytes <= bytesMax) return undefined;
   const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
   return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
-}
-
-/** Default delay before a client retries after an internal failure, in milliseconds. */
-const RETRY_DELAY_MS = 1000;
-
-export function failedSample(failed: Failed): NoReward {
-  const { reason, resource, detail, retryable, retryDelayMs = RETRY_DELAY_MS } = failed;
-  return {
-    kind: "none",
-    reason,
-    resource,
-    detail: escaped(detail),
-    retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0,
-  };
 }
 
 // Remedies: the violation of an answer that was not found names the settings of the run that would find it.
@@ -144,6 +105,8 @@ export interface Scorer {
   /** Drops all opened tasks, so that every id is checked again. Its key may have been retired. */
   forget(): void;
   score(task: SyncTask, completion: string): SampleResult;
+  /** Plays a completion of a task with turns. */
+  play(task: SyncTask, completion: PlayedCompletion, form: CompletionForm): StepResult;
 }
 
 export interface ScorerOptions {
@@ -180,7 +143,8 @@ export function createScorer(options: ScorerOptions): Scorer {
   const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
     try {
       const task = openToken(token, groupId, options);
-      if (task.kind !== "none") recent.set(taskId, task);
+      // Most ids of later turns are opened once.
+      if (task.kind !== "none" && token.episode === undefined) recent.set(taskId, task);
       return task;
     } catch (error) {
       options.onFailure(error, token);
@@ -202,6 +166,14 @@ export function createScorer(options: ScorerOptions): Scorer {
       if (tooLarge !== undefined) return tooLarge;
       try {
         return { kind: "score", score: withRemedy(task.scoring, completion, score(task.scoring, completion)) };
+      } catch (error) {
+        options.onFailure(error, task.token);
+        return failedSample(bug);
+      }
+    },
+    play(task, completion, form) {
+      try {
+        return playTurn(options, task, completion, form);
       } catch (error) {
         options.onFailure(error, task.token);
         return failedSample(bug);
@@ -252,11 +224,12 @@ function restoredOf(
 /** Cache of schemes with default parameters, by environment and name. Most tasks use them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
 
-function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenToken) {
-  for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters);
+function schemeOf(environment: Environment, { rewardScheme, rewardParameters, calls }: OpenToken) {
+  const hasTurns = calls !== undefined;
+  for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters, hasTurns);
   const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
   defaultSchemes.set(environment, known);
-  const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {});
+  const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {}, hasTurns);
   // Only existing names are cached, so that the map stays as small as the environment's list.
   if (resolved.kind === "ok") known.set(rewardScheme, resolved);
   return resolved;

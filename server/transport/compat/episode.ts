@@ -90,6 +90,11 @@ export async function step(
   const { outcome } = await handlers.step(request, context);
   if (outcome === undefined) throw new Error("bug: Step answered without an outcome");
   const { result } = outcome;
+  if (result.case === "turn")
+    throw new RpcError(
+      "FAILED_PRECONDITION",
+      "the task has several turns, which this protocol cannot play: ask for calls: 1",
+    );
   if (result.case !== "score") throw unscored(result.value);
   return {
     reward: result.value.reward,

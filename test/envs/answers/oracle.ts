@@ -52,7 +52,7 @@ export function isReallyFeasible(environment: Environment, instance: unknown, te
   if (environment.id === "countdown") return reaches(instance as CountdownInstance, text);
   const definition = definitions[environment.id];
   if (definition === undefined) throw new Error(`${environment.id} has no definition: write one beside the others`);
-  const read = environment.id.startsWith("sequence/") ? digitsIn : (READERS[environment.id] ?? numbersIn);
+  const read = /^(?:sequence|games)\//.test(environment.id) ? digitsIn : (READERS[environment.id] ?? numbersIn);
   const answer = read(text);
   return definition(instance as never, answer as never) !== undefined;
 }

@@ -193,7 +193,7 @@ export function ownTexts(id: string, { right, instance }: Subject): readonly str
   return [
     ...[`[${right}]`, `(${inner}]`, `[${inner})`, `[${inner}`, `${inner}]`, `[${inner},,]`, `[,${inner}]`],
     // Lists of one-digit numbers need no separator.
-    ...(id.startsWith("sequence/") ? [] : [inner.replaceAll(",", "")]),
+    ...(/^(?:sequence|games)\//.test(id) ? [] : [inner.replaceAll(",", "")]),
     ...[`[${inner.replaceAll(",", ";")}]`, `[${inner.replaceAll(", ", "][")}]`],
     ...[
       ...(isRoute(id) ? [] : [`[${inner.replaceAll(", ", " -> ")}]`, inner.replaceAll(", ", " -> ")]),

@@ -12,6 +12,7 @@ import type { Schedule } from "../../../envs/np/meetings/verify.ts";
 import type { SetCoverInstance } from "../../../envs/np/set-cover/generate.ts";
 import type { SubsetSumInstance } from "../../../envs/np/subset-sum/generate.ts";
 import { distanceBetween, type TspInstance } from "../../../envs/np/tsp/generate.ts";
+import type { MastermindInstance } from "../../../envs/games/mastermind/code.ts";
 import type { SequenceInstance } from "../../../envs/sequence/generate.ts";
 import { tableOf } from "../../../envs/sequence/rules.ts";
 import type { List } from "./neighbourhoods/lists.ts";
@@ -121,7 +122,16 @@ function countBelow(given: List, digit: number): number {
   return given.filter((each) => each < digit).length;
 }
 
+/** The worst case of the best strategy, by places and colours. 4 places and 6 colours: Knuth (1976). */
+const WORST: Readonly<Record<string, number>> = { "3 4": 4, "4 4": 4, "3 6": 5, "4 6": 5 };
+
+function mastermind({ secret, colours }: MastermindInstance, guess: List): number | undefined {
+  const isRight = guess.length === secret.length && guess.every((colour, place) => colour === secret[place]);
+  return isRight ? WORST[`${secret.length} ${colours}`] : undefined;
+}
+
 export const definitions: Readonly<Record<string, Definition>> = {
+  "games/mastermind": mastermind,
   "np/bisection": bisection,
   "np/clique": vertexSet(true),
   "np/coloring": coloring,

@@ -31,7 +31,9 @@ function remembering(solver: Solver<unknown, unknown> | undefined): Solver<unkno
 }
 
 test("every environment with something to optimise has a neighbourhood", () => {
-  const ids = environments.filter(({ goal }) => goal !== "satisfy").map(({ id }) => id);
+  // A single answer to a task with turns is right or wrong. Its best play is proven beside its own tests.
+  const graded = environments.filter(({ goal, turns }) => goal !== "satisfy" && turns === undefined);
+  const ids = graded.map(({ id }) => id);
   expect(Object.keys(neighbourhoods)).toEqual(ids);
 });
 

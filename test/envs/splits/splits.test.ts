@@ -1,6 +1,5 @@
 /** Tests that relabelled twins lie in one split, because a policy trained on one has seen the other. */
 import { describe, expect, test } from "vitest";
-import { share } from "../../support/share.ts";
 import { hasTwins, relabel } from "./relabel.ts";
 import { type Labelling, twinsOf } from "./twins.ts";
 import type { Environment, Split } from "../../../envs/environment.ts";
@@ -15,7 +14,7 @@ import { cases, issue, synchronous } from "../every.ts";
 
 const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 /** Tasks of a split among which twins are looked for. */
-const TASKS = share(160);
+const TASKS = 80;
 
 const bySearch: Labelling = (environment, instances) => instances.map((instance) => classOf(environment, instance));
 

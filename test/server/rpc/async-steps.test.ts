@@ -8,7 +8,8 @@ import { createRuns } from "../../../server/runs/runs.ts";
 import {
   BatchStepRequestSchema,
   type CompletionGroup,
-  FinishReason,
+  CompletionSchema,
+  StepRequestSchema,
   StreamStepsRequestSchema,
 } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
@@ -120,10 +121,9 @@ function groupOf(environment: string, texts: readonly string[], run?: RunPlace):
     },
     ...(run && { run }),
   });
-  const completions = texts.map((text, sampleIndex) => ({
-    ...({ $typeName: "gradus.v1.Completion", sampleIndex, finishReason: FinishReason.UNSPECIFIED } as const),
-    text: `<answer>${text}</answer>`,
-  }));
+  const completions = texts.map((text, sampleIndex) =>
+    create(CompletionSchema, { sampleIndex, text: `<answer>${text}</answer>` }),
+  );
   return { $typeName: "gradus.v1.CompletionGroup", taskId, groupId, completions, numGenerations: 0 };
 }
 
@@ -138,14 +138,7 @@ async function step(
   call = callOf(),
 ): Promise<Outcome> {
   const completion = completions[sampleIndex]?.text ?? "";
-  const request = {
-    $typeName: "gradus.v1.StepRequest",
-    taskId,
-    groupId,
-    sampleIndex,
-    completion,
-    finishReason: 0,
-  } as const;
+  const request = create(StepRequestSchema, { taskId, groupId, sampleIndex, completion });
   const response = await service.step?.(request, call);
   if (response?.outcome === undefined) throw new Error("there is no outcome");
   return response.outcome;
@@ -410,14 +403,7 @@ test("a synchronous environment answers without a promise", () => {
   const { service } = held().server;
   const { taskId, groupId, completions } = groupOf("test/graded", ["7"]);
   const completion = completions[0]?.text ?? "";
-  const request = {
-    $typeName: "gradus.v1.StepRequest",
-    taskId,
-    groupId,
-    sampleIndex: 0,
-    completion,
-    finishReason: 0,
-  } as const;
+  const request = create(StepRequestSchema, { taskId, groupId, sampleIndex: 0, completion });
   const response = service.step?.(request, callOf());
   expect(response).not.toBeInstanceOf(Promise);
   expect(response).toMatchObject({ outcome: { result: { case: "score", value: { reward: 1.5 } } } });

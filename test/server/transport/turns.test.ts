@@ -151,7 +151,7 @@ async function withLargeAnswers() {
   let begun = 0;
   const step = async () => {
     begun++;
-    return create(StepResponseSchema, { outcome: { nextTaskId: large } });
+    return create(StepResponseSchema, { outcome: { feedback: { detail: large } } });
   };
   const server = await start({ step }, { maxConcurrentStreams: "1000", maxInflightCalls: "2000" });
   return { server, begun: () => begun };

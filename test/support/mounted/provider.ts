@@ -1,5 +1,5 @@
 /** A provider over gRPC of one environment, "far/number". It keeps every rule of provider.proto that a test does not break. */
-import { fromBinary, toBinary, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream, status } from "@grpc/grpc-js";
 import {
   EnvironmentProvider,
@@ -12,6 +12,7 @@ import {
   type VerifyResponse,
 } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { ChatMessageSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 
 type GenerateCall = ServerWritableStream<GenerateRequest, GenerateResponse>;
 type VerifyCall = ServerDuplexStream<VerifyRequest, VerifyResponse>;
@@ -71,7 +72,7 @@ export const made = (index: number, number: string): GenerateResponse => ({
     value: {
       $typeName: "gradus.v1.ProvidedInstance",
       instance: Buffer.from(number),
-      prompt: [{ $typeName: "gradus.v1.ChatMessage", role: "user", content: `Write ${number}.` }],
+      prompt: [create(ChatMessageSchema, { role: "user", content: `Write ${number}.` })],
       canonical: number,
       reference: number,
       metadata: {},

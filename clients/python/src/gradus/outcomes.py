@@ -193,7 +193,8 @@ def feedback_in(proto: Any) -> FeedbackStatus | None:
 
 
 def _no_reward(proto: Any) -> NoReward | None:
-    return None if proto.HasField("score") else NoReward.from_proto(proto.no_reward)
+    has_other = proto.HasField("score") or proto.HasField("turn")
+    return None if has_other else NoReward.from_proto(proto.no_reward)
 
 
 read_late(
@@ -246,7 +247,7 @@ def _reward_of(proto: Any) -> Reward:
     if proto.HasField("score"):
         score = proto.score
         reward, solved = score.reward, score.solved
-    else:
+    elif not proto.HasField("turn"):
         no_reward = NoReward.from_proto(proto.no_reward)
     if not proto.HasField("feedback"):
         return Reward(proto.sample_index, reward, solved, no_reward, None, "")

@@ -1455,8 +1455,9 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
 
   /**
    * Time after which an incomplete group is closed, counted from its issue. The journal
-   * records the closing. Unset: 10 minutes if scoring an arm's tasks needs a service
-   * outside the server, e.g. a judge, otherwise never. At most 3652 days.
+   * records the closing. Unset: 10 minutes if an arm's tasks have turns, or scoring them
+   * needs a service outside the server, e.g. a judge. Each call of an episode after the
+   * first adds a minute. Otherwise unset means never. At most 3652 days.
    *
    * @generated from field: google.protobuf.Duration group_timeout = 12;
    */

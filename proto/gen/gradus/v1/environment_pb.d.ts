@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Baseline, GroupOutcome, NoRewardReason, Outcome } from "./outcome_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { AnswerFormat, Parameters, Source, Split, Task, TaskSpec } from "./task_pb.js";
+import type { AnswerFormat, ChatMessage, Parameters, Source, Split, Task, TaskSpec, TextTools, Tool, ToolCall } from "./task_pb.js";
 
 /**
  * Describes the file gradus/v1/environment.proto.
@@ -776,7 +776,8 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
   answerFormats: AnswerFormat[];
 
   /**
-   * Reward schemes that the environment accepts. The first is the default.
+   * Reward schemes that the environment accepts. The first is the default. The default of
+   * tasks with turns is "last", and they accept only "last", "best" and "sum".
    *
    * @generated from field: repeated gradus.v1.RewardSchemeInfo reward_schemes = 9;
    */
@@ -806,6 +807,28 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
    * @generated from field: repeated uint32 earlier_versions = 12;
    */
   earlierVersions: number[];
+
+  /**
+   * Number of calls of an episode if TaskSpec.calls is 0. 0: tasks have no turns unless
+   * TaskSpec.calls asks for several.
+   *
+   * @generated from field: uint32 calls = 13;
+   */
+  calls: number;
+
+  /**
+   * Maximum of TaskSpec.calls. 0: tasks have no turns.
+   *
+   * @generated from field: uint32 calls_max = 14;
+   */
+  callsMax: number;
+
+  /**
+   * Tools that TaskSpec.tools may name.
+   *
+   * @generated from field: repeated gradus.v1.Tool tools = 15;
+   */
+  tools: Tool[];
 };
 
 /**
@@ -1154,6 +1177,48 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
    * @generated from field: optional uint32 policy_version = 6;
    */
   policyVersion?: number | undefined;
+
+  /**
+   * Calls of tools in the completion, as the trainer parsed them, in order. At most
+   * 16,384. Calls after the one that ends the episode are ignored. Empty: the completion
+   * is one call, and its marked answer counts. Ignored for tasks without turns.
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 7;
+   */
+  toolCalls: ToolCall[];
+
+  /**
+   * Random text, at most 64 bytes, from a client that cannot know sample_index. It stands
+   * for the sample instead, and a run gives it an index when the episode closes, see
+   * Feedback.sample_index. Empty: sample_index counts.
+   *
+   * @generated from field: string sample_key = 8;
+   */
+  sampleKey: string;
+
+  /**
+   * Whether the trainer ends the episode after this completion, e.g. because its context
+   * is full. An empty completion without tool_calls then makes no call.
+   *
+   * @generated from field: bool end = 9;
+   */
+  end: boolean;
+
+  /**
+   * Format of tool calls that the server reads from the text. Unset: it reads none. Only
+   * for clients that do not parse calls themselves.
+   *
+   * @generated from field: gradus.v1.TextTools text_tools = 10;
+   */
+  textTools: TextTools;
+
+  /**
+   * Messages of the episode so far, only for display. They are never scored. At most
+   * 256 KiB of text together.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage transcript = 11;
+   */
+  transcript: ChatMessage[];
 };
 
 /**
@@ -1196,7 +1261,7 @@ export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
   taskId: string;
 
   /**
-   * Text to score. Exactly one is set.
+   * Text to score. Exactly one is set, or none if there are tool_calls.
    *
    * @generated from oneof gradus.v1.TryAnswerRequest.text
    */
@@ -1225,6 +1290,42 @@ export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
    * @generated from field: gradus.v1.FinishReason finish_reason = 4;
    */
   finishReason: FinishReason;
+
+  /**
+   * Calls of tools, see StepRequest.tool_calls. At most 16,384.
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 5;
+   */
+  toolCalls: ToolCall[];
+
+  /**
+   * Random text for the sample, see StepRequest.sample_key. At most 64 bytes.
+   *
+   * @generated from field: string sample_key = 6;
+   */
+  sampleKey: string;
+
+  /**
+   * Whether the trainer ends the episode, see StepRequest.end.
+   *
+   * @generated from field: bool end = 7;
+   */
+  end: boolean;
+
+  /**
+   * Format of tool calls in the text, see StepRequest.text_tools.
+   *
+   * @generated from field: gradus.v1.TextTools text_tools = 8;
+   */
+  textTools: TextTools;
+
+  /**
+   * Messages of the episode so far, see StepRequest.transcript. At most 256 KiB of text
+   * together.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage transcript = 9;
+   */
+  transcript: ChatMessage[];
 };
 
 /**
@@ -1460,6 +1561,50 @@ export declare type Completion = Message<"gradus.v1.Completion"> & {
    * @generated from field: optional uint32 policy_version = 4;
    */
   policyVersion?: number | undefined;
+
+  /**
+   * Calls of tools, see StepRequest.tool_calls. At most 16,384.
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 5;
+   */
+  toolCalls: ToolCall[];
+
+  /**
+   * Id of the task, in place of the group's. After the first call of an episode, each
+   * sample has its own (Turn.task_id). It must belong to the group. Empty: the group's.
+   *
+   * @generated from field: string task_id = 6;
+   */
+  taskId: string;
+
+  /**
+   * Random text for the sample, see StepRequest.sample_key. At most 64 bytes.
+   *
+   * @generated from field: string sample_key = 7;
+   */
+  sampleKey: string;
+
+  /**
+   * Whether the trainer ends the episode, see StepRequest.end.
+   *
+   * @generated from field: bool end = 8;
+   */
+  end: boolean;
+
+  /**
+   * Format of tool calls in the text, see StepRequest.text_tools.
+   *
+   * @generated from field: gradus.v1.TextTools text_tools = 9;
+   */
+  textTools: TextTools;
+
+  /**
+   * Messages of the episode so far, see StepRequest.transcript. At most 256 KiB of text
+   * together.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage transcript = 10;
+   */
+  transcript: ChatMessage[];
 };
 
 /**
@@ -1475,7 +1620,7 @@ export declare const CompletionSchema: GenMessage<Completion>;
  */
 export declare type CompletionGroup = Message<"gradus.v1.CompletionGroup"> & {
   /**
-   * Id of the task. Required.
+   * Id of the task. Required unless all completions have their own.
    *
    * @generated from field: string task_id = 1;
    */
@@ -1736,7 +1881,8 @@ export enum FinishReason {
 
   /**
    * The completion reached its maximum length, and Score.truncated is true. It is scored
-   * all the same, but an answer without an end mark does not count, see AnswerFormat.
+   * all the same, but an answer without an end mark does not count, see AnswerFormat. In
+   * a task with turns, none of its calls is made, and the episode ends.
    *
    * @generated from enum value: FINISH_REASON_LENGTH = 2;
    */

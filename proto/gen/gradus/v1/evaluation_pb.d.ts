@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AnswerFormat, Parameters, Split, Task, Thinking } from "./task_pb.js";
+import type { AnswerFormat, ChatMessage, Parameters, Split, Task, TextTools, Thinking, ToolCall } from "./task_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { FinishReason } from "./environment_pb.js";
 import type { Feedback, Outcome, SampleFilter } from "./outcome_pb.js";
@@ -651,6 +651,42 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
    * @generated from field: gradus.v1.FinishReason finish_reason = 5;
    */
   finishReason: FinishReason;
+
+  /**
+   * Calls of tools, see StepRequest.tool_calls. At most 16,384.
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 6;
+   */
+  toolCalls: ToolCall[];
+
+  /**
+   * Random text for the sample, see StepRequest.sample_key. At most 64 bytes.
+   *
+   * @generated from field: string sample_key = 7;
+   */
+  sampleKey: string;
+
+  /**
+   * Whether the trainer ends the episode, see StepRequest.end.
+   *
+   * @generated from field: bool end = 8;
+   */
+  end: boolean;
+
+  /**
+   * Format of tool calls in the text, see StepRequest.text_tools.
+   *
+   * @generated from field: gradus.v1.TextTools text_tools = 9;
+   */
+  textTools: TextTools;
+
+  /**
+   * Messages of the episode so far, see StepRequest.transcript. At most 256 KiB of text
+   * together.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage transcript = 10;
+   */
+  transcript: ChatMessage[];
 };
 
 /**

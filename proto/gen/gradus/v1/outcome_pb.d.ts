@@ -6,6 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { ChatMessage } from "./task_pb.js";
 
 /**
  * Describes the file gradus/v1/outcome.proto.
@@ -32,6 +33,14 @@ export declare type Feedback = Message<"gradus.v1.Feedback"> & {
    * @generated from field: string detail = 2;
    */
   detail: string;
+
+  /**
+   * Index that the run gave the sample_key, for RECORDED, DUPLICATE and
+   * CONFLICTING_COMPLETION. Unset: the sample has no key.
+   *
+   * @generated from field: optional uint32 sample_index = 3;
+   */
+  sampleIndex?: number | undefined;
 };
 
 /**
@@ -268,7 +277,7 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   violation: string;
 
   /**
-   * Whether the episode is over. Always true, because every environment has one turn.
+   * Whether the episode is over. Always true, because other outcomes have a Turn.
    *
    * @generated from field: bool terminated = 9;
    */
@@ -318,6 +327,22 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    * @generated from field: uint32 answers = 14;
    */
   answers: number;
+
+  /**
+   * Reason why the episode ended. Unset: the task has no turns. Otherwise `reward` is the
+   * return that the reward scheme defines, and the fields on the answer describe the call
+   * that the scheme takes it from. `spans` is empty.
+   *
+   * @generated from field: gradus.v1.StopReason stop_reason = 15;
+   */
+  stopReason: StopReason;
+
+  /**
+   * Number of calls of the episode. 0: the task has no turns.
+   *
+   * @generated from field: uint32 calls = 16;
+   */
+  calls: number;
 };
 
 /**
@@ -325,6 +350,49 @@ export declare type Score = Message<"gradus.v1.Score"> & {
  * Use `create(ScoreSchema)` to create a new message.
  */
 export declare const ScoreSchema: GenMessage<Score>;
+
+/**
+ * Next turn of an episode that is not over.
+ *
+ * @generated from message gradus.v1.Turn
+ */
+export declare type Turn = Message<"gradus.v1.Turn"> & {
+  /**
+   * Id of the task for the next completion of this sample. It contains the state of the
+   * episode, so any server with the same keys continues it. At most 8,192 bytes.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+
+  /**
+   * Messages to append to the conversation: one for each call that was made, in order.
+   *
+   * @generated from field: repeated gradus.v1.ChatMessage messages = 2;
+   */
+  messages: ChatMessage[];
+
+  /**
+   * Sum of what these calls were worth by themselves, without discount. It is reported
+   * only: the return comes with the Score. Unset: they have no worth of their own.
+   *
+   * @generated from field: optional double turn_reward = 3;
+   */
+  turnReward?: number | undefined;
+
+  /**
+   * Number of calls that are left, at least 1.
+   *
+   * @generated from field: uint32 calls_left = 4;
+   */
+  callsLeft: number;
+};
+
+/**
+ * Describes the message gradus.v1.Turn.
+ * Use `create(TurnSchema)` to create a new message.
+ */
+export declare const TurnSchema: GenMessage<Turn>;
 
 /**
  * Reason why a sample has no reward, and when to retry.
@@ -382,7 +450,7 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
   sampleIndex: number;
 
   /**
-   * Score or missing reward. Exactly one is set.
+   * Score, missing reward or next turn. Exactly one is set.
    *
    * @generated from oneof gradus.v1.Outcome.result
    */
@@ -402,10 +470,18 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
      */
     value: NoReward;
     case: "noReward";
+  } | {
+    /**
+     * Next turn of the episode, which is not over.
+     *
+     * @generated from field: gradus.v1.Turn turn = 8;
+     */
+    value: Turn;
+    case: "turn";
   } | { case: undefined; value?: undefined };
 
   /**
-   * Effect on the run. Unset if no run issued the task.
+   * Effect on the run. Unset if no run issued the task, or the episode is not over.
    *
    * @generated from field: gradus.v1.Feedback feedback = 4;
    */
@@ -428,14 +504,6 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
    * @generated from field: optional double grpo_advantage = 6;
    */
   grpoAdvantage?: number | undefined;
-
-  /**
-   * Id of the next turn's task. Reserved: no environment has several turns yet, so it is
-   * empty.
-   *
-   * @generated from field: string next_task_id = 7;
-   */
-  nextTaskId: string;
 };
 
 /**
@@ -542,8 +610,8 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
   outcomes: Outcome[];
 
   /**
-   * Statistics of the group. Set if the message held the whole group and at least one
-   * sample has a reward.
+   * Statistics of the group. Set if the message held the whole group, no episode of it is
+   * still going on, and at least one sample has a reward.
    *
    * @generated from field: gradus.v1.GroupStatistics statistics = 3;
    */
@@ -896,4 +964,52 @@ export enum FeedbackStatus {
  * Describes the enum gradus.v1.FeedbackStatus.
  */
 export declare const FeedbackStatusSchema: GenEnum<FeedbackStatus>;
+
+/**
+ * Reason why an episode ended.
+ *
+ * @generated from enum gradus.v1.StopReason
+ */
+export enum StopReason {
+  /**
+   * The task has no turns.
+   *
+   * @generated from enum value: STOP_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The environment ended it, e.g. because the goal was reached.
+   *
+   * @generated from enum value: STOP_REASON_GOAL = 1;
+   */
+  GOAL = 1,
+
+  /**
+   * All calls of Task.calls_max were made.
+   *
+   * @generated from enum value: STOP_REASON_BUDGET = 2;
+   */
+  BUDGET = 2,
+
+  /**
+   * The trainer ended it, see StepRequest.end.
+   *
+   * @generated from enum value: STOP_REASON_ENDED = 3;
+   */
+  ENDED = 3,
+
+  /**
+   * A completion reached its maximum length, see FINISH_REASON_LENGTH. The goal is then
+   * never reached.
+   *
+   * @generated from enum value: STOP_REASON_TRUNCATED = 4;
+   */
+  TRUNCATED = 4,
+}
+
+/**
+ * Describes the enum gradus.v1.StopReason.
+ */
+export declare const StopReasonSchema: GenEnum<StopReason>;
 

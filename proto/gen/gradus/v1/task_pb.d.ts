@@ -13,24 +13,117 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_gradus_v1_task: GenFile;
 
 /**
- * One message of a chat prompt.
+ * Call of a tool by the policy.
+ *
+ * @generated from message gradus.v1.ToolCall
+ */
+export declare type ToolCall = Message<"gradus.v1.ToolCall"> & {
+  /**
+   * Id that the trainer gives the call. The server never reads it. The reply has it as
+   * ChatMessage.tool_call_id. At most 128 bytes. Empty: the call has no id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Name of the tool, one of Task.tools. Another name gets a reply that says so.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Arguments, a JSON object as text. A JSON string that holds such an object counts as
+   * the object. Other text gets a reply that says so.
+   *
+   * @generated from field: string arguments_json = 3;
+   */
+  argumentsJson: string;
+};
+
+/**
+ * Describes the message gradus.v1.ToolCall.
+ * Use `create(ToolCallSchema)` to create a new message.
+ */
+export declare const ToolCallSchema: GenMessage<ToolCall>;
+
+/**
+ * Tool that a policy may call.
+ *
+ * @generated from message gradus.v1.Tool
+ */
+export declare type Tool = Message<"gradus.v1.Tool"> & {
+  /**
+   * Name of the tool, unique within its environment, at most 64 bytes.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Sentences that tell the policy what the tool does.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * JSON Schema of the arguments, as text: "function.parameters" of an OpenAI tool.
+   *
+   * @generated from field: string parameters_json = 3;
+   */
+  parametersJson: string;
+};
+
+/**
+ * Describes the message gradus.v1.Tool.
+ * Use `create(ToolSchema)` to create a new message.
+ */
+export declare const ToolSchema: GenMessage<Tool>;
+
+/**
+ * One message of a conversation.
  *
  * @generated from message gradus.v1.ChatMessage
  */
 export declare type ChatMessage = Message<"gradus.v1.ChatMessage"> & {
   /**
-   * Role of the author: "system", "user" or "assistant", as chat templates expect.
+   * Role of the author, as chat templates expect: "system", "user", "assistant", or
+   * "tool" for the reply to a call.
    *
    * @generated from field: string role = 1;
    */
   role: string;
 
   /**
-   * Text of the message.
+   * Text of the message. Replies may repeat text of the policy, so a trainer renders them
+   * without reading control tokens in it.
    *
    * @generated from field: string content = 2;
    */
   content: string;
+
+  /**
+   * Calls of the policy, only for the role "assistant".
+   *
+   * @generated from field: repeated gradus.v1.ToolCall tool_calls = 3;
+   */
+  toolCalls: ToolCall[];
+
+  /**
+   * Id of the call that the message answers, only for the role "tool", see ToolCall.id.
+   *
+   * @generated from field: string tool_call_id = 4;
+   */
+  toolCallId: string;
+
+  /**
+   * Name of the tool that the message answers for, only for the role "tool".
+   *
+   * @generated from field: string name = 5;
+   */
+  name: string;
 };
 
 /**
@@ -180,6 +273,23 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    * @generated from field: gradus.v1.Thinking thinking = 10;
    */
   thinking: Thinking;
+
+  /**
+   * Maximum number of calls of an episode, at most Environment.calls_max. A call is a
+   * call of a tool, or a message without one. 0: Environment.calls. Settings whose
+   * task_id could exceed its limit are refused.
+   *
+   * @generated from field: uint32 calls = 11;
+   */
+  calls: number;
+
+  /**
+   * Names of the tools that the policy may call, from Environment.tools, at most 32.
+   * Empty: none, so each call is a message with a marked answer.
+   *
+   * @generated from field: repeated string tools = 12;
+   */
+  tools: string[];
 };
 
 /**
@@ -233,8 +343,8 @@ export declare const TaskHintsSchema: GenMessage<TaskHints>;
 export declare type Task = Message<"gradus.v1.Task"> & {
   /**
    * Opaque, authenticated id. It names the instance and contains what scoring needs.
-   * Return it unchanged. It is not secret, but the policy never sees it. At most 4096
-   * bytes.
+   * Return it unchanged. It is not secret, but the policy never sees it. At most 4,096
+   * bytes. See Turn.task_id for those after the first call.
    *
    * @generated from field: string task_id = 1;
    */
@@ -387,6 +497,21 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: bool in_every_split = 21;
    */
   inEverySplit: boolean;
+
+  /**
+   * Tools that the policy may call, see TaskSpec.tools.
+   *
+   * @generated from field: repeated gradus.v1.Tool tools = 22;
+   */
+  tools: Tool[];
+
+  /**
+   * Maximum number of calls of an episode, see TaskSpec.calls. 0: the task has no turns,
+   * and its completion is scored at once.
+   *
+   * @generated from field: uint32 calls_max = 23;
+   */
+  callsMax: number;
 };
 
 /**
@@ -610,4 +735,31 @@ export enum Thinking {
  * Describes the enum gradus.v1.Thinking.
  */
 export declare const ThinkingSchema: GenEnum<Thinking>;
+
+/**
+ * Format of tool calls within the text of a completion.
+ *
+ * @generated from enum gradus.v1.TextTools
+ */
+export enum TextTools {
+  /**
+   * Unset. The text has no calls.
+   *
+   * @generated from enum value: TEXT_TOOLS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Hermes: each call is <tool_call>{"name": …, "arguments": {…}}</tool_call>. Calls
+   * within the thoughts do not count.
+   *
+   * @generated from enum value: TEXT_TOOLS_HERMES = 1;
+   */
+  HERMES = 1,
+}
+
+/**
+ * Describes the enum gradus.v1.TextTools.
+ */
+export declare const TextToolsSchema: GenEnum<TextTools>;
 

@@ -236,7 +236,7 @@ class PoolInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., rows: _Optional[_Mapping[str, int]] = ..., groups: _Optional[_Iterable[_Union[PoolGroup, _Mapping]]] = ..., rejected: _Optional[int] = ..., left_out: _Optional[int] = ..., unchecked: _Optional[int] = ..., shipped: bool = ..., ranked_by: _Optional[str] = ..., rank_measure: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
 
 class Environment(_message.Message):
-    __slots__ = ("id", "version", "description", "category", "goal", "levels", "parameters", "answer_formats", "reward_schemes", "sources", "pools", "earlier_versions")
+    __slots__ = ("id", "version", "description", "category", "goal", "levels", "parameters", "answer_formats", "reward_schemes", "sources", "pools", "earlier_versions", "calls", "calls_max", "tools")
     ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -249,6 +249,9 @@ class Environment(_message.Message):
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     POOLS_FIELD_NUMBER: _ClassVar[int]
     EARLIER_VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    CALLS_MAX_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
     id: str
     version: int
     description: str
@@ -261,7 +264,10 @@ class Environment(_message.Message):
     sources: _containers.RepeatedScalarFieldContainer[_task_pb2.Source]
     pools: _containers.RepeatedCompositeFieldContainer[PoolInfo]
     earlier_versions: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ...) -> None: ...
+    calls: int
+    calls_max: int
+    tools: _containers.RepeatedCompositeFieldContainer[_task_pb2.Tool]
+    def __init__(self, id: _Optional[str] = ..., version: _Optional[int] = ..., description: _Optional[str] = ..., category: _Optional[str] = ..., goal: _Optional[_Union[Goal, str]] = ..., levels: _Optional[_Iterable[_Union[LevelInfo, _Mapping]]] = ..., parameters: _Optional[_Iterable[_Union[ParameterInfo, _Mapping]]] = ..., answer_formats: _Optional[_Iterable[_Union[_task_pb2.AnswerFormat, str]]] = ..., reward_schemes: _Optional[_Iterable[_Union[RewardSchemeInfo, _Mapping]]] = ..., sources: _Optional[_Iterable[_Union[_task_pb2.Source, str]]] = ..., pools: _Optional[_Iterable[_Union[PoolInfo, _Mapping]]] = ..., earlier_versions: _Optional[_Iterable[int]] = ..., calls: _Optional[int] = ..., calls_max: _Optional[int] = ..., tools: _Optional[_Iterable[_Union[_task_pb2.Tool, _Mapping]]] = ...) -> None: ...
 
 class ListEnvironmentsRequest(_message.Message):
     __slots__ = ("category", "page_size", "page_token")
@@ -346,20 +352,30 @@ class BatchResetResponse(_message.Message):
     def __init__(self, results: _Optional[_Iterable[_Union[ResetResult, _Mapping]]] = ...) -> None: ...
 
 class StepRequest(_message.Message):
-    __slots__ = ("task_id", "group_id", "sample_index", "completion", "finish_reason", "policy_version")
+    __slots__ = ("task_id", "group_id", "sample_index", "completion", "finish_reason", "policy_version", "tool_calls", "sample_key", "end", "text_tools", "transcript")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     POLICY_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_KEY_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     task_id: str
     group_id: str
     sample_index: int
     completion: str
     finish_reason: FinishReason
     policy_version: int
-    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ...) -> None: ...
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
+    sample_key: str
+    end: bool
+    text_tools: _task_pb2.TextTools
+    transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class StepResponse(_message.Message):
     __slots__ = ("outcome",)
@@ -368,16 +384,26 @@ class StepResponse(_message.Message):
     def __init__(self, outcome: _Optional[_Union[_outcome_pb2.Outcome, _Mapping]] = ...) -> None: ...
 
 class TryAnswerRequest(_message.Message):
-    __slots__ = ("task_id", "answer", "completion", "finish_reason")
+    __slots__ = ("task_id", "answer", "completion", "finish_reason", "tool_calls", "sample_key", "end", "text_tools", "transcript")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_KEY_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     task_id: str
     answer: str
     completion: str
     finish_reason: FinishReason
-    def __init__(self, task_id: _Optional[str] = ..., answer: _Optional[str] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ...) -> None: ...
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
+    sample_key: str
+    end: bool
+    text_tools: _task_pb2.TextTools
+    transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    def __init__(self, task_id: _Optional[str] = ..., answer: _Optional[str] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class TryAnswerResponse(_message.Message):
     __slots__ = ("completion", "outcome")
@@ -430,16 +456,28 @@ class SolveTaskResponse(_message.Message):
     def __init__(self, answer: _Optional[str] = ..., completion: _Optional[str] = ..., baseline: _Optional[_Union[_outcome_pb2.Baseline, _Mapping]] = ..., nodes: _Optional[int] = ..., svg: _Optional[str] = ...) -> None: ...
 
 class Completion(_message.Message):
-    __slots__ = ("sample_index", "text", "finish_reason", "policy_version")
+    __slots__ = ("sample_index", "text", "finish_reason", "policy_version", "tool_calls", "task_id", "sample_key", "end", "text_tools", "transcript")
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     POLICY_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_KEY_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     sample_index: int
     text: str
     finish_reason: FinishReason
     policy_version: int
-    def __init__(self, sample_index: _Optional[int] = ..., text: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ...) -> None: ...
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
+    task_id: str
+    sample_key: str
+    end: bool
+    text_tools: _task_pb2.TextTools
+    transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    def __init__(self, sample_index: _Optional[int] = ..., text: _Optional[str] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., policy_version: _Optional[int] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., task_id: _Optional[str] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class CompletionGroup(_message.Message):
     __slots__ = ("task_id", "group_id", "completions", "num_generations")

@@ -184,18 +184,28 @@ class ListPendingTasksResponse(_message.Message):
     def __init__(self, tasks: _Optional[_Iterable[_Union[PendingTask, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class SubmitCompletionsRequest(_message.Message):
-    __slots__ = ("evaluation_id", "task_id", "sample_index", "completion", "finish_reason")
+    __slots__ = ("evaluation_id", "task_id", "sample_index", "completion", "finish_reason", "tool_calls", "sample_key", "end", "text_tools", "transcript")
     EVALUATION_ID_FIELD_NUMBER: _ClassVar[int]
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     COMPLETION_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_KEY_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TEXT_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     evaluation_id: str
     task_id: str
     sample_index: int
     completion: str
     finish_reason: _environment_pb2.FinishReason
-    def __init__(self, evaluation_id: _Optional[str] = ..., task_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ...) -> None: ...
+    tool_calls: _containers.RepeatedCompositeFieldContainer[_task_pb2.ToolCall]
+    sample_key: str
+    end: bool
+    text_tools: _task_pb2.TextTools
+    transcript: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    def __init__(self, evaluation_id: _Optional[str] = ..., task_id: _Optional[str] = ..., sample_index: _Optional[int] = ..., completion: _Optional[str] = ..., finish_reason: _Optional[_Union[_environment_pb2.FinishReason, str]] = ..., tool_calls: _Optional[_Iterable[_Union[_task_pb2.ToolCall, _Mapping]]] = ..., sample_key: _Optional[str] = ..., end: bool = ..., text_tools: _Optional[_Union[_task_pb2.TextTools, str]] = ..., transcript: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ...) -> None: ...
 
 class SubmitFailure(_message.Message):
     __slots__ = ("code", "message", "retry_delay_ms")

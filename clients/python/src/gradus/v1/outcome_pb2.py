@@ -12,9 +12,10 @@ from google.protobuf.internal import builder as _builder
 _sym_db = _symbol_database.Default()
 
 
+from gradus.v1 import task_pb2 as gradus_dot_v1_dot_task__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17gradus/v1/outcome.proto\x12\tgradus.v1\"E\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12)\n\x06status\x18\x01 \x01(\x0e\x32\x19.gradus.v1.FeedbackStatus\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"]\n\x0fRewardComponent\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\x12\x0e\n\x06reason\x18\x04 \x01(\tB\x08\n\x06_value\"I\n\x08\x42\x61seline\x12\r\n\x05value\x18\x01 \x01(\x01\x12\r\n\x05\x62ound\x18\x02 \x01(\x01\x12\x1f\n\x05proof\x18\x03 \x01(\x0e\x32\x10.gradus.v1.Proof\"q\n\nAnswerSpan\x12\r\n\x05start\x18\x01 \x01(\r\x12\x0b\n\x03\x65nd\x18\x02 \x01(\r\x12#\n\x07verdict\x18\x03 \x01(\x0e\x32\x12.gradus.v1.Verdict\x12\x0e\n\x06solved\x18\x04 \x01(\x08\x12\x12\n\nmarked_end\x18\x05 \x01(\r\"3\n\x06\x43ommit\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\r\x12\x0c\n\x04span\x18\x02 \x01(\r\x12\x0b\n\x03\x65nd\x18\x03 \x01(\r\"\xd2\x03\n\x05Score\x12\x0e\n\x06reward\x18\x01 \x01(\x01\x12.\n\ncomponents\x18\x02 \x03(\x0b\x32\x1a.gradus.v1.RewardComponent\x12#\n\x07verdict\x18\x03 \x01(\x0e\x32\x12.gradus.v1.Verdict\x12\x0e\n\x06solved\x18\x04 \x01(\x08\x12\x16\n\tobjective\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12%\n\x08\x62\x61seline\x18\x06 \x01(\x0b\x32\x13.gradus.v1.Baseline\x12\x12\n\x05ratio\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\tviolation\x18\x08 \x01(\t\x12\x12\n\nterminated\x18\t \x01(\x08\x12\x11\n\ttruncated\x18\n \x01(\x08\x12$\n\x05spans\x18\x0b \x03(\x0b\x32\x15.gradus.v1.AnswerSpan\x12(\n\x04info\x18\x0c \x03(\x0b\x32\x1a.gradus.v1.Score.InfoEntry\x12!\n\x06\x63ommit\x18\r \x01(\x0b\x32\x11.gradus.v1.Commit\x12\x0f\n\x07\x61nswers\x18\x0e \x01(\r\x1a+\n\tInfoEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x0c\n\n_objectiveB\x08\n\x06_ratio\"o\n\x08NoReward\x12)\n\x06reason\x18\x01 \x01(\x0e\x32\x19.gradus.v1.NoRewardReason\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\x12\x16\n\x0eretry_delay_ms\x18\x03 \x01(\r\x12\x10\n\x08resource\x18\x04 \x01(\t\"\x93\x02\n\x07Outcome\x12\x14\n\x0csample_index\x18\x01 \x01(\r\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x10.gradus.v1.ScoreH\x00\x12(\n\tno_reward\x18\x03 \x01(\x0b\x32\x13.gradus.v1.NoRewardH\x00\x12%\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x0b\x32\x13.gradus.v1.Feedback\x12\x1b\n\x0erloo_advantage\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x1b\n\x0egrpo_advantage\x18\x06 \x01(\x01H\x02\x88\x01\x01\x12\x14\n\x0cnext_task_id\x18\x07 \x01(\tB\x08\n\x06resultB\x11\n\x0f_rloo_advantageB\x11\n\x0f_grpo_advantage\";\n\x0fGroupStatistics\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12\x0c\n\x04mean\x18\x02 \x01(\x01\x12\x0b\n\x03std\x18\x03 \x01(\x01\"z\n\x0c\x43ontrastPair\x12\x1e\n\x16preferred_sample_index\x18\x01 \x01(\r\x12\x15\n\rpreferred_end\x18\x02 \x01(\r\x12\x1d\n\x15rejected_sample_index\x18\x03 \x01(\r\x12\x14\n\x0crejected_end\x18\x04 \x01(\r\"\xa7\x01\n\x0cGroupOutcome\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12$\n\x08outcomes\x18\x02 \x03(\x0b\x32\x12.gradus.v1.Outcome\x12.\n\nstatistics\x18\x03 \x01(\x0b\x32\x1a.gradus.v1.GroupStatistics\x12/\n\x0e\x63ontrast_pairs\x18\x04 \x03(\x0b\x32\x17.gradus.v1.ContrastPair\"F\n\rFormatWarning\x12\x0f\n\x07samples\x18\x01 \x01(\x04\x12\x11\n\tmalformed\x18\x02 \x01(\x04\x12\x11\n\tviolation\x18\x03 \x01(\t\"\xeb\x01\n\x0cSampleFilter\x12$\n\x08verdicts\x18\x01 \x03(\x0e\x32\x12.gradus.v1.Verdict\x12\x11\n\tviolation\x18\x02 \x01(\t\x12\x17\n\nreward_min\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nreward_max\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x13\n\x06solved\x18\x05 \x01(\x08H\x02\x88\x01\x01\x12\x16\n\tno_reward\x18\x06 \x01(\x08H\x03\x88\x01\x01\x12\x0c\n\x04text\x18\x07 \x01(\tB\r\n\x0b_reward_minB\r\n\x0b_reward_maxB\t\n\x07_solvedB\x0c\n\n_no_reward*{\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x15\n\x11VERDICT_MALFORMED\x10\x01\x12\x16\n\x12VERDICT_INFEASIBLE\x10\x02\x12\x14\n\x10VERDICT_FEASIBLE\x10\x03\x12\x12\n\x0eVERDICT_GRADED\x10\x04*D\n\x05Proof\x12\x15\n\x11PROOF_UNSPECIFIED\x10\x00\x12\x11\n\rPROOF_OPTIMAL\x10\x01\x12\x11\n\rPROOF_BOUNDED\x10\x02*\xf8\x02\n\x0eNoRewardReason\x12 \n\x1cNO_REWARD_REASON_UNSPECIFIED\x10\x00\x12$\n NO_REWARD_REASON_INVALID_TASK_ID\x10\x01\x12\x1e\n\x1aNO_REWARD_REASON_TOO_LARGE\x10\x02\x12\x1c\n\x18NO_REWARD_REASON_TIMEOUT\x10\x03\x12&\n\"NO_REWARD_REASON_JUDGE_UNAVAILABLE\x10\x04\x12#\n\x1fNO_REWARD_REASON_SANDBOX_FAILED\x10\x05\x12\x1f\n\x1bNO_REWARD_REASON_OVERLOADED\x10\x06\x12\x1d\n\x19NO_REWARD_REASON_INTERNAL\x10\x07\x12)\n%NO_REWARD_REASON_RESOURCE_UNAVAILABLE\x10\x08\x12(\n$NO_REWARD_REASON_FAILED_PRECONDITION\x10\t*\xdd\x01\n\x0e\x46\x65\x65\x64\x62\x61\x63kStatus\x12\x1f\n\x1b\x46\x45\x45\x44\x42\x41\x43K_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x45\x45\x44\x42\x41\x43K_STATUS_RECORDED\x10\x01\x12\x1d\n\x19\x46\x45\x45\x44\x42\x41\x43K_STATUS_DUPLICATE\x10\x02\x12*\n&FEEDBACK_STATUS_CONFLICTING_COMPLETION\x10\x03\x12\x1f\n\x1b\x46\x45\x45\x44\x42\x41\x43K_STATUS_STALE_EPOCH\x10\x04\x12 \n\x1c\x46\x45\x45\x44\x42\x41\x43K_STATUS_NOT_RECORDED\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17gradus/v1/outcome.proto\x12\tgradus.v1\x1a\x14gradus/v1/task.proto\"q\n\x08\x46\x65\x65\x64\x62\x61\x63k\x12)\n\x06status\x18\x01 \x01(\x0e\x32\x19.gradus.v1.FeedbackStatus\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\x12\x19\n\x0csample_index\x18\x03 \x01(\rH\x00\x88\x01\x01\x42\x0f\n\r_sample_index\"]\n\x0fRewardComponent\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\x05value\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\x12\x0e\n\x06reason\x18\x04 \x01(\tB\x08\n\x06_value\"I\n\x08\x42\x61seline\x12\r\n\x05value\x18\x01 \x01(\x01\x12\r\n\x05\x62ound\x18\x02 \x01(\x01\x12\x1f\n\x05proof\x18\x03 \x01(\x0e\x32\x10.gradus.v1.Proof\"q\n\nAnswerSpan\x12\r\n\x05start\x18\x01 \x01(\r\x12\x0b\n\x03\x65nd\x18\x02 \x01(\r\x12#\n\x07verdict\x18\x03 \x01(\x0e\x32\x12.gradus.v1.Verdict\x12\x0e\n\x06solved\x18\x04 \x01(\x08\x12\x12\n\nmarked_end\x18\x05 \x01(\r\"3\n\x06\x43ommit\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\r\x12\x0c\n\x04span\x18\x02 \x01(\r\x12\x0b\n\x03\x65nd\x18\x03 \x01(\r\"\x8d\x04\n\x05Score\x12\x0e\n\x06reward\x18\x01 \x01(\x01\x12.\n\ncomponents\x18\x02 \x03(\x0b\x32\x1a.gradus.v1.RewardComponent\x12#\n\x07verdict\x18\x03 \x01(\x0e\x32\x12.gradus.v1.Verdict\x12\x0e\n\x06solved\x18\x04 \x01(\x08\x12\x16\n\tobjective\x18\x05 \x01(\x01H\x00\x88\x01\x01\x12%\n\x08\x62\x61seline\x18\x06 \x01(\x0b\x32\x13.gradus.v1.Baseline\x12\x12\n\x05ratio\x18\x07 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\tviolation\x18\x08 \x01(\t\x12\x12\n\nterminated\x18\t \x01(\x08\x12\x11\n\ttruncated\x18\n \x01(\x08\x12$\n\x05spans\x18\x0b \x03(\x0b\x32\x15.gradus.v1.AnswerSpan\x12(\n\x04info\x18\x0c \x03(\x0b\x32\x1a.gradus.v1.Score.InfoEntry\x12!\n\x06\x63ommit\x18\r \x01(\x0b\x32\x11.gradus.v1.Commit\x12\x0f\n\x07\x61nswers\x18\x0e \x01(\r\x12*\n\x0bstop_reason\x18\x0f \x01(\x0e\x32\x15.gradus.v1.StopReason\x12\r\n\x05\x63\x61lls\x18\x10 \x01(\r\x1a+\n\tInfoEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x0c\n\n_objectiveB\x08\n\x06_ratio\"\x7f\n\x04Turn\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12(\n\x08messages\x18\x02 \x03(\x0b\x32\x16.gradus.v1.ChatMessage\x12\x18\n\x0bturn_reward\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\ncalls_left\x18\x04 \x01(\rB\x0e\n\x0c_turn_reward\"o\n\x08NoReward\x12)\n\x06reason\x18\x01 \x01(\x0e\x32\x19.gradus.v1.NoRewardReason\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\x12\x16\n\x0eretry_delay_ms\x18\x03 \x01(\r\x12\x10\n\x08resource\x18\x04 \x01(\t\"\xb2\x02\n\x07Outcome\x12\x14\n\x0csample_index\x18\x01 \x01(\r\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x10.gradus.v1.ScoreH\x00\x12(\n\tno_reward\x18\x03 \x01(\x0b\x32\x13.gradus.v1.NoRewardH\x00\x12\x1f\n\x04turn\x18\x08 \x01(\x0b\x32\x0f.gradus.v1.TurnH\x00\x12%\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x0b\x32\x13.gradus.v1.Feedback\x12\x1b\n\x0erloo_advantage\x18\x05 \x01(\x01H\x01\x88\x01\x01\x12\x1b\n\x0egrpo_advantage\x18\x06 \x01(\x01H\x02\x88\x01\x01\x42\x08\n\x06resultB\x11\n\x0f_rloo_advantageB\x11\n\x0f_grpo_advantageJ\x04\x08\x07\x10\x08R\x0cnext_task_id\";\n\x0fGroupStatistics\x12\r\n\x05\x63ount\x18\x01 \x01(\r\x12\x0c\n\x04mean\x18\x02 \x01(\x01\x12\x0b\n\x03std\x18\x03 \x01(\x01\"z\n\x0c\x43ontrastPair\x12\x1e\n\x16preferred_sample_index\x18\x01 \x01(\r\x12\x15\n\rpreferred_end\x18\x02 \x01(\r\x12\x1d\n\x15rejected_sample_index\x18\x03 \x01(\r\x12\x14\n\x0crejected_end\x18\x04 \x01(\r\"\xa7\x01\n\x0cGroupOutcome\x12\x10\n\x08group_id\x18\x01 \x01(\t\x12$\n\x08outcomes\x18\x02 \x03(\x0b\x32\x12.gradus.v1.Outcome\x12.\n\nstatistics\x18\x03 \x01(\x0b\x32\x1a.gradus.v1.GroupStatistics\x12/\n\x0e\x63ontrast_pairs\x18\x04 \x03(\x0b\x32\x17.gradus.v1.ContrastPair\"F\n\rFormatWarning\x12\x0f\n\x07samples\x18\x01 \x01(\x04\x12\x11\n\tmalformed\x18\x02 \x01(\x04\x12\x11\n\tviolation\x18\x03 \x01(\t\"\xeb\x01\n\x0cSampleFilter\x12$\n\x08verdicts\x18\x01 \x03(\x0e\x32\x12.gradus.v1.Verdict\x12\x11\n\tviolation\x18\x02 \x01(\t\x12\x17\n\nreward_min\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\x17\n\nreward_max\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x13\n\x06solved\x18\x05 \x01(\x08H\x02\x88\x01\x01\x12\x16\n\tno_reward\x18\x06 \x01(\x08H\x03\x88\x01\x01\x12\x0c\n\x04text\x18\x07 \x01(\tB\r\n\x0b_reward_minB\r\n\x0b_reward_maxB\t\n\x07_solvedB\x0c\n\n_no_reward*{\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x15\n\x11VERDICT_MALFORMED\x10\x01\x12\x16\n\x12VERDICT_INFEASIBLE\x10\x02\x12\x14\n\x10VERDICT_FEASIBLE\x10\x03\x12\x12\n\x0eVERDICT_GRADED\x10\x04*D\n\x05Proof\x12\x15\n\x11PROOF_UNSPECIFIED\x10\x00\x12\x11\n\rPROOF_OPTIMAL\x10\x01\x12\x11\n\rPROOF_BOUNDED\x10\x02*\xf8\x02\n\x0eNoRewardReason\x12 \n\x1cNO_REWARD_REASON_UNSPECIFIED\x10\x00\x12$\n NO_REWARD_REASON_INVALID_TASK_ID\x10\x01\x12\x1e\n\x1aNO_REWARD_REASON_TOO_LARGE\x10\x02\x12\x1c\n\x18NO_REWARD_REASON_TIMEOUT\x10\x03\x12&\n\"NO_REWARD_REASON_JUDGE_UNAVAILABLE\x10\x04\x12#\n\x1fNO_REWARD_REASON_SANDBOX_FAILED\x10\x05\x12\x1f\n\x1bNO_REWARD_REASON_OVERLOADED\x10\x06\x12\x1d\n\x19NO_REWARD_REASON_INTERNAL\x10\x07\x12)\n%NO_REWARD_REASON_RESOURCE_UNAVAILABLE\x10\x08\x12(\n$NO_REWARD_REASON_FAILED_PRECONDITION\x10\t*\xdd\x01\n\x0e\x46\x65\x65\x64\x62\x61\x63kStatus\x12\x1f\n\x1b\x46\x45\x45\x44\x42\x41\x43K_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x45\x45\x44\x42\x41\x43K_STATUS_RECORDED\x10\x01\x12\x1d\n\x19\x46\x45\x45\x44\x42\x41\x43K_STATUS_DUPLICATE\x10\x02\x12*\n&FEEDBACK_STATUS_CONFLICTING_COMPLETION\x10\x03\x12\x1f\n\x1b\x46\x45\x45\x44\x42\x41\x43K_STATUS_STALE_EPOCH\x10\x04\x12 \n\x1c\x46\x45\x45\x44\x42\x41\x43K_STATUS_NOT_RECORDED\x10\x05*\x89\x01\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10STOP_REASON_GOAL\x10\x01\x12\x16\n\x12STOP_REASON_BUDGET\x10\x02\x12\x15\n\x11STOP_REASON_ENDED\x10\x03\x12\x19\n\x15STOP_REASON_TRUNCATED\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -23,40 +24,44 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   _globals['_SCORE_INFOENTRY']._options = None
   _globals['_SCORE_INFOENTRY']._serialized_options = b'8\001'
-  _globals['_VERDICT']._serialized_start=1972
-  _globals['_VERDICT']._serialized_end=2095
-  _globals['_PROOF']._serialized_start=2097
-  _globals['_PROOF']._serialized_end=2165
-  _globals['_NOREWARDREASON']._serialized_start=2168
-  _globals['_NOREWARDREASON']._serialized_end=2544
-  _globals['_FEEDBACKSTATUS']._serialized_start=2547
-  _globals['_FEEDBACKSTATUS']._serialized_end=2768
-  _globals['_FEEDBACK']._serialized_start=38
-  _globals['_FEEDBACK']._serialized_end=107
-  _globals['_REWARDCOMPONENT']._serialized_start=109
-  _globals['_REWARDCOMPONENT']._serialized_end=202
-  _globals['_BASELINE']._serialized_start=204
-  _globals['_BASELINE']._serialized_end=277
-  _globals['_ANSWERSPAN']._serialized_start=279
-  _globals['_ANSWERSPAN']._serialized_end=392
-  _globals['_COMMIT']._serialized_start=394
-  _globals['_COMMIT']._serialized_end=445
-  _globals['_SCORE']._serialized_start=448
-  _globals['_SCORE']._serialized_end=914
-  _globals['_SCORE_INFOENTRY']._serialized_start=847
-  _globals['_SCORE_INFOENTRY']._serialized_end=890
-  _globals['_NOREWARD']._serialized_start=916
-  _globals['_NOREWARD']._serialized_end=1027
-  _globals['_OUTCOME']._serialized_start=1030
-  _globals['_OUTCOME']._serialized_end=1305
-  _globals['_GROUPSTATISTICS']._serialized_start=1307
-  _globals['_GROUPSTATISTICS']._serialized_end=1366
-  _globals['_CONTRASTPAIR']._serialized_start=1368
-  _globals['_CONTRASTPAIR']._serialized_end=1490
-  _globals['_GROUPOUTCOME']._serialized_start=1493
-  _globals['_GROUPOUTCOME']._serialized_end=1660
-  _globals['_FORMATWARNING']._serialized_start=1662
-  _globals['_FORMATWARNING']._serialized_end=1732
-  _globals['_SAMPLEFILTER']._serialized_start=1735
-  _globals['_SAMPLEFILTER']._serialized_end=1970
+  _globals['_VERDICT']._serialized_start=2257
+  _globals['_VERDICT']._serialized_end=2380
+  _globals['_PROOF']._serialized_start=2382
+  _globals['_PROOF']._serialized_end=2450
+  _globals['_NOREWARDREASON']._serialized_start=2453
+  _globals['_NOREWARDREASON']._serialized_end=2829
+  _globals['_FEEDBACKSTATUS']._serialized_start=2832
+  _globals['_FEEDBACKSTATUS']._serialized_end=3053
+  _globals['_STOPREASON']._serialized_start=3056
+  _globals['_STOPREASON']._serialized_end=3193
+  _globals['_FEEDBACK']._serialized_start=60
+  _globals['_FEEDBACK']._serialized_end=173
+  _globals['_REWARDCOMPONENT']._serialized_start=175
+  _globals['_REWARDCOMPONENT']._serialized_end=268
+  _globals['_BASELINE']._serialized_start=270
+  _globals['_BASELINE']._serialized_end=343
+  _globals['_ANSWERSPAN']._serialized_start=345
+  _globals['_ANSWERSPAN']._serialized_end=458
+  _globals['_COMMIT']._serialized_start=460
+  _globals['_COMMIT']._serialized_end=511
+  _globals['_SCORE']._serialized_start=514
+  _globals['_SCORE']._serialized_end=1039
+  _globals['_SCORE_INFOENTRY']._serialized_start=972
+  _globals['_SCORE_INFOENTRY']._serialized_end=1015
+  _globals['_TURN']._serialized_start=1041
+  _globals['_TURN']._serialized_end=1168
+  _globals['_NOREWARD']._serialized_start=1170
+  _globals['_NOREWARD']._serialized_end=1281
+  _globals['_OUTCOME']._serialized_start=1284
+  _globals['_OUTCOME']._serialized_end=1590
+  _globals['_GROUPSTATISTICS']._serialized_start=1592
+  _globals['_GROUPSTATISTICS']._serialized_end=1651
+  _globals['_CONTRASTPAIR']._serialized_start=1653
+  _globals['_CONTRASTPAIR']._serialized_end=1775
+  _globals['_GROUPOUTCOME']._serialized_start=1778
+  _globals['_GROUPOUTCOME']._serialized_end=1945
+  _globals['_FORMATWARNING']._serialized_start=1947
+  _globals['_FORMATWARNING']._serialized_end=2017
+  _globals['_SAMPLEFILTER']._serialized_start=2020
+  _globals['_SAMPLEFILTER']._serialized_end=2255
 # @@protoc_insertion_point(module_scope)

@@ -1,3 +1,4 @@
+from gradus.v1 import task_pb2 as _task_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -41,6 +42,14 @@ class FeedbackStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FEEDBACK_STATUS_CONFLICTING_COMPLETION: _ClassVar[FeedbackStatus]
     FEEDBACK_STATUS_STALE_EPOCH: _ClassVar[FeedbackStatus]
     FEEDBACK_STATUS_NOT_RECORDED: _ClassVar[FeedbackStatus]
+
+class StopReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STOP_REASON_UNSPECIFIED: _ClassVar[StopReason]
+    STOP_REASON_GOAL: _ClassVar[StopReason]
+    STOP_REASON_BUDGET: _ClassVar[StopReason]
+    STOP_REASON_ENDED: _ClassVar[StopReason]
+    STOP_REASON_TRUNCATED: _ClassVar[StopReason]
 VERDICT_UNSPECIFIED: Verdict
 VERDICT_MALFORMED: Verdict
 VERDICT_INFEASIBLE: Verdict
@@ -65,14 +74,21 @@ FEEDBACK_STATUS_DUPLICATE: FeedbackStatus
 FEEDBACK_STATUS_CONFLICTING_COMPLETION: FeedbackStatus
 FEEDBACK_STATUS_STALE_EPOCH: FeedbackStatus
 FEEDBACK_STATUS_NOT_RECORDED: FeedbackStatus
+STOP_REASON_UNSPECIFIED: StopReason
+STOP_REASON_GOAL: StopReason
+STOP_REASON_BUDGET: StopReason
+STOP_REASON_ENDED: StopReason
+STOP_REASON_TRUNCATED: StopReason
 
 class Feedback(_message.Message):
-    __slots__ = ("status", "detail")
+    __slots__ = ("status", "detail", "sample_index")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
+    SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     status: FeedbackStatus
     detail: str
-    def __init__(self, status: _Optional[_Union[FeedbackStatus, str]] = ..., detail: _Optional[str] = ...) -> None: ...
+    sample_index: int
+    def __init__(self, status: _Optional[_Union[FeedbackStatus, str]] = ..., detail: _Optional[str] = ..., sample_index: _Optional[int] = ...) -> None: ...
 
 class RewardComponent(_message.Message):
     __slots__ = ("name", "value", "weight", "reason")
@@ -121,7 +137,7 @@ class Commit(_message.Message):
     def __init__(self, answer: _Optional[int] = ..., span: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class Score(_message.Message):
-    __slots__ = ("reward", "components", "verdict", "solved", "objective", "baseline", "ratio", "violation", "terminated", "truncated", "spans", "info", "commit", "answers")
+    __slots__ = ("reward", "components", "verdict", "solved", "objective", "baseline", "ratio", "violation", "terminated", "truncated", "spans", "info", "commit", "answers", "stop_reason", "calls")
     class InfoEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -143,6 +159,8 @@ class Score(_message.Message):
     INFO_FIELD_NUMBER: _ClassVar[int]
     COMMIT_FIELD_NUMBER: _ClassVar[int]
     ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    STOP_REASON_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
     reward: float
     components: _containers.RepeatedCompositeFieldContainer[RewardComponent]
     verdict: Verdict
@@ -157,7 +175,21 @@ class Score(_message.Message):
     info: _containers.ScalarMap[str, str]
     commit: Commit
     answers: int
-    def __init__(self, reward: _Optional[float] = ..., components: _Optional[_Iterable[_Union[RewardComponent, _Mapping]]] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., solved: bool = ..., objective: _Optional[float] = ..., baseline: _Optional[_Union[Baseline, _Mapping]] = ..., ratio: _Optional[float] = ..., violation: _Optional[str] = ..., terminated: bool = ..., truncated: bool = ..., spans: _Optional[_Iterable[_Union[AnswerSpan, _Mapping]]] = ..., info: _Optional[_Mapping[str, str]] = ..., commit: _Optional[_Union[Commit, _Mapping]] = ..., answers: _Optional[int] = ...) -> None: ...
+    stop_reason: StopReason
+    calls: int
+    def __init__(self, reward: _Optional[float] = ..., components: _Optional[_Iterable[_Union[RewardComponent, _Mapping]]] = ..., verdict: _Optional[_Union[Verdict, str]] = ..., solved: bool = ..., objective: _Optional[float] = ..., baseline: _Optional[_Union[Baseline, _Mapping]] = ..., ratio: _Optional[float] = ..., violation: _Optional[str] = ..., terminated: bool = ..., truncated: bool = ..., spans: _Optional[_Iterable[_Union[AnswerSpan, _Mapping]]] = ..., info: _Optional[_Mapping[str, str]] = ..., commit: _Optional[_Union[Commit, _Mapping]] = ..., answers: _Optional[int] = ..., stop_reason: _Optional[_Union[StopReason, str]] = ..., calls: _Optional[int] = ...) -> None: ...
+
+class Turn(_message.Message):
+    __slots__ = ("task_id", "messages", "turn_reward", "calls_left")
+    TASK_ID_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    TURN_REWARD_FIELD_NUMBER: _ClassVar[int]
+    CALLS_LEFT_FIELD_NUMBER: _ClassVar[int]
+    task_id: str
+    messages: _containers.RepeatedCompositeFieldContainer[_task_pb2.ChatMessage]
+    turn_reward: float
+    calls_left: int
+    def __init__(self, task_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_task_pb2.ChatMessage, _Mapping]]] = ..., turn_reward: _Optional[float] = ..., calls_left: _Optional[int] = ...) -> None: ...
 
 class NoReward(_message.Message):
     __slots__ = ("reason", "detail", "retry_delay_ms", "resource")
@@ -172,22 +204,22 @@ class NoReward(_message.Message):
     def __init__(self, reason: _Optional[_Union[NoRewardReason, str]] = ..., detail: _Optional[str] = ..., retry_delay_ms: _Optional[int] = ..., resource: _Optional[str] = ...) -> None: ...
 
 class Outcome(_message.Message):
-    __slots__ = ("sample_index", "score", "no_reward", "feedback", "rloo_advantage", "grpo_advantage", "next_task_id")
+    __slots__ = ("sample_index", "score", "no_reward", "turn", "feedback", "rloo_advantage", "grpo_advantage")
     SAMPLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     NO_REWARD_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
     FEEDBACK_FIELD_NUMBER: _ClassVar[int]
     RLOO_ADVANTAGE_FIELD_NUMBER: _ClassVar[int]
     GRPO_ADVANTAGE_FIELD_NUMBER: _ClassVar[int]
-    NEXT_TASK_ID_FIELD_NUMBER: _ClassVar[int]
     sample_index: int
     score: Score
     no_reward: NoReward
+    turn: Turn
     feedback: Feedback
     rloo_advantage: float
     grpo_advantage: float
-    next_task_id: str
-    def __init__(self, sample_index: _Optional[int] = ..., score: _Optional[_Union[Score, _Mapping]] = ..., no_reward: _Optional[_Union[NoReward, _Mapping]] = ..., feedback: _Optional[_Union[Feedback, _Mapping]] = ..., rloo_advantage: _Optional[float] = ..., grpo_advantage: _Optional[float] = ..., next_task_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, sample_index: _Optional[int] = ..., score: _Optional[_Union[Score, _Mapping]] = ..., no_reward: _Optional[_Union[NoReward, _Mapping]] = ..., turn: _Optional[_Union[Turn, _Mapping]] = ..., feedback: _Optional[_Union[Feedback, _Mapping]] = ..., rloo_advantage: _Optional[float] = ..., grpo_advantage: _Optional[float] = ...) -> None: ...
 
 class GroupStatistics(_message.Message):
     __slots__ = ("count", "mean", "std")

@@ -34,6 +34,11 @@ class Thinking(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     THINKING_REQUIRED: _ClassVar[Thinking]
     THINKING_PREFILLED: _ClassVar[Thinking]
     THINKING_STRIPPED: _ClassVar[Thinking]
+
+class TextTools(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TEXT_TOOLS_UNSPECIFIED: _ClassVar[TextTools]
+    TEXT_TOOLS_HERMES: _ClassVar[TextTools]
 SPLIT_UNSPECIFIED: Split
 SPLIT_TRAIN: Split
 SPLIT_EVAL: Split
@@ -51,14 +56,42 @@ THINKING_UNSPECIFIED: Thinking
 THINKING_REQUIRED: Thinking
 THINKING_PREFILLED: Thinking
 THINKING_STRIPPED: Thinking
+TEXT_TOOLS_UNSPECIFIED: TextTools
+TEXT_TOOLS_HERMES: TextTools
+
+class ToolCall(_message.Message):
+    __slots__ = ("id", "name", "arguments_json")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_JSON_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    name: str
+    arguments_json: str
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., arguments_json: _Optional[str] = ...) -> None: ...
+
+class Tool(_message.Message):
+    __slots__ = ("name", "description", "parameters_json")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_JSON_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    description: str
+    parameters_json: str
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., parameters_json: _Optional[str] = ...) -> None: ...
 
 class ChatMessage(_message.Message):
-    __slots__ = ("role", "content")
+    __slots__ = ("role", "content", "tool_calls", "tool_call_id", "name")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOOL_CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
     role: str
     content: str
-    def __init__(self, role: _Optional[str] = ..., content: _Optional[str] = ...) -> None: ...
+    tool_calls: _containers.RepeatedCompositeFieldContainer[ToolCall]
+    tool_call_id: str
+    name: str
+    def __init__(self, role: _Optional[str] = ..., content: _Optional[str] = ..., tool_calls: _Optional[_Iterable[_Union[ToolCall, _Mapping]]] = ..., tool_call_id: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
 
 class RewardScheme(_message.Message):
     __slots__ = ("name", "parameters")
@@ -89,7 +122,7 @@ class Parameters(_message.Message):
     def __init__(self, values: _Optional[_Mapping[str, float]] = ...) -> None: ...
 
 class TaskSpec(_message.Message):
-    __slots__ = ("environment", "version", "level", "parameters", "split", "source", "pool", "answer_format", "reward_scheme", "thinking")
+    __slots__ = ("environment", "version", "level", "parameters", "split", "source", "pool", "answer_format", "reward_scheme", "thinking", "calls", "tools")
     ENVIRONMENT_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LEVEL_FIELD_NUMBER: _ClassVar[int]
@@ -100,6 +133,8 @@ class TaskSpec(_message.Message):
     ANSWER_FORMAT_FIELD_NUMBER: _ClassVar[int]
     REWARD_SCHEME_FIELD_NUMBER: _ClassVar[int]
     THINKING_FIELD_NUMBER: _ClassVar[int]
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
     environment: str
     version: int
     level: str
@@ -110,7 +145,9 @@ class TaskSpec(_message.Message):
     answer_format: AnswerFormat
     reward_scheme: RewardScheme
     thinking: Thinking
-    def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[Parameters, _Mapping]] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., pool: _Optional[str] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., reward_scheme: _Optional[_Union[RewardScheme, _Mapping]] = ..., thinking: _Optional[_Union[Thinking, str]] = ...) -> None: ...
+    calls: int
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., parameters: _Optional[_Union[Parameters, _Mapping]] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., pool: _Optional[str] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., reward_scheme: _Optional[_Union[RewardScheme, _Mapping]] = ..., thinking: _Optional[_Union[Thinking, str]] = ..., calls: _Optional[int] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TaskHints(_message.Message):
     __slots__ = ("stop", "kl_coefficient", "metadata")
@@ -130,7 +167,7 @@ class TaskHints(_message.Message):
     def __init__(self, stop: _Optional[_Iterable[str]] = ..., kl_coefficient: _Optional[float] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class Task(_message.Message):
-    __slots__ = ("task_id", "group_id", "prompt", "environment", "version", "level", "split", "source", "answer_format", "hints", "run_id", "arm_id", "cursor", "thinking", "instance_hash", "pool_epoch", "update_batch", "epoch", "arm_probability", "evaluation_round", "in_every_split")
+    __slots__ = ("task_id", "group_id", "prompt", "environment", "version", "level", "split", "source", "answer_format", "hints", "run_id", "arm_id", "cursor", "thinking", "instance_hash", "pool_epoch", "update_batch", "epoch", "arm_probability", "evaluation_round", "in_every_split", "tools", "calls_max")
     TASK_ID_FIELD_NUMBER: _ClassVar[int]
     GROUP_ID_FIELD_NUMBER: _ClassVar[int]
     PROMPT_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +189,8 @@ class Task(_message.Message):
     ARM_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     EVALUATION_ROUND_FIELD_NUMBER: _ClassVar[int]
     IN_EVERY_SPLIT_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    CALLS_MAX_FIELD_NUMBER: _ClassVar[int]
     task_id: str
     group_id: str
     prompt: _containers.RepeatedCompositeFieldContainer[ChatMessage]
@@ -173,4 +212,6 @@ class Task(_message.Message):
     arm_probability: float
     evaluation_round: int
     in_every_split: bool
-    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., prompt: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., hints: _Optional[_Union[TaskHints, _Mapping]] = ..., run_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., thinking: _Optional[_Union[Thinking, str]] = ..., instance_hash: _Optional[str] = ..., pool_epoch: _Optional[int] = ..., update_batch: _Optional[int] = ..., epoch: _Optional[int] = ..., arm_probability: _Optional[float] = ..., evaluation_round: _Optional[int] = ..., in_every_split: bool = ...) -> None: ...
+    tools: _containers.RepeatedCompositeFieldContainer[Tool]
+    calls_max: int
+    def __init__(self, task_id: _Optional[str] = ..., group_id: _Optional[str] = ..., prompt: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., environment: _Optional[str] = ..., version: _Optional[int] = ..., level: _Optional[str] = ..., split: _Optional[_Union[Split, str]] = ..., source: _Optional[_Union[Source, str]] = ..., answer_format: _Optional[_Union[AnswerFormat, str]] = ..., hints: _Optional[_Union[TaskHints, _Mapping]] = ..., run_id: _Optional[str] = ..., arm_id: _Optional[str] = ..., cursor: _Optional[int] = ..., thinking: _Optional[_Union[Thinking, str]] = ..., instance_hash: _Optional[str] = ..., pool_epoch: _Optional[int] = ..., update_batch: _Optional[int] = ..., epoch: _Optional[int] = ..., arm_probability: _Optional[float] = ..., evaluation_round: _Optional[int] = ..., in_every_split: bool = ..., tools: _Optional[_Iterable[_Union[Tool, _Mapping]]] = ..., calls_max: _Optional[int] = ...) -> None: ...

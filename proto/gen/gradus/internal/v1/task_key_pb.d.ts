@@ -205,6 +205,150 @@ export declare type RunPlace = Message<"gradus.internal.v1.RunPlace"> & {
 export declare const RunPlaceSchema: GenMessage<RunPlace>;
 
 /**
+ * A call since the last stored state.
+ *
+ * @generated from message gradus.internal.v1.LoggedCall
+ */
+export declare type LoggedCall = Message<"gradus.internal.v1.LoggedCall"> & {
+  /**
+   * Number of the call in its episode, from 0. Calls in between could not be read, and changed no state.
+   *
+   * @generated from field: uint32 number = 1;
+   */
+  number: number;
+
+  /**
+   * Place of the tool among the environment's tools, from 1. 0: the call is a marked answer.
+   *
+   * @generated from field: uint32 tool = 2;
+   */
+  tool: number;
+
+  /**
+   * The answer's text, or the tool's arguments as JSON.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message gradus.internal.v1.LoggedCall.
+ * Use `create(LoggedCallSchema)` to create a new message.
+ */
+export declare const LoggedCallSchema: GenMessage<LoggedCall>;
+
+/**
+ * The call from which the return of an episode so far is taken.
+ *
+ * @generated from message gradus.internal.v1.Standing
+ */
+export declare type Standing = Message<"gradus.internal.v1.Standing"> & {
+  /**
+   * The return so far.
+   *
+   * @generated from field: double value = 1;
+   */
+  value: number;
+
+  /**
+   * Number of the call's gradus.v1.Verdict.
+   *
+   * @generated from field: uint32 verdict = 2;
+   */
+  verdict: number;
+
+  /**
+   * Objective of a feasible answer.
+   *
+   * @generated from field: optional double objective = 3;
+   */
+  objective?: number | undefined;
+
+  /**
+   * Quality of a graded answer, in [0, 1].
+   *
+   * @generated from field: double quality = 4;
+   */
+  quality: number;
+
+  /**
+   * Whether a graded answer reaches the goal.
+   *
+   * @generated from field: bool solved = 5;
+   */
+  solved: boolean;
+};
+
+/**
+ * Describes the message gradus.internal.v1.Standing.
+ * Use `create(StandingSchema)` to create a new message.
+ */
+export declare const StandingSchema: GenMessage<Standing>;
+
+/**
+ * An episode after its first call.
+ *
+ * @generated from message gradus.internal.v1.Episode
+ */
+export declare type Episode = Message<"gradus.internal.v1.Episode"> & {
+  /**
+   * Number of calls that were made.
+   *
+   * @generated from field: uint32 calls = 1;
+   */
+  calls: number;
+
+  /**
+   * State of the environment before the calls of `log`, in its own encoding. Unset: the first state of the instance.
+   *
+   * @generated from field: optional bytes state = 2;
+   */
+  state?: Uint8Array | undefined;
+
+  /**
+   * Calls that lead from that state to the present one.
+   *
+   * @generated from field: repeated gradus.internal.v1.LoggedCall log = 3;
+   */
+  log: LoggedCall[];
+
+  /**
+   * Unset: no call had a worth.
+   *
+   * @generated from field: gradus.internal.v1.Standing standing = 4;
+   */
+  standing?: Standing | undefined;
+
+  /**
+   * First 6 bytes of a chain of SHA-256 over all calls. They tell a branch of an episode from a retry.
+   *
+   * @generated from field: bytes digest = 5;
+   */
+  digest: Uint8Array;
+
+  /**
+   * Sample of the run's group. Unset: sample_key stands for it, or no run issued the task.
+   *
+   * @generated from field: optional uint32 sample = 6;
+   */
+  sample?: number | undefined;
+
+  /**
+   * Key that stands for the sample. Empty: none.
+   *
+   * @generated from field: string sample_key = 7;
+   */
+  sampleKey: string;
+};
+
+/**
+ * Describes the message gradus.internal.v1.Episode.
+ * Use `create(EpisodeSchema)` to create a new message.
+ */
+export declare const EpisodeSchema: GenMessage<Episode>;
+
+/**
  * Everything that the server needs to score a completion of the task.
  *
  * @generated from message gradus.internal.v1.TaskToken
@@ -325,6 +469,27 @@ export declare type TaskToken = Message<"gradus.internal.v1.TaskToken"> & {
    * @generated from field: bytes digest = 15;
    */
   digest: Uint8Array;
+
+  /**
+   * Maximum number of calls of an episode. 0: the task has no turns.
+   *
+   * @generated from field: uint32 calls = 16;
+   */
+  calls: number;
+
+  /**
+   * Places of the tools that the policy may call among the environment's tools, from 1.
+   *
+   * @generated from field: repeated uint32 tools = 17;
+   */
+  tools: number[];
+
+  /**
+   * Unset: no call was made.
+   *
+   * @generated from field: gradus.internal.v1.Episode episode = 18;
+   */
+  episode?: Episode | undefined;
 };
 
 /**

@@ -1,0 +1,85 @@
+/**
+ * Reward schemes of tasks with turns. Each prices the single calls by a scheme of answers, and defines the return of an
+ * episode: the reward of its last call, the sum, or the best. Call number k, from 0, counts discount^k.
+ */
+import type { Parameters } from "../environment.ts";
+import { isRight, qualityRatio, type Fold, type RewardScheme } from "./scheme.ts";
+
+/** Prices a call by the quality of its answer, so that returns lie in [0, 1] whatever the environment. */
+export const ratio: RewardScheme = {
+  name: "ratio",
+  description:
+    "the quality of a feasible answer relative to the baseline, 0 for others. Without a baseline, 1 for a right answer.",
+  parameters: [],
+  usesTrivial: false,
+  range: () => ({ min: 0, max: 1 }),
+  price({ goal, findings, baseline }) {
+    const objective = findings.kind === "feasible" ? findings.objective : undefined;
+    const isMeasured = goal !== "satisfy" && baseline !== undefined && objective !== undefined;
+    const value = isMeasured ? qualityRatio(goal, objective, baseline) : Number(isRight(findings));
+    return { reward: value, components: [{ name: "ratio", value, weight: 1 }] };
+  },
+};
+
+type Returned = ReturnType<Fold>;
+
+/** A return: its words, and what a further call of a discounted reward makes of the return so far. */
+interface Return {
+  readonly words: string;
+  readonly add: (value: number | undefined, reward: number) => Returned;
+}
+
+const FOLDS: Readonly<Record<string, Return>> = {
+  last: { words: "the reward of the last call that has one", add: (_, value) => ({ value, isTaken: true }) },
+  best: {
+    words: "the best reward of a call",
+    add: (value, reward) =>
+      value === undefined || reward > value ? { value: reward, isTaken: true } : { value, isTaken: false },
+  },
+  sum: { words: "the sum of the calls' rewards", add: (sum = 0, reward) => ({ value: sum + reward, isTaken: true }) },
+};
+
+/** Names of the schemes of tasks with turns, the default first. */
+export const RETURNS: readonly string[] = Object.keys(FOLDS);
+
+/** Returns the scheme of a return, whose calls are priced by `inner`. Undefined: no return has the name. */
+export function returnScheme(name: string, inner: RewardScheme, callsMax: number): RewardScheme | undefined {
+  const known = Object.hasOwn(FOLDS, name) ? FOLDS[name] : undefined;
+  if (known === undefined) return undefined;
+  return {
+    ...inner,
+    name,
+    description: `The return of an episode is ${known.words}. Call k, counted from 0, is multiplied by discount^k. A call's reward: ${inner.description}`,
+    parameters: [
+      {
+        name: "discount",
+        description: "Factor of each further call.",
+        min: 0,
+        max: 1,
+        defaultValue: 1,
+        integer: false,
+      },
+      ...inner.parameters,
+    ],
+    range(parameters) {
+      const { min, max } = inner.range(parameters);
+      const times = name === "sum" ? weightOf(parameters, callsMax) : 1;
+      return { min: Math.min(0, min) * times, max: Math.max(0, max) * times };
+    },
+    fold: (value, reward, call, parameters) => known.add(value, reward * discountOf(parameters) ** call),
+  };
+}
+
+function discountOf(parameters: Parameters): number {
+  return parameters["discount"] as number;
+}
+
+/** Returns the sum of the weights of all calls. */
+function weightOf(parameters: Parameters, calls: number): number {
+  let [sum, weight] = [0, 1];
+  for (let call = 0; call < calls; call++) {
+    sum += weight;
+    weight *= discountOf(parameters);
+  }
+  return sum;
+}

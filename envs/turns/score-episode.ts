@@ -1,0 +1,74 @@
+/** Scores an episode that has ended: its return, and the facts of the call from which the return is taken. */
+import { type Findings, malformed } from "../facts.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import { escaped } from "../lib/escape.ts";
+import { clipUtf8 } from "../lib/text.ts";
+import {
+  infoOf,
+  ratioOf,
+  type Score,
+  type ScoreTask,
+  type StopReason,
+  VIOLATION_BYTES_MAX,
+  violationOf,
+} from "../score.ts";
+import type { Episode } from "./turns.ts";
+
+export interface EpisodeEnd {
+  readonly stop: StopReason;
+  readonly score: Score;
+  /** Chain of hashes over all calls and the end, see Episode. */
+  readonly digest: string;
+}
+
+/** Returns the end of an episode. `last` has the findings of its last call, if the ending completion made a call. */
+export function scoreEpisode(
+  task: ScoreTask,
+  { calls, standing, digest }: Episode,
+  stop: StopReason,
+  last: Findings | undefined,
+): EpisodeEnd {
+  const { scheme, parameters } = task.scheme;
+  const unread = malformed(
+    calls === 0 ? `${whyUnsolved(stop, calls)}, before the first call` : whyUnsolved(stop, calls),
+  );
+  const findings = last ?? unread;
+  const known = { goal: task.environment.goal, baseline: task.baseline, parameters, formatValid: false };
+  const nothing = { ...known, findings: unread, trivial: undefined, tidiness: undefined };
+  const reward = standing?.value ?? scheme.price(nothing).reward;
+  const { verdict = "malformed", objective, quality = 0 } = standing ?? {};
+  const violation = verdict === "feasible" ? "" : last === undefined ? whyUnsolved(stop, calls) : violationOf(findings);
+  const score: Score = {
+    reward,
+    components: [{ name: "return", value: reward, weight: 1 }],
+    verdict,
+    solved: stop !== "truncated" && standing?.solved === true,
+    objective,
+    baseline: task.baseline,
+    ratio: ratioOf(task, objective),
+    quality,
+    violation: clipUtf8(escaped(violation), VIOLATION_BYTES_MAX),
+    terminated: true,
+    truncated: stop === "truncated",
+    spans: [],
+    info: infoOf(task, findings),
+    episode: { stop, calls },
+  };
+  return { stop, score, digest };
+}
+
+/** Returns why an episode ended without its goal. */
+function whyUnsolved(stop: StopReason, calls: number): string {
+  switch (stop) {
+    case "goal":
+      return `the task ended without its goal after ${calls} calls`;
+    case "budget":
+      return `the goal was not reached in ${calls} calls`;
+    case "ended":
+      return `the trainer ended the episode after ${calls} calls`;
+    case "truncated":
+      return `a completion reached its maximum length after ${calls} calls`;
+    default:
+      return assertNever(stop);
+  }
+}

@@ -1,0 +1,82 @@
+/** Plays completions of tasks with turns: from one task id to the next, without any state between them. */
+import type { ScoreTask } from "../../../envs/score.ts";
+import { type EpisodeTask, play, type PolicyMessage, turnsOf } from "../../../envs/turns/episode.ts";
+import type { ToolCall } from "../../../envs/turns/read-calls.ts";
+import type { EpisodeSample } from "../encode-episode.ts";
+import type { Keyring } from "../keyring.ts";
+import { mintTaskId, type TaskToken } from "../task-id.ts";
+import { inlineOf } from "../task.ts";
+import { invalidTask, type NoReward, type StepResult } from "./results.ts";
+
+/** A completion of a task with turns. Unset members are as if the completion had none. */
+export interface PlayedCompletion {
+  readonly sampleIndex: number;
+  readonly text: string;
+  readonly toolCalls?: readonly ToolCall[];
+  /** Key that stands for the sample instead of its index. Empty: the index does. */
+  readonly sampleKey?: string;
+  readonly end?: boolean;
+}
+
+/** Statements of the trainer: whether a completion reached its maximum length, and may hold calls in its text. */
+export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
+
+/** An opened task with turns. */
+interface PlayedTask {
+  readonly token: Omit<TaskToken, "inline">;
+  readonly scoring: ScoreTask;
+}
+
+interface PlayOptions {
+  readonly keyring: Keyring;
+  readonly completionBytesMax: number;
+}
+
+/** Plays a completion. Equal requests get equal results from every server with the same keys. */
+export function playTurn(
+  { keyring, completionBytesMax }: PlayOptions,
+  { token, scoring }: PlayedTask,
+  completion: PlayedCompletion,
+  form: CompletionForm,
+): StepResult {
+  const { episode: begun, calls = 0, tools = [], key } = token;
+  const found = sampleOf(token, completion);
+  if (found.kind === "none") return found;
+  const { sample } = found;
+  const turns = turnsOf(scoring);
+  const named = tools.flatMap((place) => turns.tools[place - 1]?.name ?? []);
+  const task: EpisodeTask = { ...scoring, calls, tools: named, seed: [key.hash, ...seedOf(sample)] };
+  const { text, toolCalls = [], end: ends = false } = completion;
+  // A text over the limit is no fault of the trainer: the policy wrote too much, and its message holds no answer.
+  const read = Buffer.byteLength(text) > completionBytesMax ? "" : text;
+  const played = play(task, begun, { ...form, text: read, toolCalls, ends });
+  if (played.kind === "over") return { kind: "score", score: played.score, digest: played.digest };
+  const { episode, messages, reward } = played;
+  const inline = inlineOf(scoring.environment, key, scoring.instance);
+  const { taskId } = mintTaskId(keyring, { ...token, ...(inline && { inline }), episode: { ...episode, sample } });
+  return { kind: "turn", taskId, replies: messages, reward, callsLeft: calls - episode.calls };
+}
+
+type FoundSample = { readonly kind: "sample"; readonly sample: EpisodeSample } | NoReward;
+
+/** Returns the sample of a completion. After its first call an episode belongs to one sample. */
+function sampleOf(
+  { run, episode }: PlayedTask["token"],
+  { sampleIndex, sampleKey = "" }: PlayedCompletion,
+): FoundSample {
+  if (episode === undefined) {
+    if (sampleKey !== "") return { kind: "sample", sample: { key: sampleKey } };
+    return { kind: "sample", sample: run === undefined ? {} : { index: sampleIndex } };
+  }
+  const { sample } = episode;
+  if (sampleKey !== "" && sample.key !== sampleKey)
+    return invalidTask("task_id: it is of a sample with another sample_key, or with none");
+  if (sample.index !== undefined && sample.index !== sampleIndex)
+    return invalidTask(`task_id: it is of sample_index ${sample.index}, and not ${sampleIndex}`);
+  return { kind: "sample", sample };
+}
+
+function seedOf({ index, key }: EpisodeSample): readonly (string | number)[] {
+  if (key !== undefined) return ["key", key];
+  return index === undefined ? [] : ["sample", index];
+}

@@ -1,0 +1,58 @@
+/** Result of one completion: a score, the next turn of an episode, or the reason why there is none of these. */
+import type { Failed } from "../../../envs/facts.ts";
+import { escaped } from "../../../envs/lib/escape.ts";
+import type { Score } from "../../../envs/score.ts";
+import type { Reply } from "../../../envs/turns/turns.ts";
+
+export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" | "failed_precondition";
+
+export interface NoReward {
+  readonly kind: "none";
+  readonly reason: NoRewardReason;
+  /** Resource that failed, if any. */
+  readonly resource?: string | undefined;
+  readonly detail: string;
+  /** Delay before a retry, in milliseconds. 0: a retry is useless. */
+  readonly retryDelayMs: number;
+}
+
+/** Final result of a sample. `digest` is set for an episode: it tells its calls from those of other episodes. */
+export type SampleResult = { readonly kind: "score"; readonly score: Score; readonly digest?: string } | NoReward;
+
+/** Result of a completion: that of its sample, or the next turn of an episode that is not over. */
+export type StepResult = SampleResult | NextTurn;
+
+/** Next turn of an episode. */
+export interface NextTurn {
+  readonly kind: "turn";
+  readonly taskId: string;
+  /** Replies, one for each call that was made. */
+  readonly replies: readonly Reply[];
+  /** Sum of the calls' rewards. Undefined: none has a reward of its own. */
+  readonly reward: number | undefined;
+  readonly callsLeft: number;
+}
+
+/** Returns whether the result is final: no later attempt changes it, with a reward or without. */
+export function isFinal(result: SampleResult): boolean {
+  return result.kind === "score" || result.retryDelayMs === 0;
+}
+
+/** Returns the result for a completion whose task_id cannot be used. */
+export function invalidTask(detail: string): NoReward {
+  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
+}
+
+/** Default delay before a client retries after an internal failure, in milliseconds. */
+const RETRY_DELAY_MS = 1000;
+
+export function failedSample(failed: Failed): NoReward {
+  const { reason, resource, detail, retryable, retryDelayMs = RETRY_DELAY_MS } = failed;
+  return {
+    kind: "none",
+    reason,
+    resource,
+    detail: escaped(detail),
+    retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0,
+  };
+}
