@@ -13,12 +13,14 @@ import { answerLaws, longLaw } from "./laws/answer-laws.ts";
 import { hostileLaws } from "./laws/hostile-laws.ts";
 import { type Law, solved, type Subject, subjectsOf, TASKS } from "./laws/law.ts";
 import { taskLaws } from "./laws/task-laws.ts";
+import { turnLaws } from "./laws/turn-laws.ts";
 
 const all = [...environments, ...(await fixtures())];
 
 for (const environment of all) {
   // The tests of scoring check the answers of environments that need an outside resource.
-  if (environment.resource === undefined) holdTo(subjectsOf(environment), [...taskLaws, ...answerLaws, ...hostileLaws]);
+  if (environment.resource === undefined)
+    holdTo(subjectsOf(environment), [...taskLaws, ...answerLaws, ...hostileLaws, ...turnLaws]);
   else holdTo(subjectsOf(environment), taskLaws);
 }
 

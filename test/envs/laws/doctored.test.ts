@@ -8,6 +8,8 @@ import type { Facts } from "../../../envs/facts.ts";
 import type { Graph } from "../../../envs/lib/graph.ts";
 import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
+import { mastermind } from "../../../envs/games/mastermind/index.ts";
+import type { Turns } from "../../../envs/turns/turns.ts";
 import { vertexCover } from "../../support/environments/vertex-cover/index.ts";
 import { formProblem, type Rack, words, type Words } from "../../support/environments/words.ts";
 import { openEdge } from "../../support/environments/vertex-cover/verify.ts";
@@ -15,12 +17,13 @@ import { scoreTask, synchronous } from "../every.ts";
 import { answerLaws } from "./answer-laws.ts";
 import { hostileLaws } from "./hostile-laws.ts";
 import { taskLaws } from "./task-laws.ts";
+import { turnLaws } from "./turn-laws.ts";
 import { countOf, type Law, solved, solverOf, type Subject, subjectsOf } from "./law.ts";
 
 type List = readonly number[];
 type Verify = (instance: unknown, answer: unknown) => Facts;
 
-const LAWS = [...taskLaws, ...answerLaws, ...hostileLaws];
+const LAWS = [...taskLaws, ...answerLaws, ...hostileLaws, ...turnLaws];
 
 /** Whether the environment breaks a law, with these tasks of the sound one. */
 function breaks(environment: SyncEnvironment, { title, level, tasks, pools }: Subject, law: Law): boolean {
@@ -277,5 +280,52 @@ describe("an environment is found out, whichever law it breaks", () => {
 
   test.each(plants)("%s", (_, broken, plant) => {
     expectBroken({ ...words, ...plant }, subject, broken);
+  });
+});
+
+describe("an environment with turns", () => {
+  const [subject] = subjectsOf(mastermind as SyncEnvironment) as [Subject];
+  const sound = mastermind.turns as Turns<unknown>;
+  const advance: typeof sound.advance = (...call) => sound.advance(...call);
+  let calls = 0;
+  const plants: readonly (readonly [title: string, broken: string, turns: Partial<typeof sound>])[] = [
+    [
+      "that counts its calls outside of the state",
+      "equal calls get equal replies, and none throws or is silent",
+      { advance: (...call) => ({ ...advance(...call), reply: `Call ${calls++}.` }) },
+    ],
+    [
+      "that throws for arguments of a wrong type",
+      "equal calls get equal replies, and none throws or is silent",
+      {
+        advance(instance, state, action, rng) {
+          if (action.kind === "tool") (action.arguments["code"] as number[]).slice();
+          return advance(instance, state, action, rng);
+        },
+      },
+    ],
+    [
+      "whose states grow beyond their bound",
+      "a state is never longer than its bound, and by default an id is never too long",
+      { stateBytesMax: () => 8 },
+    ],
+    [
+      "that tells the answer",
+      "no reply holds the answer before it was given",
+      {
+        advance(instance, state, action, rng) {
+          const { secret } = instance as { readonly secret: readonly number[] };
+          return { ...advance(instance, state, action, rng), reply: `It is not [${secret.join(", ")}].` };
+        },
+      },
+    ],
+  ];
+
+  test.each(plants)("%s is found", (_, broken, turns) => {
+    expectBroken({ ...mastermind, turns: { ...sound, ...turns } } as SyncEnvironment, subject, broken);
+  });
+
+  test("that is sound breaks none", () => {
+    expect(turnLaws.filter((law) => breaks(mastermind as SyncEnvironment, subject, law))).toEqual([]);
   });
 });

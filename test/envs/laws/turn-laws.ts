@@ -1,0 +1,125 @@
+/** Laws of tasks with turns, at every level: whatever a policy calls, it gets a reply, and the next id is short. */
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { expect } from "vitest";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
+import { type Action, episodeBytesMax, type Turns } from "../../../envs/turns/turns.ts";
+import { EPISODE_BYTES_MAX } from "../../../server/tasks/task-id.ts";
+import { type Law, solved, type Subject } from "./law.ts";
+
+/** Calls that a law makes of each task. */
+const CALLS = 24;
+
+const TEXTS = [
+  "",
+  "0",
+  "1 2 3",
+  "[1, 2, 3]",
+  "[1, 1, 1, 1]",
+  "1e400",
+  "-1",
+  "x".repeat(200),
+  "\u0000\ud800",
+  "{}",
+  "[[1]]",
+];
+const VALUES: readonly unknown[] = [
+  null,
+  true,
+  -1,
+  0.5,
+  2 ** 53,
+  "x",
+  [],
+  {},
+  [1, 2, 3],
+  [1, 1, 1, 1],
+  [[1]],
+  ["1", "2", "3"],
+];
+
+function turnsOf({ turns }: SyncEnvironment): Turns<unknown> {
+  if (turns === undefined) throw new Error("the environment has no turns");
+  return turns;
+}
+
+/** Returns a call: of a tool with its own or wrong arguments, or an answer in digits or no answer at all. */
+function anyAction({ tools }: Turns<unknown>, number: number, rng: Rng): Action {
+  const digits = Array.from({ length: rng.int(2, 5) }, () => rng.int(1, 6));
+  const tool = tools.length === 0 ? undefined : rng.pick(tools);
+  if (tool === undefined || rng.int(0, 1) === 0) {
+    const text = rng.int(0, 2) > 0 ? `[${digits.join(", ")}]` : rng.pick(TEXTS);
+    return { kind: "answer", number, text };
+  }
+  const names = Object.keys((tool.parameters["properties"] ?? {}) as object);
+  const valueOf = (): unknown => (rng.int(0, 2) > 0 ? digits : rng.pick(VALUES));
+  const given = names.filter(() => rng.int(0, 5) > 0).map((name) => [name, valueOf()] as const);
+  return { kind: "tool", number, name: tool.name, arguments: Object.fromEntries(given) };
+}
+
+type Called = (called: {
+  readonly action: Action;
+  readonly reply: string;
+  readonly over: boolean;
+  readonly bytes: number;
+}) => void;
+
+/** Plays each task by random calls. Episodes that end begin again. */
+function playEach({ environment, tasks }: Subject, tell: Called): string {
+  const turns = turnsOf(environment);
+  const log: unknown[] = [];
+  for (const { instance, hash } of tasks) {
+    const rng = rngFor("turn laws", hash);
+    let state = turns.start(instance);
+    for (let number = 0; number < CALLS; number++) {
+      const action = anyAction(turns, number, rng);
+      const {
+        reply,
+        state: next,
+        over = false,
+        facts,
+      } = turns.advance(instance, state, action, rngFor("call", number));
+      const bytes = toBinary(turns.schema, next);
+      tell({ action, reply, over, bytes: bytes.length });
+      log.push([reply, over, facts, [...bytes]]);
+      // The state goes through its encoding, as in a task id.
+      state = over ? turns.start(instance) : fromBinary(turns.schema, bytes);
+    }
+  }
+  return JSON.stringify(log);
+}
+
+const hasTurns: Law["appliesTo"] = ({ turns }) => turns !== undefined;
+
+export const turnLaws: readonly Law[] = [
+  {
+    title: "equal calls get equal replies, and none throws or is silent",
+    appliesTo: hasTurns,
+    check(subject) {
+      const reads = playEach(subject, ({ reply }) => expect(reply.trim()).not.toBe(""));
+      expect(playEach(subject, () => undefined)).toBe(reads);
+    },
+  },
+  {
+    title: "a state is never longer than its bound, and by default an id is never too long",
+    appliesTo: hasTurns,
+    check(subject) {
+      const { environment, level } = subject;
+      const turns = turnsOf(environment);
+      const most = turns.stateBytesMax(level.parameters, CALLS);
+      playEach(subject, ({ bytes }) => expect(bytes).toBeLessThanOrEqual(most));
+      expect(episodeBytesMax(turns, level.parameters, turns.calls)).toBeLessThanOrEqual(EPISODE_BYTES_MAX);
+      expect(turns.calls).toBeLessThanOrEqual(turns.callsMax);
+    },
+  },
+  {
+    title: "no reply holds the answer before it was given",
+    appliesTo: ({ turns, solver }) => turns !== undefined && solver !== undefined,
+    check(subject) {
+      const texts = subject.tasks.map((issued) => solved(subject.environment, issued).text);
+      playEach(subject, ({ reply, over }) => {
+        if (!over) for (const text of texts) expect(reply).not.toContain(text);
+      });
+    },
+  },
+];
