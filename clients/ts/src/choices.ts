@@ -84,6 +84,10 @@ export interface TaskChoice {
   /** How much of its thinking a completion holds; chat templates change this. Defaults to "required": all of it. */
   readonly thinking?: ThinkingName | undefined;
   readonly rewardScheme?: RewardSchemeChoice | undefined;
+  /** Maximum number of calls of an episode. Defaults to the environment's, see `Environment.calls`. */
+  readonly calls?: number | undefined;
+  /** Names of the tools that the policy may call. Defaults to none. */
+  readonly tools?: readonly string[] | undefined;
 }
 
 /** A whole number in [0, 2^64). Give a bigint or a string of digits above 2^53, because a number loses bits there. */
@@ -228,6 +232,8 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     split: choice.split === undefined ? Split.UNSPECIFIED : splits[choice.split],
     source: choice.source === undefined ? Source.UNSPECIFIED : sources[choice.source],
     pool: choice.pool ?? "",
+    calls: choice.calls ?? 0,
+    tools: [...(choice.tools ?? [])],
     ...answerFormatOf(choice.answerFormat),
     ...thinkingOf(choice.thinking),
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),

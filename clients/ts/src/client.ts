@@ -18,6 +18,8 @@ import type { GroupOutcome, Outcome } from "./outcomes.ts";
 import { peopleCalls } from "./people.ts";
 import type { PeopleCalls } from "./people.ts";
 import { allPages, present } from "./reply.ts";
+import { rollout } from "./rollout.ts";
+import type { EpisodePosition, PlayedEpisode, PolicyTurn, RolloutOptions } from "./rollout.ts";
 import { runHandle } from "./run-calls.ts";
 import type { RunHandle } from "./run.ts";
 import { streamSteps } from "./stream-steps.ts";
@@ -43,6 +45,15 @@ export interface GradusClient extends PeopleCalls {
   ): Promise<readonly ResetResult[]>;
   /** Scores one completion. `sampleIndex` is its position in its group and defaults to 0. */
   step(task: TaskRef, completion: string, options?: CallOptions & { readonly sampleIndex?: number }): Promise<Outcome>;
+  /**
+   * Plays samples of a task at once, call by call: `generate` returns the next completion of a conversation. Returns the
+   * finished episodes in the order of the samples. A task without turns takes one completion of each sample.
+   */
+  rollout(
+    task: Task,
+    generate: (position: EpisodePosition) => Promise<PolicyTurn>,
+    options?: RolloutOptions,
+  ): Promise<readonly PlayedEpisode[]>;
   /** Scores groups of completions. Returns the outcomes in the order of the groups. */
   batchStep(groups: readonly GroupChoice[], options?: CallOptions): Promise<readonly GroupOutcome[]>;
   /**
@@ -112,6 +123,7 @@ export function clientOver(transport: Transport, defaults: ClientDefaults): Grad
   return {
     ...environmentCalls(caller),
     ...peopleCalls(caller),
+    rollout: (task, generate, options) => rollout(caller, task, generate, options),
     streamSteps: (groups, options) => streamSteps(caller, groups, options),
     feedbackCounts: () => caller.feedback.counts(),
     run: (runId) => runHandle(caller, runId),

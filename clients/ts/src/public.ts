@@ -62,6 +62,7 @@ export type {
 export type { PeopleCalls, SimulationChoice, SolveChoice, TextChoice, TriedAnswer } from "./people.ts";
 export { readRates, type RowRates } from "./rates.ts";
 export { recommended } from "./recommended.ts";
+export type { EpisodePosition, PlayedEpisode, PolicyTurn, RolloutOptions } from "./rollout.ts";
 export type { ArmRows, RowChoice } from "./rows.ts";
 export type {
   BatchChoice,
