@@ -4,11 +4,11 @@ import { longestSilence, type Silence } from "../server/runtime/model-requests.t
 import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 
-/** Values for the names in a bar's format, besides the count. */
+/** Values of the names in a bar's format, apart from the count, e.g. {reward}. */
 export type Payload = Readonly<Record<string, string | number>>;
 
 export interface Bar {
-  /** Whether the bar is drawn on a terminal. */
+  /** Whether the bar is drawn on a terminal, not printed as lines or hidden. */
   readonly visible: boolean;
   update(more: number, payload?: Payload): void;
   stop(): void;
@@ -17,7 +17,7 @@ export interface Bar {
 export interface BarOptions {
   readonly done: number;
   readonly total: number;
-  /** The format of cli-progress, with {left} for the remaining time. Its other names are fields of the payload. */
+  /** Format string of cli-progress, with {left} for the remaining time. Its other names are fields of the payload. */
   readonly format: string;
   readonly payload?: Payload;
   /** Whether to show progress. Defaults to true. */
@@ -27,7 +27,7 @@ export interface BarOptions {
 /** Signals that end the process. Before that, the bar must restore the terminal's line wrapping. */
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Delay before the first line. Each further delay is twice as long, up to a minute. */
+/** Delay before the first progress line, in milliseconds. Each further delay is twice as long, up to a minute. */
 const LINE_AFTER_MS = 5_000;
 const LINE_AFTER_MAX_MS = 60_000;
 
@@ -51,8 +51,8 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   };
   const stop = (): void => {
     bar.stop();
-    // The handlers are removed last. Ctrl-C arrives twice, from the terminal and from the launcher, and the second one
-    // would end the process here.
+    // Remove the handlers last. Ctrl-C arrives twice, from the terminal and from the launcher, and the second signal
+    // would otherwise end the process here.
     for (const signal of endings) process.off(signal, end);
   };
   for (const signal of endings) process.on(signal, end);
@@ -88,8 +88,8 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
 }
 
 /**
- * Measures the pace of `total` steps. `step` records steps. `left` returns the remaining time in words, or what the
- * work waits for.
+ * Measures the pace of `total` steps. `step` records finished steps. `left` returns the remaining time in words, or
+ * says that nothing progresses and why.
  */
 function createPace(total: number) {
   const startMs = performance.now();
@@ -110,9 +110,11 @@ function createPace(total: number) {
   return { step, left };
 }
 
-/** Time without a step after which a bar says what the work waits for instead of an estimate. */
+/**
+ * Time without a finished step, in milliseconds, after which a bar says what the work waits for instead of an estimate.
+ */
 const STALLED_AFTER_MS = 15_000;
-/** A pause shorter than this many mean intervals is no stall, because steps may come in bursts. */
+/** A pause shorter than this many mean intervals between steps is no stall, because steps may come in bursts. */
 const STALLED_STEPS = 20;
 
 function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: number): string {

@@ -9,13 +9,19 @@ export interface Colour {
   readonly dark: string;
 }
 
-/** Hues chosen to be distinguishable. If there are more families, hues are spread evenly over the colour wheel. */
+/**
+ * Hues that readers can tell apart. If there are more families of series, their hues are spread evenly over the colour
+ * wheel.
+ */
 const HUES = [
   ...["#0b5f6b", "#d9983a", "#6a5acd", "#b5473c", "#5b8c3a"],
   ...["#c05c9a", "#7a7d83", "#3a6fb0", "#8c5a2b", "#3aa6a0"],
 ] as const;
 
-/** Ranges of lightness on each background. The scale goes from white (0) via the family's hue (0.5) to black (1). */
+/**
+ * Ranges of lightness for a family's series on each background. The scale goes from white (0) via the family's hue
+ * (0.5) to black (1).
+ */
 const ON_LIGHT = { from: 0.28, alone: 0.5, to: 0.74 } as const;
 const ON_DARK = { from: 0.14, alone: 0.36, to: 0.56 } as const;
 

@@ -1,13 +1,13 @@
 /**
  * Writes shell completion scripts from the definitions of the commands. A script contains all words, so that TAB starts
- * no process. A flag means the same in all commands, so its values occur once.
+ * no process. A flag means the same in all commands, so its values are written once.
  */
 import type { Argument, Command, Option } from "commander";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** The words that may follow. */
+/** Values that may follow on the command line. */
 type Values =
   { readonly kind: "files" } | { readonly kind: "words"; readonly words: readonly string[] } | { readonly kind: "any" };
 
@@ -17,9 +17,9 @@ interface Word {
   readonly takesValue: boolean;
 }
 
-/** A command, or a group of commands. */
+/** Command, or group of commands, with the words that may follow it. */
 interface CommandEntry {
-  /** Name such as "run start". Empty before any command. */
+  /** Name such as "run start". Empty for `gradus` itself. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly Word[];
@@ -68,7 +68,7 @@ function namesOf({ long, short }: Option): readonly string[] {
   return [long, short].filter((name) => name !== undefined && name !== null);
 }
 
-/** Returns a word with the part of its help text that fits on one line. */
+/** Returns a word with the beginning of its help text, at most 80 characters. */
 function wordOf(names: readonly string[], description: string, takesValue: boolean): Word {
   return {
     names,
@@ -86,7 +86,7 @@ function valuesOf({ argChoices, flags }: Option, known: CompletionWords): Values
     : { kind: "words", words: argChoices };
 }
 
-/** Returns what may follow as an argument: the first argument whose values are known or are files. */
+/** Returns the values of the first argument whose values are known words or files. */
 function argumentOf(given: readonly Argument[], known: CompletionWords): Values {
   const all = given.map((argument): Values => {
     if (argument.argChoices !== undefined) return { kind: "words", words: argument.argChoices };
@@ -108,7 +108,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the branches of a case statement in bash or zsh. */
+/** Returns the branches of a case statement in bash or zsh, one for each entry. */
 function cases<T>(entries: Iterable<readonly [string, T]>, body: (value: T) => string): string {
   return [...entries].map(([key, value]) => `    ${quoted(key)}) ${body(value)} ;;\n`).join("");
 }

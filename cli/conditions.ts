@@ -1,6 +1,6 @@
 /**
  * Parses conditions of --where: a name, a comparison and a value, e.g. "reward>0.1", "problem_type=Algebra" or
- * "problem!~![](". Comparisons and missing values mean the same for graded completions and for rows. Pure.
+ * "problem!~![](". Comparisons and missing values mean the same for graded completions and for rows.
  */
 import { exactNumber, isRawNumber, numberText } from "../envs/lib/exact-json.ts";
 
@@ -33,7 +33,7 @@ const ORDERS: Readonly<Record<string, (value: number, bound: number) => boolean>
  */
 const FOREIGN = /^[=<>~]/;
 
-/** Parses a condition. Returns undefined if the text is not a condition. Comparisons of order need a number. */
+/** Parses a condition. Returns undefined if the text is not a condition. Comparisons such as "<" need a number. */
 export function readCondition(text: string): Condition | undefined {
   const [, name = "", comparison = "", given = ""] = CONDITION.exec(text) ?? [];
   const bound = given.trim();
@@ -50,8 +50,8 @@ export function readCondition(text: string): Condition | undefined {
 }
 
 /**
- * Returns the number of a value. Texts count too, because all values of CSV are texts. Returns NaN for anything else,
- * for which no order holds.
+ * Returns a value as a number. A text counts too, because all values of CSV are texts. Returns NaN for anything else,
+ * for which no comparison such as "<" holds.
  */
 function numberOf(value: unknown): number {
   if (isRawNumber(value)) return Number(value.rawJSON);
@@ -59,11 +59,13 @@ function numberOf(value: unknown): number {
   return typeof value === "number" ? value : NaN;
 }
 
-/** Returns whether a value equals the bound. A missing value equals nothing, not even an empty text. */
+/**
+ * Returns whether a value equals the right side of a condition. A missing value equals nothing, not even an empty text.
+ */
 function equals(value: unknown, bound: string): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value !== "number" && !isRawNumber(value)) return textOf(value) === bound;
-  // Numbers are compared by their digits, because two 64-bit ids may be the same JavaScript number.
+  // Compare numbers by their digits, because two 64-bit ids may be the same JavaScript number.
   return NUMBER.test(bound) && numberText(value) === numberText(exactNumber(bound));
 }
 
@@ -71,7 +73,7 @@ function contains(value: unknown, bound: string): boolean {
   return value !== undefined && value !== null && textOf(value).includes(bound);
 }
 
-/** Returns a text unchanged, and any other value as JSON. */
+/** Returns a text unchanged, and any other value as JSON text. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -10,14 +10,14 @@ import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem, fileProblem, problemOf } from "./problem.ts";
 
-/** Options of addRegistryOptions, as commander parses them. */
+/** Values of the options that addRegistryOptions adds. */
 export interface RegistryFlags {
   readonly dataDir?: string;
   readonly environmentFile?: readonly string[];
   readonly policies?: readonly string[];
 }
 
-/** Options of every command that needs environments or tasks. */
+/** Values of the options of every command that needs environments or tasks. */
 export interface LocalFlags extends RegistryFlags {
   readonly keyFile?: string;
   readonly pool?: readonly string[];
@@ -27,8 +27,8 @@ export interface LocalFlags extends RegistryFlags {
 }
 
 /**
- * Placeholder teacher for commands that check arms without making their tasks. No teacher is asked, so none must be
- * configured.
+ * Placeholder teacher for commands that check arms without making their tasks. No teacher model is asked, so the user
+ * need not configure one.
  */
 export const ANY_TEACHER = { teacherUrl: "http://localhost/v1", teacherModel: "any" } as const satisfies LocalFlags;
 
@@ -48,13 +48,13 @@ export const collect = (text: string, before: readonly string[] | undefined): re
   text,
 ];
 
-/** Adds options of `gradus serve`, for work that this process does as a server with these options would. */
+/** Adds options of `gradus serve` to a command that does a server's work in this process. */
 function addHere(command: Command, ...names: readonly OptionName[]): Command {
   for (const name of names) command.addOption(serverOption(name).helpGroup("In this process:"));
   return command;
 }
 
-/** Adds options of commands that work on a server's files. */
+/** Adds options of commands that work on the files in a server's data folder. */
 export function addFolderOptions(command: Command, ...names: readonly OptionName[]): Command {
   for (const name of ["dataDir", ...names] as const) command.addOption(serverOption(name).helpGroup("Options:"));
   return command.option("--json", "print JSON");
@@ -72,13 +72,14 @@ export function addColumnOption(command: Command): Command {
   return addHere(command, "column");
 }
 
-/** Adds options for work in this process. */
+/** Adds options for making and scoring tasks in this process. */
 export function addLocalOptions(command: Command): Command {
   return addHere(addRegistryOptions(command), "policies", "keyFile", "pool", "column", "teacherUrl", "teacherModel");
 }
 
 /**
- * Help for commands that score completions: the variables that configure judge and sandbox, which have no flags here.
+ * Help text for commands that score completions. It lists the variables that configure judge and sandbox, which have no
+ * flags here.
  */
 export const VERIFIERS_HELP = `
 Writing is compared by a judge and code is run in a sandbox: those of the server with --server, and without it those of
@@ -87,12 +88,12 @@ this process, set as for gradus serve:
   GRADUS_JUDGE_KEY                      its key, if it wants one
   GRADUS_SANDBOX                        embedded (the default), the URL of a SandboxFusion server, or off`;
 
-/** Adds options of commands that work with suites in this process. */
+/** Adds options of commands that work with suites of tasks in this process. */
 export function addSuiteOptions(command: Command): Command {
   return addHere(command, "suiteFile");
 }
 
-/** Validates an address argument. */
+/** Returns an address argument unchanged, or refuses it unless it is host:port. */
 export function hostPort(text: string): string {
   const problem = addressProblem(text);
   if (problem === undefined) return text;
@@ -109,7 +110,10 @@ const THE_SERVER = "The server:";
 /** The address on which `gradus serve` listens by default. */
 export const DEFAULT_SERVER = "localhost:50051";
 
-/** Adds options that name a server, for a command whose other flags are a server's own, including credentials. */
+/**
+ * Adds the options that name a server, but not those for credentials. For commands that have a server's own flags,
+ * including its credentials.
+ */
 export function addReachOptions(command: Command, otherwise = "without it: none is asked"): Command {
   const options = [
     new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
@@ -122,7 +126,7 @@ export function addReachOptions(command: Command, otherwise = "without it: none 
   return command;
 }
 
-/** Adds options of commands that always need a server; see withServer. */
+/** Adds options of commands that call a server. For commands that always need one, see withServer. */
 export function addServerOptions(command: Command, otherwise = `without it: ${DEFAULT_SERVER}`): Command {
   const options = [
     new Option("--token <token>", "the server's bearer token (env GRADUS_TOKEN)"),
@@ -144,7 +148,7 @@ export function clientOptions(flags: ConnectionFlags): ClientOptions {
   };
   return {
     retry: false,
-    // A command continues no trace, and looking for one would slow it down.
+    // Turn tracing off: a command continues no trace, and looking for one would slow it down.
     tracing: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
     token: token === undefined && tokenFile === undefined ? tokenOfEnvironment() : tokenFrom(token, tokenFile),
@@ -152,7 +156,7 @@ export function clientOptions(flags: ConnectionFlags): ClientOptions {
 }
 
 /**
- * Returns the token of the environment variables. It applies only without a token flag: a token exported for other
+ * Returns the token of the environment variables. They apply only without a token flag: a token exported for other
  * commands must not override a file named by flag.
  */
 function tokenOfEnvironment(): string | undefined {
@@ -160,7 +164,7 @@ function tokenOfEnvironment(): string | undefined {
   return tokenFrom(token, file === "" ? undefined : file);
 }
 
-/** Returns the token in the client's form. An empty value counts as none. */
+/** Returns a token in the form that the client accepts. An empty token counts as none. */
 function tokenFrom(token: string | undefined, file: string | undefined): string | undefined {
   const given = token === "" ? undefined : token;
   const text = given ?? (file === undefined ? undefined : readFileOf("--token-file", file));
@@ -182,7 +186,7 @@ export function configOf(flags: RegistryFlags): Config {
 /** Opens the environments in this process, with the keys and pools that a server with these flags would have. */
 export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promise<Local> {
   const config = configOf(flags);
-  // The module is loaded here because a command that uses a server needs no environments.
+  // Load the module only here, because a command that uses a server needs no environments.
   const { openLocal } = await import("./local.ts");
   return openLocal(config, needs);
 }
@@ -193,7 +197,7 @@ export async function remoteOf(
   flags: ConnectionFlags,
   more: Pick<ClientOptions, "onFeedback"> = {},
 ): Promise<GradusClient> {
-  // The client is loaded here because grpc-js takes longer to load than most commands take to run.
+  // Load the client only here, because grpc-js takes longer to load than most commands take to run.
   const { createClient } = await import("../clients/ts/src/index.ts");
   return createClient(server, { ...clientOptions(flags), ...more });
 }
@@ -218,7 +222,7 @@ export async function withClient<T>(
   }
 }
 
-/** Runs `work` with a client of the server that the flags name, or of the default one. */
+/** Runs `work` with a client of the server that the flags name, or of the default server. */
 export function withServer<T>(flags: ConnectionFlags, work: (client: GradusClient) => Promise<T>): Promise<T> {
   return withClient({ ...flags, server: flags.server ?? DEFAULT_SERVER }, work);
 }

@@ -1,4 +1,4 @@
-/** Defines a finding of gradus doctor, and makes one of each state. */
+/** Defines a check of `gradus doctor`, with functions that make one in each state. */
 
 /**
  * "warning": it works, but with less than possible. "missing": a server does not start, or a requested feature does not
@@ -10,7 +10,7 @@ export interface Check {
   readonly name: string;
   readonly state: State;
   readonly found: string;
-  /** Remedy: how to get the missing thing. */
+  /** Instruction that mends the problem. */
   readonly remedy?: string;
 }
 

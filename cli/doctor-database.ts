@@ -1,17 +1,17 @@
-/** Checks a PostgreSQL database for gradus doctor: whether a server could open it, and what the server would find. */
+/** Checks a PostgreSQL database for `gradus doctor`: whether a server could open it, and what the server would find. */
 import type { Inspected } from "../server/stores/postgres/inspect.ts";
 import { type Check, missing, ok, warning } from "./doctor-check.ts";
 
 const NAME = "database";
-/** Minimum major version, as the guides say. */
+/** Minimum major version of PostgreSQL, as the guides say. */
 const MAJOR_MIN = 15;
-/** Maximum difference of two clocks that are set correctly. */
+/** Maximum difference, in milliseconds, of two clocks that are set correctly. */
 const CLOCK_MS_MAX = 60_000;
 
 /** Maximum number of connections that one server opens. */
 const CONNECTIONS_MAX = 15;
 
-/** Remedies by SQLSTATE, or by the system's error code for a connection. */
+/** Instructions by PostgreSQL's error code (SQLSTATE), or by the system's error code for a connection. */
 const remedies: Readonly<Record<string, string>> = {
   "28P01": "mend the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
   "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
@@ -22,7 +22,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTFOUND: "mend the host in the URL",
 };
 
-/** Returns host, port and database name, without user and password. */
+/** Returns host, port and database name of a URL, without user and password. */
 function placeOf(url: string): string {
   try {
     const { host, pathname } = new URL(url);
@@ -85,8 +85,8 @@ function rights({ lacking, readsOnly }: Inspected): Check {
 }
 
 /**
- * Compares the clocks. Runs use the database's clock and do not suffer from a difference, but logs become hard to
- * compare.
+ * Compares the clocks of the database and this machine. Runs use the database's clock and do not suffer from a
+ * difference, but logs become hard to compare.
  */
 function clock({ aheadMs }: Inspected): Check {
   const name = "database: clock";
@@ -97,7 +97,10 @@ function clock({ aheadMs }: Inspected): Check {
   return warning(name, found, "set both clocks, e.g. by NTP: runs go by the database's");
 }
 
-/** Counts connections. An upgrade starts the new server beside the old one, so twice the number is needed. */
+/**
+ * Checks whether enough connections are free. An upgrade starts the new server beside the old one, so twice a server's
+ * number is needed.
+ */
 function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
   const name = "database: connections";
   const [needed, left] = [2 * CONNECTIONS_MAX, connectionsMax - connectionsUsed];

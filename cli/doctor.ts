@@ -10,7 +10,7 @@ import type { Config } from "../server/runtime/config.ts";
 import { version } from "../server/runtime/version.ts";
 import { type Check, missing, ok, warning } from "./doctor-check.ts";
 
-/** Runs all checks of a valid configuration. */
+/** Runs all checks of a valid server configuration. */
 export async function* checks(config: Config): AsyncGenerator<Check> {
   yield node();
   const { tokensProblem } = await import("../server/runtime/tokens.ts");
@@ -44,7 +44,7 @@ function node(): Check {
   return missing("Node", version, `install Node ${NODE_MAJOR_MIN} or newer`);
 }
 
-/** Checks the data folder. A server makes a missing folder, so an existing parent that can be written suffices. */
+/** Checks the data folder. A server creates a missing folder, so a parent folder that can be written suffices. */
 function dataFolder(directory: string): Check {
   let above = resolve(directory);
   while (!existsSync(above)) above = dirname(above);
@@ -53,13 +53,13 @@ function dataFolder(directory: string): Check {
     if (statSync(above).isDirectory())
       return ok("data folder", above === resolve(directory) ? directory : `${directory}, which will be made`);
   } catch {
-    // The problem is reported below.
+    // Report the problem below.
   }
   const remedy = "mend its owner and mode, or give another --data-dir";
   return missing("data folder", `${above} is no writable folder`, remedy);
 }
 
-/** Returns the names in a folder. Returns none if the folder is unreadable, which `dataFolder` reports. */
+/** Returns the names in a folder, or none if the folder is unreadable, which `dataFolder` reports. */
 function filesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory);
@@ -68,12 +68,15 @@ function filesIn(directory: string): readonly string[] {
   }
 }
 
-/** Offset of SQLite's user version in a file (https://sqlite.org/fileformat.html#user_version_number). */
+/**
+ * Offset in an SQLite file, in bytes, of the user version, which holds our schema version
+ * (https://sqlite.org/fileformat.html#user_version_number).
+ */
 const USER_VERSION_AT = 60;
 
 /**
- * Checks whether a server of this version could open the SQLite files of the folder. Only file headers are read,
- * because opening a database may change it.
+ * Checks whether a server of this version could open the SQLite files of the folder. Reads only file headers, because
+ * opening a database may change it.
  */
 async function* runFiles(directory: string): AsyncGenerator<Check> {
   const [{ runSchema }, { evaluationSchema }, { sampleSchema }] = await Promise.all([
@@ -97,7 +100,7 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
 const RUNS_MS_MAX = 20_000;
 const SHOWN_MAX = 5;
 
-/** Reports the runs that cannot be read. `found` says how many runs were checked. */
+/** Reports the stored runs that cannot be read. `found` says in words how many runs were checked. */
 function runsCheck(found: string, damaged: readonly { readonly id: string; readonly problem: string }[]): Check {
   if (damaged.length === 0) return ok("runs", `${found}, each as it was written`);
   const named = damaged.slice(0, SHOWN_MAX).map(({ id, problem }) => `run "${id}": ${problem}`);
@@ -119,7 +122,7 @@ async function* runsHere(directory: string): AsyncGenerator<Check> {
   }
 }
 
-/** Checks the runs of a running server, whose list marks those that it cannot read. */
+/** Checks the runs of a running server. Its list marks the runs that it cannot read. */
 export async function serverRunsCheck(client: GradusClient): Promise<Check> {
   const runs = await client.listRuns();
   const damaged = runs.flatMap(({ runId, unreadable }) =>
@@ -155,10 +158,12 @@ async function keys(config: Config): Promise<Check> {
   return ok(name, `${file}: ${loaded.keyring.map(keyName).join(", ")}`);
 }
 
-/** Maximum difference of two clocks that are set correctly. */
+/** Maximum difference, in milliseconds, of two clocks that are set correctly. */
 const CLOCK_MS_MAX = 60_000;
 
-/** Checks the clock, by which runs expire. Files newer than the current time show that the clock was set back. */
+/**
+ * Checks the clock, by which runs expire. Files that are newer than the current time show that the clock was set back.
+ */
 function clock(directory: string): Check {
   const files = filesIn(directory);
   const newest = Math.max(
@@ -205,7 +210,7 @@ async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<C
 
 const CHECK = "gradus sandbox check says what programs can do here";
 
-/** Reports each isolation feature of the kernel, and what is used without it. */
+/** Reports each isolation feature of the kernel, and what the sandbox uses without it. */
 export function* isolationChecks(found: KernelIsolation): Generator<Check> {
   const { python, landlock, namespaces, noNamespaces, library, user } = found;
   const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
@@ -237,7 +242,7 @@ export function* isolationChecks(found: KernelIsolation): Generator<Check> {
 
 const ANSWER_MS_MAX = 15_000;
 
-/** Checks an endpoint by asking for one token. This tests the address, the key and the model's name. */
+/** Checks an endpoint by requesting one token. This tests the address, the key and the model's name. */
 async function endpoint(name: "judge" | "teacher", config: EndpointOptions | undefined): Promise<Check> {
   if (config === undefined) return ok(name, `none: --${name}-url and --${name}-model name one`);
   const { createEndpoint } = await import("../server/outside/chat-endpoint.ts");

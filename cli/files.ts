@@ -1,9 +1,9 @@
-/** Reads files that options name. */
+/** Reads the files that command-line options name. */
 import { text } from "node:stream/consumers";
 import { readTextFile } from "../server/runtime/files.ts";
 import { fileProblem, pathTrouble } from "./problem.ts";
 
-/** Returns the text of an option's file. A FIFO or a device is refused at once, as by the server. */
+/** Returns the text of an option's file. Refuses a FIFO or a device at once, as the server does. */
 export function readFileOf(option: string, path: string): string {
   try {
     return readTextFile(path);
@@ -12,7 +12,7 @@ export function readFileOf(option: string, path: string): string {
   }
 }
 
-/** Returns the text of --file, or of standard input if it is undefined. */
+/** Returns the text of the file that --file names, or of standard input if it is undefined. */
 export async function completionIn(file: string | undefined): Promise<string> {
   return file === undefined ? text(process.stdin) : readFileOf("--file", file);
 }

@@ -1,7 +1,7 @@
 /**
- * The image's health check. Exits with 0 if the server that the environment variables configure answers /livez with
- * 200. A container stays healthy when the store is down, because a restart would not help. With mutual TLS the check
- * has no certificate, so a connection suffices.
+ * Health check of the container image. Exits with 0 if the server that the environment variables configure answers
+ * /livez with 200. A container stays healthy when the store is down, because a restart would not help. With mutual TLS
+ * the check has no certificate, so a connection suffices.
  */
 import { get as getPlain } from "node:http";
 import { get as getSecure } from "node:https";
@@ -9,7 +9,7 @@ import { connect } from "node:net";
 import { say } from "../server/runtime/terminal.ts";
 
 const TIMEOUT_MS = 2000;
-// An empty variable counts as unset, as for the server.
+// Treat an empty variable as unset, as the server does.
 const port = Number(process.env["GRADUS_HTTP_PORT"] || 8080);
 const listensOn = process.env["GRADUS_HOST"] || "localhost";
 const host = ["0.0.0.0", "::"].includes(listensOn) ? "localhost" : listensOn;

@@ -1,6 +1,6 @@
 /**
- * Opens the resources that verifiers in this process may ask. They are opened at the first question, because most
- * commands ask none and Python starts slowly.
+ * Opens the outside services that verifiers in this process use, such as a sandbox. They are opened at the first
+ * request, because most commands need none and Python starts slowly.
  */
 import { unavailable } from "../envs/facts.ts";
 import type { AskContext, Port, Ports } from "../envs/ports.ts";
@@ -9,7 +9,10 @@ import { portKinds } from "../server/outside/port-kinds.ts";
 import { type MissingPorts, type OpenedPorts, openPorts } from "../server/outside/open-ports.ts";
 import type { Config } from "../server/runtime/config.ts";
 
-/** Returns the resources that are missing in this process, with the remedy for a command (a server has another). */
+/**
+ * Returns the outside services that are missing in this process. Each has the remedy for a command, which differs from
+ * a server's.
+ */
 export function missingHere(config: Config): MissingPorts {
   const missing = portKinds.filter(([name]) => config[name] === undefined);
   return Object.fromEntries(missing.map(([name, { words }]) => [name, words.missingHere]));

@@ -1,4 +1,4 @@
-/** Chooses and opens tasks in this process. */
+/** Chooses and opens tasks for commands such as `gradus solve`. */
 import type { Command } from "commander";
 import type { AnyScoreTask } from "../envs/score.ts";
 import type { GradusClient } from "../clients/ts/src/public.ts";
@@ -40,7 +40,7 @@ export async function taskIdOf(
 export const OTHER_KEYS =
   "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
 
-/** Opens the task of an id. */
+/** Returns the task that a task id contains. Fails if no key here signed the id. */
 export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   const task = deps.scorer.open(taskId);
   if (task.kind === "none") throw new CliProblem("failure", `${task.detail}: ${OTHER_KEYS}`);

@@ -30,10 +30,10 @@ import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { mountBars, poolBars } from "./pool-bars.ts";
 import { fileProblem } from "./problem.ts";
 
-/** Environments in this process. */
+/** Client and handlers of the environments in this process. */
 export interface Local {
   readonly client: GradusClient;
-  /** Dependencies of the handlers. Their keys open task ids. */
+  /** Dependencies of the handlers, such as the keys that open task ids. */
   readonly deps: ServiceDeps;
 }
 
@@ -59,14 +59,14 @@ async function threads(config: Config): Promise<WorkerPool> {
   return openWorkers(config, { warmUp: false, onError: tell });
 }
 
-/** Prints a failure of ours, which an outcome only calls "internal". */
+/** Prints a failure of our own code, which an outcome reports only as "internal". */
 const tell = (error: unknown): void => say(`gradus: ${error instanceof Error ? error.message : String(error)}`);
 
 const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
 
 /**
- * A command's needs. "evaluations" keeps evaluations; "tasks" makes or opens task ids that others know;
+ * Needs of a command. "evaluations" keeps evaluations. "tasks" makes task ids for later use, or opens such ids.
  * "environments" does neither and leaves nothing in the data directory. "runs" runs whole runs, which end with the
  * process; worker threads make their tasks.
  */
@@ -77,7 +77,7 @@ function keysOf(config: Config, needs: Needs): KeyringResult {
   return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
 }
 
-/** Loads the pools, with a sandbox for rows that need one. */
+/** Loads the pools of rows. Opens the sandbox if reading a row needs it. */
 async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult> {
   const bars = poolBars();
   let checking: Promise<OpenedPorts> | undefined;
@@ -94,7 +94,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
   });
 }
 
-/** Opens the mounts that the flags name, as a server would. */
+/** Opens the mounted providers of environments that the flags name, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
   if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
   const { openMounts, withMounts } = await import("../server/outside/mounted/open-mounts.ts");
@@ -128,7 +128,7 @@ export async function openLocal(
   const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);
-  // The server's runs are not here. A task of a run is scored, and its outcome says that nothing was recorded.
+  // Score a task of a server's run without that run, which is not here. The outcome says that nothing was recorded.
   const parts = {
     config,
     registry,
@@ -159,7 +159,7 @@ export async function openLocal(
   };
 }
 
-/** Opens the stores. Evaluations are kept on disk as by a server; runs end with the process. */
+/** Opens the stores. Evaluations are kept on disk as by a server; runs are in memory and end with the process. */
 async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
   const store = memoryStore();
   const here = { store, sampleStore: memorySampleStore(), clock: systemClock };
@@ -174,7 +174,7 @@ function contextOf({ signal }: Attempt): CallContext {
   return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 
-/** Makes a transport that calls handlers by name, with the errors that a client sees. */
+/** Makes a transport that calls the handlers by method name. Errors are those that a client sees. */
 function transportTo(handlers: object, close: () => void): Transport {
   const call = (method: DescMethod, message: object, attempt: Attempt): unknown => {
     const handler = (handlers as Record<string, ((request: object, context: CallContext) => unknown) | undefined>)[
@@ -202,7 +202,7 @@ function transportTo(handlers: object, close: () => void): Transport {
   };
 }
 
-/** Converts a handler's error. Further problems of the request become its cause. */
+/** Converts a handler's error to a client's. Further problems of the same request become its cause. */
 function asClientSees(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error;
   const { code, message, retryDelayMs, others } = error;

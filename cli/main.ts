@@ -1,11 +1,11 @@
-/** The entry point of the command line. Start it by `gradus` in this folder, which chooses the Node version. */
+/** Entry point of the command line. Start it by `gradus` in this folder, which chooses the Node version. */
 import { readFileSync } from "node:fs";
 import { say } from "../server/runtime/terminal.ts";
 import { run } from "./program.ts";
 
 /**
- * Returns the pid of the npx that started this process, directly or through a shell. Undefined if there is none, or no
- * /proc to tell.
+ * Returns the process id of the npx that started this process, directly or through a shell. Undefined if there is none,
+ * or no /proc to find it.
  */
 function npxAbove(pid = process.ppid, steps = 2): number | undefined {
   try {
@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Ends this process when its npx was killed. The npx command passes signals on, except `kill -9`. A signal is used so that the
+ * Ends this process soon after its npx was killed. npx passes signals on, except `kill -9`. SIGTERM is used so that the
  * terminal is restored and `gradus serve` drains.
  */
 function endWithNpx(): void {
@@ -34,7 +34,7 @@ function endWithNpx(): void {
   if (npx !== undefined) setInterval(() => isAlive(npx) || process.kill(process.pid, "SIGTERM"), 500).unref();
 }
 
-// A reader such as head may close the pipe early, and a disk may be full.
+// End quietly if a reader such as head closes the pipe early. Any other error, e.g. a full disk, is reported.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   say(`gradus: standard output cannot be written: ${error.message}`);
@@ -43,5 +43,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 endWithNpx();
 await run(process.argv.slice(2));
-// Threads and child processes of a failed start would keep this process alive.
+// End the process after a failure, because threads and child processes of a failed start would keep it alive.
 if (process.exitCode !== undefined && process.exitCode !== 0) process.exit();

@@ -11,7 +11,7 @@ export function isQuiet(): boolean {
   return quiet;
 }
 
-/** Prints words that are not essential. Failures and warnings are no notes. */
+/** Prints words that are not essential, unless --quiet was given. Failures and warnings are printed otherwise. */
 export function note(words: string): void {
   if (!quiet) say(words);
 }

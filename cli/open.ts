@@ -1,22 +1,25 @@
-/** Opens files in the desktop's own program. */
+/** Opens files in the program that the desktop has for them. */
 import open from "open";
 
-/** Returns whether to open a file without being asked: from a user's terminal, on a machine with a display. */
+/** Returns whether to open a file without a request: for a user at a terminal, on a machine with a display. */
 export function isShown(
   terminal: boolean,
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
 ): boolean {
-  // Over ssh the display, if any, is not in front of the user. In CI there is no user.
+  // Open nothing over ssh, where the display is not in front of the user, or in CI, where there is no user.
   if (!terminal || env["SSH_CONNECTION"] !== undefined || env["CI"] !== undefined) return false;
   if (platform === "darwin" || platform === "win32") return true;
   return Boolean(env["DISPLAY"] ?? env["WAYLAND_DISPLAY"]);
 }
 
-/** Time for the desktop to report that it has no program for a file. A program that stays open is not waited for. */
+/**
+ * Time in milliseconds for the desktop to report that it has no program for a file. If the program stays open, the
+ * command goes on.
+ */
 const answerMs = 1_000;
 
-/** Opens a file on the desktop. Returns the reason if that fails. */
+/** Opens a file on the desktop. Returns the reason if that fails, else undefined. */
 export async function show(path: string): Promise<string | undefined> {
   try {
     const child = await open(path);

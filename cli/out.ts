@@ -21,7 +21,9 @@ function problem(option: string, kind: string, path: string, error: unknown): un
   return new CliProblem("failure", `${option} must be a ${kind} that can be written; got '${path}'${why}`);
 }
 
-/** Makes a directory. A command whose files cannot be written thus fails before its work. */
+/**
+ * Makes a directory and checks that it can be written. A command with an unusable directory thus fails before its work.
+ */
 export function makeDirectory(option: string, path: string): void {
   try {
     makeFolder(path, 0o777);
@@ -32,16 +34,16 @@ export function makeDirectory(option: string, path: string): void {
 }
 
 /**
- * Fails if a file cannot be written, before work that may take long. Leaves nothing behind, so that an interrupted
+ * Fails if a file cannot be written, before work that may take long. Leaves no file behind, so that an interrupted
  * command needs no cleanup.
  */
 export function checkOut(option: string, path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  // The path is a pipe or a device.
+  // Accept an existing pipe or device without a check.
   if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
   try {
     if (found?.isDirectory()) openSync(path, "r+");
-    // With "/." the check also fails if a file stands in place of the folder.
+    // Append "/." so that the check also fails if a file stands in place of the folder.
     accessSync(`${dirname(path)}/.`, constants.W_OK);
   } catch (error) {
     throw problem(option, "file", path, error);
@@ -49,9 +51,9 @@ export function checkOut(option: string, path: string): void {
 }
 
 /**
- * Writes a file by `work`, which gets the path to write to. That is a temporary file, which gets the final name when it
- * is complete. It is opened first, so that a command that cannot write fails before its work. Pipes and devices are
- * written directly.
+ * Writes a file by `work`, which gets the path of a temporary file. The file gets its final name when it is complete.
+ * It is opened first, so that a command that cannot write fails before its work. Pipes and devices are written
+ * directly.
  */
 export async function withOut<T>(option: string, path: string, work: (path: string) => T | Promise<T>): Promise<T> {
   const direct = statSync(path, { throwIfNoEntry: false })?.isFile() === false;

@@ -1,13 +1,13 @@
 /**
- * Draws charts as SVG without a browser, and without scripts in the result. Also handles what every chart must: missing
- * figures, a single point, all zeros, and long names.
+ * Draws charts as SVG without a browser, and without scripts in the result. Also handles missing values, single points,
+ * all zeros, and long names, which every chart may meet.
  */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 
 export const PLOT_WIDTH = 760;
 
-/** Formats a share with at least two digits, because each of many arms has less than 1%. */
+/** Formats a share as a percentage with at least two digits, because each of many arms may have less than 1%. */
 export const percent = (value: number): string => {
   const hundredth = 100 * value;
   return `${Math.abs(hundredth) >= 9.5 ? Math.round(hundredth) : Number(hundredth.toPrecision(2))}%`;
@@ -19,11 +19,11 @@ export const short = (value: number): string => {
   return size >= 1e5 || (size > 0 && size < 1e-3) ? value.toExponential(1) : String(Number(value.toPrecision(3)));
 };
 
-/** The document on which Plot draws. */
+/** Empty HTML document, which Plot needs to create its elements. */
 const { document } = parseHTML("<html></html>") as { readonly document: object };
 
 export interface Drawing extends Plot.PlotOptions {
-  /** Whether there is nothing to show, which the chart then says. */
+  /** Whether there is nothing to show. The chart then says "nothing yet". */
   readonly nothing?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function draw(label: string, { nothing = false, marks = [], ...options }:
   return drawn.outerHTML;
 }
 
-/** Returns the data that have a value. Others are left out, because an unknown value is not 0. */
+/** Returns the data that have a finite value. The others are left out, because an unknown value is not 0. */
 export function known<T extends { readonly value: number | undefined }>(
   data: readonly T[],
 ): readonly (T & { readonly value: number })[] {
@@ -43,8 +43,8 @@ export function known<T extends { readonly value: number | undefined }>(
 }
 
 /**
- * Returns the range of an axis: from 0, or the least value below 0, to the greatest value. Without other values: from 0
- * to 1.
+ * Returns the range of an axis that includes 0 and all values. If all values are 0 or unknown, the range is from 0 to
+ * 1.
  */
 export function spanOf(values: readonly (number | undefined)[]): readonly [number, number] {
   const finite = values.filter((value): value is number => value !== undefined && Number.isFinite(value));
@@ -53,7 +53,7 @@ export function spanOf(values: readonly (number | undefined)[]): readonly [numbe
   return low === high ? [0, 1] : [low, high];
 }
 
-// Names beside a chart.
+// Sizes of the names beside a chart, in pixels and in letters.
 
 const LETTER = 7;
 const WIDE_LETTER = 13;
@@ -69,7 +69,8 @@ export function clippedName(name: string): string {
 }
 
 /**
- * Returns the width of a text in pixels, rather too large than too small. Capitals and non-Latin characters are wide.
+ * Returns the estimated width of a text in pixels, rather too large than too small. Capitals and non-Latin characters
+ * are wide.
  */
 export function widthOf(text: string): number {
   const widthOfLetter = (letter: string): number =>

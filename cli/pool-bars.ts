@@ -1,4 +1,4 @@
-/** Progress bars for reading, checking and trying. Only one is shown at a time, for the latest activity. */
+/** Progress bars for activities such as reading pools. Only one bar is shown at a time, for the latest activity. */
 import { type Bar, createBar } from "./bar.ts";
 
 export interface Bars {
@@ -28,7 +28,7 @@ export function progressBars(): Bars {
   };
 }
 
-/** Makes progress bars for pools. */
+/** Makes progress bars for reading and checking pools. */
 export function poolBars() {
   const { onProgress, stop } = progressBars();
   return {
@@ -38,7 +38,7 @@ export function poolBars() {
   };
 }
 
-/** Makes progress bars for mounts. */
+/** Makes progress bars for trying the levels of mounted providers. */
 export function mountBars(): Bars {
   const { onProgress, stop } = progressBars();
   return { onProgress: (mount, done, total) => onProgress(`trying levels of ${mount}`, done, total), stop };

@@ -1,14 +1,14 @@
-/** Prints the output of commands. */
+/** Prints the output of commands on standard output. */
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { escapedJson } from "../envs/lib/escape.ts";
 import { inColour, write } from "../server/runtime/terminal.ts";
 
-/** Returns a message as the HTTP port would, with unset numbers and lists written out. */
+/** Returns a message as JSON in the form of the HTTP port, with unset numbers and lists written out. */
 export function jsonOf<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue {
   return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
-/** Returns a value as JSON that is safe to print on a terminal. */
+/** Returns a value as JSON in which control characters are escaped, so that it is safe to print on a terminal. */
 export function jsonText(value: unknown, indent?: number): string {
   return escapedJson(JSON.stringify(value, undefined, indent));
 }
@@ -21,7 +21,7 @@ export function print(text: string): void {
   void write(`${text}\n`);
 }
 
-/** Prints one of many pieces. Waits until it is written, so that no more is made than is read. */
+/** Prints one of many pieces of output. Waits until it is written, so that a slow reader slows the command down. */
 export function printed(text: string): Promise<void> {
   return write(text);
 }
@@ -67,7 +67,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return lines.join("\n");
 }
 
-/** Returns names and values in two columns. Pairs without a value are left out. */
+/** Returns lines with a name and its value in two columns. Leaves out pairs without a value. */
 export function fields(pairs: readonly (readonly [string, string | undefined])[]): string {
   const shown = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const width = Math.max(...shown.map(([name]) => name.length));
@@ -79,13 +79,13 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
-/** Formats a change with its sign, or without one if it rounds to 0. */
+/** Formats a change of a value with its sign, or without one if it rounds to 0. */
 export function signed(change: number, decimals: number): string {
   const rounded = Number(change.toFixed(decimals)) + 0;
   return `${rounded > 0 ? "+" : ""}${rounded.toFixed(decimals)}`;
 }
 
-/** Returns a baseline in words. */
+/** Returns a baseline (the value that answers are compared with) in words. */
 export function baselineText(baseline: {
   readonly value: number;
   readonly bound: number;

@@ -37,7 +37,10 @@ const systemWords: Readonly<Record<string, string>> = {
   ENOSPC: "its disk is full",
 };
 
-/** Returns why the system refused a path, to be put behind the path: words, and the code that other programs show. */
+/**
+ * Returns why the system refused a path, in words and with the system's error code. The text is to be put behind the
+ * path.
+ */
 export function pathTrouble(error: unknown): string {
   const { code = "an unknown error" } = error as NodeJS.ErrnoException;
   const words = systemWords[code];
@@ -45,8 +48,8 @@ export function pathTrouble(error: unknown): string {
 }
 
 /**
- * Returns the problem of a file that a command reads. ENOENT means "missing"; a device or another system error means
- * "failure"; anything else means that the content is wrong.
+ * Returns the problem of a file that a command reads. Its kind is "missing" for ENOENT, else `otherwise`. The default
+ * is "failure" for a device or a system error, and "usage" for wrong content.
  */
 export function fileProblem(message: string, otherwise?: ProblemKind): CliProblem {
   const ofSystem = /\bE(?:ACCES|EXIST|IO|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|PERM|ROFS)\b|not a regular file/.test(message);
@@ -54,7 +57,7 @@ export function fileProblem(message: string, otherwise?: ProblemKind): CliProble
   return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : kind, message);
 }
 
-/** The option that sets each field of a request. */
+/** Command-line option that sets each field of a request. */
 const optionOf: Readonly<Record<string, string>> = {
   level: "--level",
   parameters: "--param",
@@ -72,7 +75,7 @@ const optionOf: Readonly<Record<string, string>> = {
   state: "<file>",
 };
 
-/** Returns an error's message with the option's names in place of the contract's. */
+/** Returns a server's error message with the names of options in place of the contract's field names. */
 function inOurWords(message: string): string {
   const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT|THINKING)_([A-Z_]+)\b/g, (_, name: string) =>
     name.toLowerCase(),
@@ -113,7 +116,10 @@ function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server:
 /** Matches messages of the system and of gRPC about a connection that broke during a call. */
 const BROKEN = /^(?:read |write )?E[A-Z]{4,}\b|^Connection dropped/;
 
-/** Returns a call's error as a problem for the user. `server` is its address; undefined for a call in this process. */
+/**
+ * Converts an error of a call into a problem for the user. `server` is the server's address, undefined for a call in
+ * this process.
+ */
 export function problemOf(error: unknown, server: string | undefined): unknown {
   if (!(error instanceof GradusError)) return error;
   if (server !== undefined && error.mistake !== undefined)
@@ -132,12 +138,12 @@ export function problemOf(error: unknown, server: string | undefined): unknown {
   return new CliProblem(kind, inOurWords(error.message));
 }
 
-/** Returns message and kind for anything thrown. Bugs are called internal errors. */
+/** Returns message and kind of problem for anything thrown. The message calls a bug an internal error. */
 export function describe(thrown: unknown): { readonly message: string; readonly kind: ProblemKind } {
   const error = problemOf(thrown, undefined);
   if (error instanceof CliProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
-  // A system error about a file or a port tells the user what to mend.
+  // Print a system error about a file or a port as it is, because it tells the user what to mend.
   const ofSystem = error instanceof Error && "syscall" in error;
   return { message: ofSystem ? message : `internal error: ${message}`, kind: "failure" };
 }

@@ -6,7 +6,7 @@ import { inColour, say, shown } from "../server/runtime/terminal.ts";
 import { beQuiet } from "./notes.ts";
 import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
-/** The commands in groups, as the help text shows them, with what each is for. */
+/** Commands by group, as the help text shows them, each with its description. */
 const GROUPS = {
   "Tasks:": {
     envs: "list the environments, or describe one",
@@ -89,17 +89,17 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXIT_CODES_HELP)
     .showHelpAfterError("(gradus <command> --help lists the options)")
-    // With this option, --version after a command belongs to the command.
+    // Let --version after a command belong to the command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(shown(text.replace(/^error: /, `${inColour("red", "gradus:")} `))),
     })
-    // Commander leaves out colours if the output cannot show them, or NO_COLOR is set.
+    // Style titles always: Commander leaves out colours if the output cannot show them, or NO_COLOR is set.
     .configureHelp({
       showGlobalOptions: false,
       styleTitle: (title) => styleText("bold", title, { validateStream: false }),
-      // A list of commands shows only names, because the arguments of commands that are not loaded are unknown.
+      // Show only names in a list of commands, because the arguments of commands that are not loaded are unknown.
       subcommandTerm: (command): string =>
         command.parent === program ? command.name() : Help.prototype.subcommandTerm.call(new Help(), command),
     })
@@ -126,14 +126,14 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
 
 const HELP = ["help", "--help", "-h"];
 
-/** Returns the command that the arguments name. `gradus help run` names "run" too. */
+/** Returns the name of the command that the arguments ask for, also after "help": for `gradus help run` it is "run". */
 function commandIn(argv: readonly string[]): string | undefined {
   return argv.find((word) => !HELP.includes(word) && !word.startsWith("-"));
 }
 
 /**
- * Returns whether a word in the place of a command's name is no command. Commander ignores such a word beside a request
- * for help.
+ * Returns whether a word in the place of a command's name is no command. Commander does not report such a word if help
+ * is requested.
  */
 function isUnknown(program: Command, words: readonly string[]): boolean {
   let command = program;
@@ -146,21 +146,23 @@ function isUnknown(program: Command, words: readonly string[]): boolean {
   return false;
 }
 
-/** Returns the commands that are no groups of other commands. */
+/** Returns the commands that have no subcommands. */
 function leavesOf(command: Command): readonly Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
 /** Prints an error without its stack on standard error. Returns the exit code. */
 function report(error: unknown): number {
-  // Commander has already printed the error.
+  // Print nothing, because Commander has already printed the error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCode("usage");
   const { message, kind } = describe(error);
   say(`${inColour("red", "gradus:")} ${message}`);
   return exitCode(kind);
 }
 
-/** Runs one command. Its exit code goes to process.exitCode, which a command may set too. */
+/**
+ * Runs the command that the arguments name. An error's exit code goes to process.exitCode, which a command may set too.
+ */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
     const asked = commandIn(argv);

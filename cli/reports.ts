@@ -1,4 +1,4 @@
-/** Reads reports that options name. */
+/** Reads the report files that command-line options name. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Report } from "../clients/ts/src/public.ts";
 import { readFileOf } from "./files.ts";

@@ -18,18 +18,18 @@ import { CliProblem } from "./problem.ts";
 
 /** A run file that was read. */
 export interface RunFile {
-  /** The path as given. */
+  /** Path as the user gave it. */
   readonly path: string;
-  /** The run's id. Undefined if the file has none, so that a flag must give one. */
+  /** Id of the run. Undefined if the file has none, so that a flag must give one. */
   readonly runId: string | undefined;
   readonly config: RunConfig;
-  /** Returns the line of a field, or of its nearest parent in the file, e.g. for "policy.bandit.epsilon". */
+  /** Returns the line number of a field such as "policy.bandit.epsilon", or of its nearest parent in the file. */
   readonly lineOf: (field: string) => number;
-  /** Values of --pool that name no environment of the arms. Some commands take them as pools of this process. */
+  /** Values of --pool that apply to no arm of the file. Some commands take them as pools of this process. */
   readonly pools: readonly string[];
 }
 
-/** Options that change a run file before it is used. */
+/** Values of the options that change a run file before it is used. */
 export interface ChangeFlags {
   readonly set?: readonly string[];
   readonly pool?: readonly string[];
@@ -56,7 +56,7 @@ export type RunFileResult =
 
 const fields = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
 
-/** Reads the file that an option names, and applies the changes. Throws its problems as a usage error. */
+/** Reads the run file that an option names, and applies the changes. Throws its problems as a usage error. */
 export function readRunFile(option: string, path: string, flags: ChangeFlags = {}): RunFile {
   const result = parseRunFile(path, readFileOf(option, path), flags);
   if (result.kind === "read") return result.file;
@@ -76,8 +76,8 @@ export function parseRunFile(path: string, text: string, { set, pool = [] }: Cha
 }
 
 /**
- * Returns the specs of an environment's arms whose rows come from a pool: those with source REAL, or if there are none,
- * those without a source.
+ * Returns the task specs of an environment's arms whose rows come from a pool. These have source REAL, or if no spec
+ * has, no source.
  */
 function rowSpecs({ arms, evaluationArms }: RunConfig, environment: string) {
   const specs = [...arms, ...evaluationArms].flatMap(({ spec }) => (spec?.environment === environment ? [spec] : []));
@@ -86,8 +86,8 @@ function rowSpecs({ arms, evaluationArms }: RunConfig, environment: string) {
 }
 
 /**
- * Sets the pool of arms, if "environment=name" names arms of the file. A path of a file is no name of a pool. Returns
- * whether arms were changed.
+ * Sets the pool of an environment's arms to "environment=name". Does nothing if the file has no such arms, or if the
+ * name is a path of a file. Returns whether arms were changed.
  */
 function isPoolSet(config: RunConfig, given: string): boolean {
   const [environment = "", name = ""] = given.split("=");
@@ -96,7 +96,7 @@ function isPoolSet(config: RunConfig, given: string): boolean {
   return specs.length > 0;
 }
 
-/** Refuses values of --pool that name no environment of the file's arms. */
+/** Refuses values of --pool that apply to no arm of the file. */
 export function checkPools({ path, config, pools: [unknown] }: RunFile): void {
   if (unknown === undefined) return;
   const ids = [...new Set(config.arms.map(({ spec }) => spec?.environment ?? ""))];
@@ -105,7 +105,7 @@ export function checkPools({ path, config, pools: [unknown] }: RunFile): void {
   throw new CliProblem("usage", `--pool wants environment=name, and ${path} has no arm of '${id}' with rows${near}`);
 }
 
-/** Formats a problem as "run.yaml:12: policy.bandit.epsilon: …". Line 0 means: unknown. */
+/** Formats a problem as "run.yaml:12: policy.bandit.epsilon: …". Line 0 means that the line is unknown. */
 export function lineOfProblem(path: string, { line, field, message }: LineProblem): string {
   return [line === 0 ? path : `${path}:${line}`, ...(field === "" ? [] : [field]), message].join(": ");
 }

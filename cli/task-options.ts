@@ -1,4 +1,4 @@
-/** Options that choose tasks. */
+/** Command-line options that choose a task. */
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import { answerFormatNames, sourceNames, splitNames, thinkingNames } from "../clients/ts/src/public.ts";
@@ -20,7 +20,7 @@ export interface TaskFlags {
   readonly schemeParam?: Numbers;
 }
 
-/** Parses "name=number" and adds it to the earlier ones. */
+/** Parses "name=number" and adds it to the values given before. */
 function named(text: string, before: Numbers | undefined): Numbers {
   const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === "" || value.trim() === "" || !Number.isFinite(Number(value))) {
@@ -29,7 +29,7 @@ function named(text: string, before: Numbers | undefined): Numbers {
   return { ...before, [name]: Number(value) };
 }
 
-/** Returns a parser of whole numbers in a range. */
+/** Returns a parser of whole numbers from `min` to `max`. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -38,7 +38,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Returns a parser of finite numbers with a condition. `wanted` words the condition, e.g. "a number from 0". */
+/** Returns a parser of finite numbers that meet a condition. `wanted` words the condition, e.g. "a number from 0". */
 export function numberThat(isWanted: (value: number) => boolean, wanted: string): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -92,7 +92,7 @@ export function addTaskOptions(command: Command): Command {
   return command;
 }
 
-/** Returns the choice of a task that the flags make. */
+/** Returns the choice of a task that the flags describe. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
   const { environmentVersion: version, level, param: parameters, split, source, poolName: pool } = flags;
   const { answerFormat, scheme, schemeParam, thinking } = flags;

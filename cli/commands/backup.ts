@@ -44,7 +44,7 @@ function folderOf(flags: Flags): ReturnType<typeof configOf> {
 
 async function asProblem(error: unknown): Promise<never> {
   const { BackupProblem } = await import("../../server/stores/backup.ts");
-  // SQLite's own message tells the user what is wrong, e.g. a full or failing disk.
+  // Print SQLite's own message, which tells the user what is wrong, e.g. a full or failing disk.
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ERR_SQLITE_ERROR") throw new CliProblem("failure", `cannot read or write the backup: ${message}`);
   if (!(error instanceof BackupProblem)) throw error;

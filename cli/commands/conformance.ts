@@ -42,7 +42,10 @@ async function conformance(given: string | undefined, { json, environment = [], 
   await report(triedAt(address, flags, environment), json === true, (count) => `${address} breaks ${count} clauses`);
 }
 
-/** Prints the finding of each clause as soon as it is known, or JSON at the end. Throws a CliProblem if any clause is broken. */
+/**
+ * Prints the result of each clause as soon as it is known, or JSON at the end. Throws a CliProblem if any clause is
+ * broken.
+ */
 export async function report(
   tried: AsyncIterable<ClauseResult>,
   json: boolean,
@@ -86,7 +89,8 @@ async function* triedAt(
   flags: ConnectionFlags,
   environments: readonly string[],
 ): AsyncGenerator<ClauseResult> {
-  // Clauses send feedback that runs do not record, and check the reply, so the client must not act on it.
+  // Ignore feedback errors in the client. Clauses send feedback that runs do not record, and check the reply
+  // themselves.
   const client = await remoteOf(address, flags, { onFeedback: "ignore" });
   try {
     if (await isServer(client)) {

@@ -1,7 +1,7 @@
 /**
- * `gradus draw`: draws a task with an answer to it. Without a server it also shows the solver's answer beside one that is
- * not the best; a server shows that only to operators, with --solve. On a terminal the picture goes to a file, whose
- * path is printed. Into a pipe or a file it goes directly.
+ * `gradus draw`: draws a task with an answer to it. Without a server, the picture also shows the solver's answer beside
+ * an answer that is not the best. A server shows the solver's answer only to operators, with --solve. On a terminal the
+ * picture goes to a file, whose path is printed. Into a pipe or a file it goes directly.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -69,7 +69,9 @@ export function addDraw(program: Command): void {
 /** A picture and its task. */
 interface Drawing {
   readonly taskId: string;
-  /** Unset if a server made the picture, because it is not asked for the environment. */
+  /**
+   * Id of the task's environment. Unset if a server made the picture, because its reply does not name the environment.
+   */
   readonly environment?: string;
   readonly version?: number;
   readonly svg: string;
@@ -80,7 +82,10 @@ async function printDrawing({ svg, ...of }: Drawing, out: string | undefined): P
   printJson(out === undefined ? { ...of, svg } : { ...of, file: out });
 }
 
-/** Returns a path under out/ that names the environment and is the same for the same task. */
+/**
+ * Returns a path under out/ with the environment's name and a hash of the task id, so that the same task has the same
+ * path.
+ */
 async function pathOf({ environment = "task", taskId }: Drawing): Promise<string> {
   makeDirectory("--out", "out");
   const hash = createHash("sha256").update(taskId).digest("hex").slice(0, 8);
@@ -130,7 +135,8 @@ async function drawn(
 }
 
 /**
- * Asks the resource that judges the answer, if the environment has one. The picture is drawn even if there is no reply.
+ * Asks the outside service that judges the answer, such as a sandbox, if the environment has one. The picture is drawn
+ * even if there is no reply.
  */
 async function askVerdict(
   { client }: Local,

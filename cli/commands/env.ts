@@ -1,6 +1,6 @@
 /**
- * `gradus env`: writes and checks environments in Python. `gradus.serve` does both, in the interpreter that has it
- * installed.
+ * `gradus env`: writes and checks environments in Python. The Python package's `gradus.serve` does the work, in the
+ * interpreter that has it installed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +32,7 @@ interface CheckFlags extends Flags {
   readonly json?: boolean;
 }
 
-/** Time in milliseconds after which a note says what the command waits for. */
+/** Time in milliseconds after which a note says that the command is loading the target. */
 const QUIET_MS = 2000;
 const MEMORY_MIB = 1024;
 
@@ -64,7 +64,7 @@ export function addEnv(program: Command): void {
     .action((target: string, flags: CheckFlags) => check(target, flags));
 }
 
-/** Tries every rule on the environments of a target by two hosts, and prints the findings. */
+/** Tries every rule on the environments of a target, in two processes of it, and prints the results. */
 async function check(target: string, flags: CheckFlags): Promise<void> {
   const { level: levels = [], seeds, timeLimit, json = false } = flags;
   const signal = AbortSignal.timeout(timeLimit * 1000);
@@ -92,7 +92,7 @@ async function openHosts(target: string, { python, allow = [] }: CheckFlags): Pr
   const options = {
     python,
     target: target.endsWith(".py") ? resolve(target) : target,
-    // One worker: a verifier that remembers is given all answers by turns in one process.
+    // Use one worker process, so that a verifier with memory gets all answers in turn in the same process.
     workers: 1,
     memoryMib: MEMORY_MIB,
     allow: { read: what("read"), net: what("net") },
@@ -105,7 +105,10 @@ async function openHosts(target: string, { python, allow = [] }: CheckFlags): Pr
   throw new CliProblem("failure", why.includes("No module named 'gradus'") ? withoutPackage(python) : why);
 }
 
-/** Tries rules by the first host, and by the second where a fresh process is asked. What is left out is a failure. */
+/**
+ * Tries the rules in the first process, and in the second where a rule asks for a fresh process. A level that is not
+ * served or not tried is a failure.
+ */
 async function* tried(
   [first, second]: Hosts,
   choice: Omit<ProviderChoice, "environments">,
@@ -153,7 +156,7 @@ async function* tried(
   yield* [...left].map((name) => leftOut(name, why));
 }
 
-/** Has gradus.serve write a file. Its exit code is the command's. */
+/** Lets `gradus.serve` write a file with a first environment. Its exit code is the command's. */
 async function write(name: string, file: string): Promise<void> {
   const python = await findPython(name);
   if (python.kind === "missing") throw new CliProblem("failure", python.why);

@@ -47,7 +47,7 @@ async function list(client: GradusClient, flags: Flags): Promise<void> {
 }
 
 /**
- * Returns a function that says whether an environment can be drawn. `gradus draw` draws in this process, even if a
+ * Returns a function that says whether an environment has pictures here. `gradus draw` draws in this process, even if a
  * server makes the tasks.
  */
 async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: number) => boolean> {

@@ -1,6 +1,6 @@
 /**
- * `gradus eval`: evaluates a model behind an OpenAI-compatible endpoint on a suite. Finished samples are kept, so an
- * evaluation can be resumed.
+ * `gradus eval`: evaluates a model behind an OpenAI-compatible endpoint on a suite of tasks. Finished samples are kept,
+ * so an evaluation can be resumed.
  */
 import type { Command } from "commander";
 import { createHash } from "node:crypto";
@@ -50,7 +50,7 @@ export function addEval(program: Command): void {
   addEvaluations(command);
 }
 
-/** Returns an id with the suite, the model and a hash of all settings that decide the completions. */
+/** Returns an evaluation id with the suite, the model and a hash of all settings that decide the completions. */
 function defaultId(flags: Flags): string {
   const { suite, model, samples } = flags;
   const key = JSON.stringify([suite, model, samples, settingsOf(flags)]);
@@ -81,7 +81,10 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   if (failed > 0) throw stillMissing(failed, reason);
 }
 
-/** Draws the specimens. Undefined for a remote server, whose task keys are missing here unless the flags name them. */
+/**
+ * Draws a few answers of each part for the report. Undefined for a remote server, whose task keys are missing here
+ * unless the flags name them.
+ */
 async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonly Picture[] | undefined> {
   if (flags.server !== undefined && flags.keyFile === undefined && flags.dataDir === undefined) return undefined;
   const { drawSpecimens } = await import("../evaluation/pictures.ts");

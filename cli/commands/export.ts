@@ -120,7 +120,7 @@ async function exportData(flags: Flags): Promise<void> {
   else note(written.words);
 }
 
-/** The result of an export, in words for a person and in figures for a program. */
+/** Result of an export, in words for a person and as JSON for a program. */
 interface Written {
   readonly words: string;
   readonly figures: Readonly<Record<string, unknown>>;
@@ -169,7 +169,7 @@ async function gradedRows(flags: Flags, evaluationId: string) {
   return rows;
 }
 
-/** Number of rows of each environment. */
+/** Number of rows of each environment, before and after the selection. */
 interface RowCounts {
   readonly available: ReadonlyMap<string, number>;
   readonly kept: ReadonlyMap<string, number>;
@@ -226,7 +226,10 @@ function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
   if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
 }
 
-/** Default of --ratio-above. It does not apply with --where, which then is the only filter. */
+/**
+ * Default of --ratio-above, the minimum ratio of an answer to the best one. It does not apply with --where, which then
+ * is the only filter.
+ */
 const RATIO_DEFAULT = 0.5;
 
 function ratioAboveOf({ ratioAbove, where = [] }: Flags): number {

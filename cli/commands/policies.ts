@@ -9,7 +9,7 @@ import { CliProblem, fileProblem } from "../problem.ts";
 
 interface BrokenLaw {
   readonly policy: string;
-  /** The parameters of the tested example. */
+  /** Parameters of the policy's example that was tested. */
   readonly parameters: unknown;
   readonly law: string;
   readonly broken: string;

@@ -36,7 +36,7 @@ export function addReset(program: Command): void {
   );
 }
 
-/** Number of seeds of one call. Few seeds keep the wait short when the reader leaves, or at Ctrl-C. */
+/** Number of seeds in one call. Few seeds keep the wait short when the reader of the output leaves, or at Ctrl-C. */
 const seedsPerCall = 32;
 
 /** Prints tasks as they are made. If the output goes to a file or a pipe, shows a progress bar. */
@@ -70,14 +70,13 @@ async function printMany(
       if (failure !== undefined) throw failure;
     }
   } finally {
-    // After a failure the output is still a complete JSON list of the tasks before it. The exit code tells that tasks
-    // are missing.
+    // End the JSON list properly even after a failure. The exit code tells that tasks are missing.
     if (json && any) await printed("\n]\n");
     bar.stop();
   }
 }
 
-/** Returns list items as JSON.stringify would write them. */
+/** Returns the items of a JSON list, without its brackets. */
 function listItems(tasks: readonly Task[]): string {
   const list = jsonText(
     tasks.map((task) => jsonOf(TaskSchema, task)),
@@ -86,7 +85,7 @@ function listItems(tasks: readonly Task[]): string {
   return list.slice(1, -2);
 }
 
-/** Returns the tasks before the first seed without one, and the reason for it. */
+/** Returns the tasks before the first seed that has no task, and the reason why that seed has none. */
 function upToFailure(results: readonly ResetResult[]): { readonly tasks: readonly Task[]; failure?: GradusError } {
   const tasks: Task[] = [];
   for (const { seed, result } of results) {

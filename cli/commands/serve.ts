@@ -5,7 +5,10 @@ import { isFirstProcess, superviseProcesses, untilStarted } from "../../server/r
 import { poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
-/** Time after the first signal from which on another one ends the process without waiting for the drain. */
+/**
+ * Time after the first signal, in milliseconds, after which a further signal ends the process without waiting for the
+ * drain.
+ */
 const impatienceMs = 1_000;
 
 export function addServe(program: Command): void {
@@ -15,10 +18,10 @@ export function addServe(program: Command): void {
     const { tokensProblem } = await import("../../server/runtime/tokens.ts");
     const problem = tokensProblem(result.config.tokensFile);
     if (problem !== undefined) throw fileProblem(problem, "usage");
-    // The handlers are installed early, because the first process of a container ignores signals without a handler.
+    // Install the handlers early, because the first process of a container ignores signals without a handler.
     const told = toldToStop();
     if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
-    // The server is loaded here because other commands do not need it.
+    // Load the server only here, because other commands do not need it.
     const [{ serve }, { StartError }] = await Promise.all([
       import("../../server/main.ts"),
       import("../../server/start-error.ts"),
@@ -32,19 +35,19 @@ export function addServe(program: Command): void {
     const failed = await Promise.race([told, server.mounted.then(() => told)]).catch((error: unknown) => error);
     await server.stop();
     if (failed instanceof StartError) throw fileProblem(failed.message, failed.kind);
-    // Everything is closed and written. A peer that keeps its stream and connection open would otherwise keep the
+    // Exit now that everything is closed and written. A peer that keeps its connection open would otherwise keep the
     // process alive.
     process.exit();
   });
 }
 
-/** Resolves at the first signal. A later one ends the process at once. */
+/** Resolves at the first signal to stop. A later signal ends the process at once. */
 function toldToStop(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | undefined;
     const stop = (): void => {
-      // Ctrl-C reaches this process twice at once, from the terminal and from its launcher. Only a later signal ends
-      // it.
+      // Let only a later signal end the process, because Ctrl-C arrives twice at once, from the terminal and from the
+      // launcher.
       if (first !== undefined && performance.now() - first > impatienceMs) process.exit(1);
       first ??= performance.now();
       resolve();

@@ -1,4 +1,4 @@
-/** `gradus solve`: prints the answer of the environment's solver, made here or by a server for its operator. */
+/** `gradus solve`: prints the answer of the environment's solver, computed here or by a server for its operator. */
 import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
@@ -13,17 +13,19 @@ interface Flags extends LocalTaskFlags {
   readonly asCompletion?: boolean;
 }
 
-/** The solver's result in plain values. */
+/** Answer of the solver, as printed. */
 interface Solved {
   readonly taskId: string;
-  /** Unset if a server solved the task, because it is not asked for the environment. */
+  /**
+   * Id of the task's environment. Unset if a server solved the task, because its reply does not name the environment.
+   */
   readonly environment?: string;
   readonly version?: number;
   /** The answer as a model would write it. */
   readonly answer: string;
-  /** A whole completion with the answer in the task's format. */
+  /** Completion that gives the answer in the task's format. */
   readonly completion: string;
-  /** The value that answers are measured against. Unset if an answer is only right or wrong. */
+  /** Objective value that other answers are compared with. Unset if an answer is only right or wrong. */
   readonly baseline?: { readonly value: number; readonly bound: number; readonly proven: boolean };
   /** Number of search nodes that the solver used. */
   readonly nodes: number;

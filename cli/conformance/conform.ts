@@ -12,7 +12,7 @@ import { CliProblem } from "../problem.ts";
 import { pass, skip, tried, type ClauseResult } from "./clause.ts";
 import { ofEnvironment, ofRuns, ofServer } from "./server-clauses.ts";
 
-/** Returns whether a server of the contract answers. If not, the address may belong to a provider. */
+/** Returns whether a server of the contract answers. If not, the address may belong to a provider of environments. */
 export async function isServer(client: GradusClient): Promise<boolean> {
   try {
     await client.getServerInfo();
@@ -23,7 +23,7 @@ export async function isServer(client: GradusClient): Promise<boolean> {
   }
 }
 
-/** Tries the clauses of a server. `wanted` has the ids of the environments to try. Empty: all. */
+/** Tries the clauses on a server. `wanted` has the ids of the environments to try. If it is empty, all are tried. */
 export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<ClauseResult> {
   yield* tried(ofServer, client, "");
   const all = await client.listEnvironments();
@@ -63,17 +63,17 @@ async function makes(client: GradusClient, environment: string, level: string): 
   return result?.result.case === "task";
 }
 
-/** Choice of the levels of a provider to try, and options of the trials. */
+/** Levels of a provider to try, and options of the trials. */
 export interface ProviderChoice extends Pick<Subject, "seeds"> {
-  /** Ids of the environments to try. Empty: all. */
+  /** Ids of the environments to try. If empty, all are tried. */
   readonly environments: readonly string[];
-  /** Names of the levels to try. Unset or empty: all. */
+  /** Names of the levels to try. If unset or empty, all are tried. */
   readonly levels?: readonly string[];
-  /** Aborts the trials. Unset: they run to the end. */
+  /** Signal that ends the trials early. */
   readonly signal?: AbortSignal;
   /** Called after each level with its name. */
   readonly onLevel?: (level: string) => void;
-  /** Tries further rules on each level. Unset: none. */
+  /** Tries further rules on each level. Defaults to none. */
   readonly more?: Parameters<typeof examine>[1];
 }
 
@@ -82,7 +82,7 @@ export const levelWords = (id: string, level: string): string => `${id}, level $
 export const isChosen = (level: string, { levels = [] }: Pick<ProviderChoice, "levels">): boolean =>
   levels.length === 0 || levels.includes(level);
 
-/** Tries the rules that a provider must keep before a server serves its levels. */
+/** Tries the rules that a provider of environments must keep before a server serves its levels. */
 export async function* conformProvider(provider: Provider, choice: ProviderChoice): AsyncGenerator<ClauseResult> {
   const { environments: wanted, signal = new AbortController().signal, more, seeds } = choice;
   const { described } = provider;

@@ -1,4 +1,7 @@
-/** Clauses that any server of the contract (proto/gradus/v1) keeps: for the server, for each environment, and for runs. */
+/**
+ * Clauses that every server of the contract (proto/gradus/v1) must keep: for the server, for each environment, and for
+ * runs.
+ */
 import {
   type Environment,
   GradusError,
@@ -9,7 +12,7 @@ import {
 } from "../../clients/ts/src/public.ts";
 import { type Clause, inPart, type Finding, fail, pass, skip, unless } from "./clause.ts";
 
-/** Environment and level on which clauses are tried. */
+/** Environment and level on which the clauses are tried. */
 export interface EnvironmentSubject {
   readonly client: GradusClient;
   readonly environment: Environment;
@@ -53,7 +56,7 @@ async function refusedWith(call: Promise<unknown>, wanted: GradusCode): Promise<
 
 const textOf = (task: Task): string => JSON.stringify(task.prompt.map(({ role, content }) => [role, content]));
 
-/** Returns the tasks of some seeds. Seeds whose task cannot be made are left out. */
+/** Returns the tasks of some seeds. Leaves out seeds for which the server can make no task. */
 async function tasksOf(
   { client, environment: { id }, level }: EnvironmentSubject,
   seeds: readonly bigint[],
@@ -69,7 +72,9 @@ async function firstTask(subject: EnvironmentSubject): Promise<Task> {
   return task;
 }
 
-/** Returns what is wrong with the outcome of a completion that must be scored and not count as solved. */
+/**
+ * Returns what is wrong with an outcome that must have a reward and must not be solved. Undefined if nothing is wrong.
+ */
 function wrongly(outcome: Outcome): string | undefined {
   if (outcome.kind === "unscored") return `it has no reward: ${outcome.reason}: ${outcome.detail}`;
   return outcome.solved ? "it counts as solved" : undefined;
@@ -191,7 +196,7 @@ const config = ({ environment, level }: RunSubject, numGenerations: number) => (
   seed: 1n,
 });
 
-/** Clauses on runs. Each continues from the state that the one before left. */
+/** Clauses on runs. Each continues from the state of the run that the clause before it left. */
 export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", [
   {
     says: "CreateRun gives the same run to all who ask with the same configuration, and ALREADY_EXISTS to others.",

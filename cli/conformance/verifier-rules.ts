@@ -1,4 +1,7 @@
-/** Rules on verifiers that need many answers. Only `gradus env check` tries them, in a second host of the environment. */
+/**
+ * Rules on verifiers that need many answers. Only `gradus env check` tries them, with a second process of the
+ * environment.
+ */
 import { isDeepStrictEqual } from "node:util";
 import {
   type Instances,
@@ -15,11 +18,11 @@ import { firstOf, type Rule, rule } from "../../server/outside/mounted/rules.ts"
 
 /** Maximum number of instances on which answers are tried. */
 const INSTANCES_MAX = 2;
-/** Number of times that one process verifies each of a few answers. Fewer if this takes more than 20 s. */
+/** Number of times that one process verifies each of a few answers. Fewer if this takes more than REPEATED_MS_MAX. */
 const REPEATS = 12;
 const REPEATED_MS_MAX = 20_000;
 const GUESSES = [NONSENSE, "0", "1", "yes", "a"];
-/** Exit status of a process that ran an answer as code. */
+/** Exit status that proves that a process ran an answer as code, because the answer exits with it. */
 const STATUS = 73;
 
 const EXIT = `__import__('os')._exit(${STATUS})`;
@@ -34,9 +37,12 @@ const quoted = (text: string): string => `'${text.slice(0, 60)}'`;
 const referencesOf = (made: readonly MadeInstance[]): readonly string[] =>
   made.flatMap(({ instance: { reference } }) => reference ?? []);
 
-// Remembering.
+// The rules below test whether a verifier remembers earlier answers.
 
-/** Verdicts on one answer. The last is by a fresh process, the others by one process that verified other answers before. */
+/**
+ * Verdicts on one answer. The last verdict is by a fresh process, the others by one process that verified other answers
+ * before.
+ */
 interface Repeated {
   readonly text: string;
   readonly found: readonly VerifyResult[];
@@ -82,20 +88,20 @@ const ON_REMEMBERING: readonly Rule<readonly Repeated[]>[] = [
   ),
 ];
 
-// Containing.
+// The rules below test whether a verifier accepts a list that merely contains the right answer.
 
-/** Texts in which the reference stands between wrong answers. */
+/** Texts that put the reference (the right answer) between wrong answers. */
 const LISTS: readonly ((wrong: readonly string[], right: string) => string)[] = [
   ([one = "", two = "", ...rest], right) => [one, two, right, ...rest, one].join(", "),
   ([one = "", two = ""], right) => [one, right, two].join("\n"),
   ([one = "", two = ""], right) => `It may be ${one} or ${right} or ${two}.`,
 ];
 
-/** Returns wrong texts that the verifier accepts. */
+/** Returns the lists with wrong answers that the verifier accepts. */
 async function contain(subject: Subject, made: Instances): Promise<readonly string[]> {
   const { described } = subject;
   const taken: string[] = [];
-  // With another goal, a list may rightly have an objective.
+  // Skip environments with another goal, where a list may rightly have an objective value.
   if (described.goal !== "satisfy") return taken;
   for (const each of made.slice(0, INSTANCES_MAX)) {
     const { reference } = each.instance;
@@ -117,7 +123,7 @@ const ON_CONTAINING: readonly Rule<readonly string[]>[] = [
   ),
 ];
 
-// Running.
+// The rules below test whether a verifier runs answers as code.
 
 /** Returns answers that the verifier ran as code, each with the evidence. */
 async function run(subject: Subject, made: Instances): Promise<readonly string[]> {
@@ -125,7 +131,8 @@ async function run(subject: Subject, made: Instances): Promise<readonly string[]
   const { reference = "0" } = one.instance;
   const found: string[] = [];
   for (const value of [reference, JSON.stringify(reference)]) {
-    // The second text contains the value too, but is no valid expression. A verifier that only searches judges both alike.
+    // Compare with a second text that contains the value too, but is no valid expression. A verifier that only searches
+    // for the value judges both alike.
     const [expression, text] = [`(lambda: ${value})()`, `(lambda: ${value})(`];
     const [run = NOTHING, read = NOTHING] = await verify(subject, one, [expression, text]);
     if (isRight(subject.described, run) && !isRight(subject.described, read))

@@ -1,4 +1,4 @@
-/** A `fetch` for the OpenAI client that makes one attempt at a completion, and reads the whole reply. */
+/** Makes a `fetch` for the OpenAI client that makes one attempt at a completion and reads the whole reply. */
 import { text } from "node:stream/consumers";
 import { onOneLine } from "../../envs/lib/escape.ts";
 import { addressOf, headersOf, send } from "../../server/runtime/http-request.ts";
@@ -6,13 +6,13 @@ import { addressOf, headersOf, send } from "../../server/runtime/http-request.ts
 /** Maximum length, in characters, of a quotation from a reply. */
 const SHOWN_MAX = 200;
 
-/** Returns a text on one line, without control characters. */
+/** Returns the beginning of a text on one line, without control characters. */
 export const oneLine = (words: string): string => onOneLine(words).slice(0, SHOWN_MAX);
 
 /**
- * Makes a fetch that reads the reply within the attempt. A reply that breaks off, stalls or holds no completion is
- * therefore a temporary failure, like a lost connection. `onTrouble` receives each failure. `cut` removes the key from
- * failures, and `cutWritten` from replies.
+ * Makes a fetch that reads the whole reply within the attempt. A reply that breaks off, stalls or holds no completion
+ * is therefore a temporary failure, like a lost connection. `onTrouble` receives each failure. `cut` removes the API
+ * key from error texts, and `cutWritten` from completions.
  */
 export function createAttempt(
   timeoutMs: number,
@@ -28,8 +28,8 @@ export function createAttempt(
       if (trouble !== undefined && !isOk(status)) onTrouble(trouble);
       if (trouble !== undefined && isOk(status)) throw new Error(trouble);
       const shown = headersOf(reply);
-      // The body was already read as JSON. Some servers give another content type or none, and the client would then
-      // take it for text.
+      // Set the content type, because the body was already read as JSON. Some servers give another type or none, and
+      // the client would then take the body for text.
       if (isOk(status)) shown.set("content-type", "application/json");
       return new Response(body === "" ? null : body, { status, headers: shown });
     } catch (error) {
@@ -40,13 +40,13 @@ export function createAttempt(
   };
 }
 
-/** Node's message for a connection that ended during a reply. */
+/** Message that Node gives for a connection that ended during a reply. */
 const BROKEN = "aborted";
 
 function wordsOf(error: unknown): string {
   const { message = "", code = "no connection" } = error as NodeJS.ErrnoException;
   if (message === BROKEN) return "the reply broke off";
-  // If an address fails over both versions of IP, the error has no message.
+  // Use the code if there is no message, as when an address fails over both versions of IP.
   return oneLine(message === "" ? code : message);
 }
 

@@ -7,7 +7,7 @@ import type { PartSummary } from "./summary.ts";
 
 const ROW = 30;
 
-/** Draws the figures of each row as bars side by side. */
+/** Draws bars side by side for each row of a report, one for each figure such as the success rate. */
 export function figureBars(
   label: string,
   rows: readonly ReportRow[],
@@ -15,7 +15,7 @@ export function figureBars(
 ): string {
   const shown = rows.filter((row) => figures.some(({ figure }) => row.figures[figure] !== undefined));
   const names = shown.map(({ name }) => name);
-  // A missing figure is shown as a dash, and not as a bar of 0%.
+  // Show a missing figure as a dash, and not as a bar of 0%.
   const all = shown.flatMap((row) =>
     figures.map(({ figure, title }) => ({ name: row.name, title, value: row.figures[figure] })),
   );
@@ -42,7 +42,7 @@ export function figureBars(
   });
 }
 
-/** A kind of outcome, which is one segment of a part's bar. */
+/** Kind of outcome, such as "malformed". It is one segment of the bar of a part of the suite. */
 export interface OutcomeKind {
   readonly title: string;
   readonly colour: string;
@@ -51,7 +51,10 @@ export interface OutcomeKind {
   readonly count: (part: PartSummary) => number;
 }
 
-/** Whether answers are right or wrong, or have a quality. "mixed": this differs between parts. */
+/**
+ * Whether answers are right or wrong ("exact"), or have a quality. "mixed" means that this differs between parts of the
+ * suite.
+ */
 export type Exactness = "exact" | "quality" | "mixed";
 
 const bestTitle = { exact: "right", quality: "optimal", mixed: "right or optimal" } as const;
@@ -76,13 +79,13 @@ export function outcomeKindsOf(parts: readonly PartSummary[], exactness: Exactne
   return kinds.filter(({ count }) => parts.some((part) => count(part) > 0));
 }
 
-/** A segment of a bar. */
+/** Segment of a bar, with the colour of its label. */
 interface Slice {
   readonly ink: string;
   readonly value: number;
 }
 
-/** Draws the outcomes of each part as shares of its samples. */
+/** Draws the outcomes of each part of the suite as shares of its samples. */
 export function outcomeBars(label: string, parts: readonly PartSummary[], kinds: readonly OutcomeKind[]): string {
   const names = parts.map(({ part }) => part);
   const data = parts.flatMap((part) => {
@@ -91,7 +94,7 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
     return kinds.map(({ title, ink, count }) => ({ part: part.part, title, ink, value: share(count(part)) }));
   });
   const isEmpty = (part: PartSummary): boolean => kinds.every(({ count }) => count(part) === 0);
-  // Segments that are too thin get no label. Labels are stacked like the bars, so that they are centred.
+  // Leave out the label of a segment that is too thin. Labels are stacked like the bars, so that they are centred.
   const shareOf = ({ value }: Slice): string => (value >= 0.06 ? percent(value) : "");
   return draw(label, {
     nothing: parts.length === 0,
@@ -126,7 +129,9 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
   });
 }
 
-/** Draws the distribution of the ratios of feasible answers, with a small chart for each part. */
+/**
+ * Draws the distribution of the ratios of feasible answers to the best, with a small chart for each part of the suite.
+ */
 export function ratioHistograms(label: string, parts: readonly PartSummary[]): string {
   const names = parts.map(({ part }) => part);
   const data = parts.flatMap(({ part, ratios }) =>
@@ -140,7 +145,7 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
     height: 30 + 46 * Math.max(1, parts.length),
     marginLeft: marginFor(names),
     x: { domain: [0, 1], tickFormat: (value: number) => value.toFixed(1), label: null },
-    // The domain leaves room for the numbers above the bars.
+    // Leave room in the domain for the numbers above the bars.
     y: { axis: null, domain: [0, highest * 1.5] },
     fy: { domain: names, label: null, padding: 0.1, tickFormat: clippedName },
     marks: [
@@ -163,7 +168,10 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
   });
 }
 
-/** Draws pass@k over k, with a line for each row. `linesStyle` defines the colours. */
+/**
+ * Draws the chance that one of k samples is right (pass@k) over k, with a line for each row. `linesStyle` defines the
+ * colours.
+ */
 export function passCurves(label: string, rows: readonly ReportRow[]): string {
   const data = rows.flatMap(({ name, figures }) =>
     Object.entries(figures).flatMap(([figure, value]) => {
@@ -197,7 +205,7 @@ export function passCurves(label: string, rows: readonly ReportRow[]): string {
 
 export const lineColour = (i: number): string => `var(--line-${i})`;
 
-/** Returns the CSS with the lines' colours, for light and dark. Each row gets its own colour. */
+/** Returns CSS that defines the colour of each line, for light and dark backgrounds. */
 export function linesStyle(names: readonly string[]): string {
   const colours = coloursOf(names);
   const of = (ground: keyof Colour): string => colours.map((colour, i) => `--line-${i}: ${colour[ground]};`).join(" ");

@@ -5,7 +5,7 @@ import { CliProblem } from "../problem.ts";
 import { answerFormatOption, numberFrom0, thinkingOption, wholeNumber } from "../task-options.ts";
 import type { Settings } from "./summary.ts";
 
-/** Options of addModelOptions, as commander parses them. */
+/** Values of the options that addModelOptions adds. */
 export interface ModelFlags {
   readonly endpoint: string;
   readonly model: string;
@@ -31,7 +31,9 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> {
   throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
 }
 
-/** Request fields that other flags set, or that would make replies other than one completion. */
+/**
+ * Request fields that --body may not set. Other flags set them, or they would make replies other than one completion.
+ */
 const ours = ["model", "messages", "stream", "n"];
 
 function withoutOurs(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -50,7 +52,7 @@ function someName(text: string): string {
   throw new InvalidArgumentError("Want a name.");
 }
 
-/** Returns the endpoint's key. Undefined if it needs none. */
+/** Returns the endpoint's API key. Undefined if the variable is empty, for an endpoint that needs no key. */
 function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
   const key = env["OPENAI_API_KEY"]?.trim() ?? "";
   if (/[^\x21-\x7e]/.test(key))
@@ -83,21 +85,23 @@ export function addModelOptions(command: Command, samples: number): Command {
     .addOption(thinkingOption());
 }
 
-/** Requires flags without a default. Commander's own check would apply to subcommands too. */
+/** Refuses a command without these flags. Commander's own check of mandatory options would apply to subcommands too. */
 export function requireFlags(flags: object, ...names: readonly string[]): void {
   for (const name of names)
     if ((flags as Readonly<Record<string, unknown>>)[name] === undefined)
       throw new CliProblem("usage", `--${name} is required`);
 }
 
-/** Returns the settings that decide the completions, and therefore the default id. */
+/** Returns the settings that decide the completions, and therefore the evaluation's default id. */
 export function settingsOf(flags: ModelFlags): Settings {
   const { endpoint, temperature, maxTokens, body, answerFormat: format, thinking } = flags;
   const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking };
   return JSON.parse(JSON.stringify(settings)) as Settings;
 }
 
-/** Completes the missing samples, with a lock against other commands, which would pay for every completion twice. */
+/**
+ * Completes the missing samples under a lock. Without it, another command could pay for every completion a second time.
+ */
 export async function completeAlone(
   evaluation: EvaluationHandle,
   flags: ModelFlags,
@@ -107,7 +111,7 @@ export async function completeAlone(
   const { holdAlone } = await import("./hold.ts");
   const hold = await holdAlone(evaluation);
   try {
-    // The previous holder of the lock may have worked until now.
+    // Read the counts again, because the previous holder of the lock may have worked until now.
     const now = await evaluation.get();
     return await Promise.race([
       complete(evaluation, flags, Number(now.samplesScored), Number(samplesTotal)),
@@ -150,7 +154,7 @@ async function complete(evaluation: EvaluationHandle, flags: ModelFlags, scored:
   }
 }
 
-/** Returns the error for samples without a completion, with the remedy. */
+/** Returns the error for samples that got no completion, with the remedy. */
 export function stillMissing(failed: number, reason: string): CliProblem {
   const words = `${failed} samples are missing: repeat the command to try them again; the last failure: ${reason}`;
   return new CliProblem("failure", words);

@@ -10,7 +10,7 @@ export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
   readonly endpoint: string;
   readonly model: string;
-  /** The API key. Undefined means: no Authorization header. */
+  /** API key. If undefined, requests have no Authorization header. */
   readonly apiKey: string | undefined;
   /** Maximum duration of one attempt, in milliseconds. */
   readonly timeoutMs: number;
@@ -18,7 +18,7 @@ export interface EndpointOptions {
   readonly deadlineMs: number;
   /** Additional fields of each request, e.g. temperature. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Aborts everything in progress. */
+  /** Aborts every request in progress. */
   readonly signal: AbortSignal;
   /** Receives a message for each failed attempt. */
   readonly onTrouble: (words: string) => void;
@@ -26,9 +26,9 @@ export interface EndpointOptions {
 
 export type Completed =
   | ({ readonly kind: "completion" } & Written)
-  /** There was no completion before the deadline, or the endpoint refused this prompt. */
+  /** Outcome without a completion: there was none before the deadline, or the endpoint refused this prompt. */
   | { readonly kind: "failed"; readonly message: string }
-  /** The endpoint refuses all prompts: its address, the key or the model is wrong. */
+  /** Outcome if the endpoint refuses all prompts, because its address, the key or the model is wrong. */
   | { readonly kind: "refused"; readonly message: string };
 
 export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
@@ -39,7 +39,7 @@ export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
  */
 const RETRIES_MAX = 100_000;
 
-/** Maximum number of empty replies to one prompt. At a temperature of 0 they might go on for ever. */
+/** Maximum number of empty replies to one prompt. At a temperature of 0 the model might reply so for ever. */
 const EMPTY_MAX = 4;
 const EMPTY_DELAY_MS = 250;
 
@@ -65,7 +65,7 @@ export function createModel(options: EndpointOptions): Model {
     const ending = AbortSignal.any([ended.signal, signal]);
     let last = "";
     const note = (words: string): void => {
-      // Aborted attempts are no failures.
+      // Report no failure for an aborted attempt.
       if (ending.aborted) return;
       last = words;
       onTrouble(words);
@@ -85,7 +85,8 @@ export function createModel(options: EndpointOptions): Model {
     try {
       const late = after(deadlineMs, undefined, { signal: ending }).then(() => undefined);
       const completed = await Promise.race([ask(), late]);
-      // The aborted call ends with an error. The race has already handled it.
+      // Return without waiting for the call, which ends with an error when it is aborted. The race has already handled
+      // that error.
       if (completed === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
       return completed.kind === "completion" ? { ...completed, text: cutWritten(completed.text) } : completed;
     } catch (error) {

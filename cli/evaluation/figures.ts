@@ -1,4 +1,4 @@
-/** Selects the figures of a report to show, and formats them. */
+/** Selects the figures of a report to show, such as the success rate, and formats them. */
 import type { ReportRow } from "../../clients/ts/src/public.ts";
 
 export interface Column {
@@ -6,7 +6,7 @@ export interface Column {
   readonly title: string;
   readonly meaning: string;
   readonly percent: boolean;
-  /** The column is shown only if a value is above 0. */
+  /** True if the column is shown only when one of its values is above 0. */
   readonly rare?: true;
 }
 
@@ -39,7 +39,7 @@ const columns: readonly Column[] = [
   percent("truncated_rate", "truncated", "completions cut before they were done"),
 ];
 
-/** Returns the columns that the rows have. The columns of pass@k, sorted by k, come before pass@avg. */
+/** Returns the columns for which the rows have figures. The columns of pass@k, sorted by k, come before pass@avg. */
 export function columnsOf(rows: readonly ReportRow[]): readonly Column[] {
   const names = new Set(rows.flatMap(({ figures }) => Object.keys(figures)));
   const ks = [...names].flatMap((name) => /^pass@(\d+)$/.exec(name)?.[1] ?? []).map(Number);

@@ -3,7 +3,10 @@ import { setTimeout as after } from "node:timers/promises";
 import { type EvaluationHandle, GradusError, type Hold } from "../../clients/ts/src/public.ts";
 import { CliProblem } from "../problem.ts";
 
-/** Maximum wait for the lock, in milliseconds. A killed command releases it sooner; a working one is not waited for. */
+/**
+ * Maximum wait for the lock, in milliseconds. The lock of a killed command is free by then; a command that still works
+ * keeps it.
+ */
 const WAIT_MS = 5_000;
 const BETWEEN_MS = 250;
 
@@ -15,7 +18,7 @@ export async function holdAlone(evaluation: EvaluationHandle, waitMs = WAIT_MS):
       return await evaluation.hold();
     } catch (error) {
       if (!(error instanceof GradusError)) throw error;
-      // Servers of earlier versions have no locks.
+      // Go on without a lock, because servers of earlier versions have none.
       if (error.code === "UNIMPLEMENTED") return ALONE;
       if (error.code !== "FAILED_PRECONDITION") throw error;
       if (waitedMs >= waitMs) throw busy(evaluation.evaluationId);

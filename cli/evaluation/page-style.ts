@@ -1,4 +1,4 @@
-/** The style of the report page. Colours differ in lightness too, for readers who cannot tell hues apart. */
+/** Style of the report page. Colours differ in lightness too, for readers who cannot tell hues apart. */
 export const style = `
 :root {
   --ground: #fbfbfa; --panel: #fff; --ink: #1c1d1f; --soft: #5e6268; --line: #dfe0e2;

@@ -36,7 +36,7 @@ const chart = (svg: string): string => `<figure>${svg}</figure>`;
 
 const scored = (rows: readonly ReportRow[]): readonly ReportRow[] => rows.filter(({ samples }) => samples > 0);
 
-/** Returns the most important columns. From pass@k, only the largest k remains. */
+/** Returns the most important columns. Of the pass@k columns, only the one with the largest k remains. */
 function leading(columns: readonly Column[]): readonly Column[] {
   const isPass = ({ figure }: Column): boolean => /^pass@\d+$/.test(figure);
   const most = columns.findLast(isPass);
@@ -76,7 +76,7 @@ const srAndQr = [
   { figure: "quality_ratio", title: "QR", colour: "var(--series-1)" },
 ] as const;
 
-/** Returns the sections for answers with a quality. */
+/** Returns the page's sections for answers with a quality, i.e. a ratio to the best answer. */
 function qualitySections({ report, parts }: Summary): readonly string[] {
   const withRatio = parts.filter(({ part }) =>
     report.parts.some(({ name, figures }) => name === part && "quality_ratio" in figures),
@@ -98,7 +98,7 @@ function qualitySections({ report, parts }: Summary): readonly string[] {
   ];
 }
 
-/** Returns the sections for answers that are right or wrong. */
+/** Returns the page's sections for answers that are only right or wrong. */
 function exactSections({ report }: Summary): readonly string[] {
   const rows = scored(report.categories).filter(({ figures }) => "pass@1" in figures);
   const several = rows.some(({ figures }) => "pass@2" in figures);
@@ -143,7 +143,8 @@ function violationSection({ violations }: Summary): string {
 }
 
 /**
- * Returns the section of pictures. Each is an image of its own, so that its style and content cannot affect the page.
+ * Returns the page's section of pictures. Each is an image of its own, so that its style and content cannot affect the
+ * page.
  */
 function pictureSection(pictures: readonly Picture[] | undefined): string {
   const title = "What falls short";
@@ -175,7 +176,7 @@ function settingsSection({ report, settings }: Summary): string {
   return section("How it was made", suite?.description ?? "", `<table><tbody>${rows.join("")}</tbody></table>`);
 }
 
-/** Returns the page of an evaluation. `pictures` is undefined if they could not be drawn here. */
+/** Returns the report page of an evaluation. `pictures` is undefined if they could not be drawn here. */
 export function reportPage(summary: Summary, pictures?: readonly Picture[]): string {
   const { report } = summary;
   const { evaluation, suite } = report;

@@ -1,4 +1,4 @@
-/** Draws pictures of specimens. A task's instance is in its id, so the keys that signed the id are needed. */
+/** Draws pictures of selected answers. A task id contains its task, so the keys that signed the id are needed. */
 import { drawCompletion } from "../../pictures/draw.ts";
 import type { Local } from "../local.ts";
 import type { Specimen } from "./specimens.ts";
@@ -10,7 +10,7 @@ export interface Picture {
   readonly svg: string;
 }
 
-/** Draws the specimens whose environments have pictures. Undefined if the keys open none of the tasks. */
+/** Draws the selected answers whose environments have pictures. Undefined if the keys open none of the tasks. */
 export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] | undefined {
   const pictures = specimens.flatMap(({ part, words, sample }) => {
     const opened = deps.scorer.open(sample.task?.taskId ?? "");

@@ -1,4 +1,4 @@
-/** Shows an evaluation's progress, and failures of attempts, on standard error. */
+/** Shows an evaluation's progress, and failures of requests to the model, on standard error. */
 import { createBar } from "../bar.ts";
 import { note } from "../notes.ts";
 import type { Step } from "./run.ts";
@@ -27,11 +27,11 @@ export function createProgress(done: number, total: number, shown: boolean) {
       if (step.kind === "scored") last = "";
       bar.update(step.kind === "scored" ? 1 : 0, payload());
     },
-    /** Shows a failure of an attempt that is retried: beside the bar, or once on its own line. */
+    /** Shows the failure of a request that will be retried: beside the bar, or once on its own line. */
     trouble(words: string): void {
       last = words;
       bar.update(0, payload());
-      // The line is printed even without progress, because a user who waits for an endpoint that is down should know.
+      // Print the line even without a bar, because a user who waits for an endpoint that is down should know.
       if (!bar.visible && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
         note(`an attempt failed: ${words}`);
@@ -41,7 +41,7 @@ export function createProgress(done: number, total: number, shown: boolean) {
   };
 }
 
-/** Counts a sample by figures that every answer has. Not all have a ratio. */
+/** Counts a sample in the figures that the bar shows. They exist for every answer, unlike the ratio. */
 function count(counts: { scored: number; good: number; reward: number; failed: number }, step: Step): void {
   if (step.kind === "failed") {
     counts.failed++;

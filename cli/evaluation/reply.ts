@@ -1,26 +1,29 @@
-/** Reads the model's text from a chat endpoint's reply. Pure. */
+/** Reads the model's text from a chat endpoint's reply. */
 import type { FinishReasonName } from "../../clients/ts/src/public.ts";
 import { withThoughts } from "../../envs/lib/join-thoughts.ts";
 import { oneLine } from "./attempt.ts";
 
-/** A model's text. */
+/** Text that the model wrote. */
 export interface Written {
   readonly text: string;
-  /** Undefined if the endpoint does not say. */
+  /** Reason why the text ended. Undefined if the endpoint does not say. */
   readonly finishReason: FinishReasonName | undefined;
 }
 
 export type Reply =
   | ({ readonly kind: "completion" } & Written)
-  /** The reply is empty and was not cut off. Either the endpoint failed, or the model said nothing. */
+  /** Result if the endpoint gave up, or the reply is empty and was not cut off. */
   | { readonly kind: "unusable"; readonly message: string };
 
-/** Servers' names for the reason that a completion reached its maximum length. */
+/** Values of finish_reason with which servers say that a completion reached its maximum length. */
 const CUT_OFF: ReadonlySet<string> = new Set(["length", "max_tokens", "max_output_tokens", "model_length"]);
-/** Servers' names for the reason that they gave up. The text up to then is not what the model would have written. */
+/**
+ * Values of finish_reason with which servers say that they gave up. The text up to then is not what the model would
+ * have written.
+ */
 const GIVEN_UP: ReadonlySet<string> = new Set(["abort", "aborted", "error", "cancelled"]);
 
-/** The fields of a choice that are read. Servers give more than their protocol says, and less. */
+/** Fields that are read from a choice of the reply. Servers give more or fewer fields than their protocol says. */
 interface Choice {
   readonly finish_reason?: unknown;
   readonly message?: {
@@ -48,7 +51,7 @@ export function readReply({ choices }: { readonly choices: readonly unknown[] })
   return { kind: "completion", text: withThoughts(thinking || undefined, content, isCutOff), finishReason };
 }
 
-/** Returns a text, or the joined texts of a list of parts. Empty for anything else. */
+/** Returns a text, or the joined texts of a list of content parts. Empty for anything else. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return "";

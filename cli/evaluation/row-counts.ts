@@ -1,17 +1,20 @@
 /** Counts how often an evaluation's samples solve each row of a pool. */
 import type { Sample } from "../../clients/ts/src/public.ts";
 
-/** The samples of one row. */
+/** Numbers of an evaluation's samples of one row. */
 export interface RowCount {
   readonly pool: string;
   readonly row: number;
-  /** Digest of the pool that numbers the row. */
+  /** Digest of the pool whose numbering of rows `row` uses. */
   readonly pool_digest: string;
   samples: number;
   solved: number;
 }
 
-/** Counts a sample of a row. A sample without a reward, because we failed, is not counted. */
+/**
+ * Counts a sample of a row. Leaves out a sample without a reward, which is a failure of the server and not of the
+ * model.
+ */
 export function countRow(counts: Map<string, RowCount>, { pool = "", poolDigest = "", row, outcome }: Sample): void {
   if (row === undefined || outcome?.kind !== "scored") return;
   const key = `${pool} ${row}`;

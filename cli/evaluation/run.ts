@@ -6,7 +6,7 @@ import { CliProblem } from "../problem.ts";
 import type { Model } from "./endpoint.ts";
 import type { Written } from "./reply.ts";
 
-/** The result of one sample. */
+/** Result of one sample, scored or failed. */
 export type Step =
   { readonly kind: "scored"; readonly outcome: Outcome } | { readonly kind: "failed"; readonly message: string };
 
@@ -18,10 +18,12 @@ export interface RunOptions {
   readonly onStep: (step: Step) => void;
 }
 
-/** Number of tasks per call. A small number, because the server must first make tasks that were never asked for. */
+/**
+ * Number of tasks per call. The number is small, because the server must first make tasks that were never requested.
+ */
 const PAGE_SIZE = 32;
 
-/** Maximum number of attempts to submit a completion that got no reward yet. */
+/** Maximum number of attempts to submit a completion for which the server could give no reward yet. */
 const SUBMITS_MAX = 5;
 
 interface PendingSample {
@@ -38,8 +40,8 @@ async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<PendingSa
 
 /**
  * Completes the missing samples. A failed sample stays missing for a later run. Stops if the endpoint refuses
- * everything, or if as many samples in a row fail as run concurrently. Returns the numbers of scored and missing
- * samples, and the last failure.
+ * everything, or if as many samples in a row fail as run concurrently (at least 3). Returns the numbers of scored and
+ * failed samples, and the last failure.
  */
 export async function runEvaluation(options: RunOptions) {
   const { evaluation, model, concurrency, onStep } = options;

@@ -1,16 +1,16 @@
 /**
- * Selects answers worth looking at. For each part these are the first that breaks a constraint or is wrong, and the
- * feasible one with the lowest ratio.
+ * Selects answers for the report's pictures. For each part of the suite these are the first that is infeasible or
+ * wrong, and the feasible one with the lowest ratio to the best.
  */
 import type { Sample } from "../../clients/ts/src/public.ts";
 
-/** An answer that shows why its part did not do better. */
+/** Answer that shows why a part of the suite has no better result. */
 export interface Specimen {
   readonly part: string;
   readonly sample: Sample;
-  /** Words for what the answer shows. */
+  /** Words that say what is wrong with the answer, e.g. "87.5% of the best". */
   readonly words: string;
-  /** The ratio. Undefined if the answer is infeasible or wrong. */
+  /** Ratio of the answer to the best one. Undefined if the answer is infeasible or wrong. */
   readonly ratio: number | undefined;
 }
 
@@ -18,8 +18,8 @@ export interface Specimen {
 export const SPECIMENS_MAX = 40;
 
 /**
- * Makes a collector of specimens, which needs the samples in the suite's order. The first of equal ones stays, so that
- * a resumed evaluation has the same specimens.
+ * Makes a collector of such answers, which needs the samples in the suite's order. Of equally bad answers the first
+ * stays, so that a resumed evaluation selects the same.
  */
 export function createSpecimens() {
   const infeasible = new Map<string, Specimen>();

@@ -8,13 +8,15 @@ import { cellOf, columnsOf } from "./figures.ts";
 import { countRow, type RowCount } from "./row-counts.ts";
 import { createSpecimens } from "./specimens.ts";
 
-/** The settings of the completions. Unknown ones are missing. */
+/** Settings of the completions, such as the temperature. Unknown settings are missing. */
 export type Settings = Readonly<Record<string, JsonValue>>;
 
-/** Statistics of one part's samples. */
+/** Counts of the samples of one part of the suite. */
 export interface PartSummary {
   readonly part: string;
-  /** Number of feasible answers in each of ten equal intervals of the ratio. The last one includes 1. */
+  /**
+   * Number of feasible answers in each of ten equal intervals of the ratio to the best. The last interval includes 1.
+   */
   readonly ratios: readonly number[];
   /** Number of answers that are optimal or graded as right. */
   readonly optimal: number;
@@ -39,7 +41,7 @@ function emptyCounts(part: string): Counts {
   return { part, ratios, optimal: 0, wrong: 0, infeasible: 0, malformed: 0, noReward: 0 };
 }
 
-/** Reads the report and all samples. */
+/** Reads the report and all samples of an evaluation. */
 export async function summarize(evaluation: EvaluationHandle, settings: Settings) {
   const report = await evaluation.report();
   const parts = new Map<string, Counts>();
@@ -64,21 +66,24 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
     settings,
     parts: [...parts.values()] as readonly PartSummary[],
     violations: most,
-    /** How often each row of a pool was solved. Empty if the suite has no rows. */
+    /** Number of times that each row of a pool was solved. Empty if the suite has no rows. */
     rows: [...rows.values()],
-    /** Used for pictures only; not in report.json. */
+    /** Answers for pictures, which are not written to report.json. */
     specimens: specimens.all(),
   };
 }
 
-/** Counts a sample. Returns its violation without numbers, so that similar ones are counted together. */
+/**
+ * Counts a sample. Returns what is wrong with the answer, with each number as "…", so that similar violations are
+ * counted together.
+ */
 function countSample(counts: Counts, { outcome }: Sample): string | undefined {
   if (outcome?.kind !== "scored") {
     counts.noReward++;
     return outcome?.detail;
   }
   const { verdict, violation, ratio, solved } = outcome;
-  // A right or wrong answer has no ratio.
+  // Count a right answer without a ratio as ratio 1.
   if (verdict === "feasible" || solved) {
     if (solved) counts.optimal++;
     const step = Math.min(RATIO_STEPS - 1, Math.floor((ratio ?? 1) * RATIO_STEPS));
@@ -91,7 +96,7 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
   return violation.replaceAll(/\d+(\.\d+)?/g, "…").slice(0, 200);
 }
 
-/** Returns report.json, whose `report` is a gradus.v1.Report. */
+/** Returns the content of report.json, whose `report` is a gradus.v1.Report. */
 export function summaryToJson({ report, settings, parts, violations, rows }: Summary): JsonValue {
   const written = toJson(ReportSchema, report, { alwaysEmitImplicit: true });
   const rated = rows.map(({ solved, ...row }) => ({ ...row, pass_rate: solved / row.samples }));
@@ -106,7 +111,7 @@ export function summaryToJson({ report, settings, parts, violations, rows }: Sum
   return JSON.parse(JSON.stringify(whole)) as JsonValue;
 }
 
-/** Returns the report in a report.json. Undefined if there is none. */
+/** Returns the report in the content of a report.json. Undefined if there is none. */
 export function reportFromJson(json: JsonValue): Report | undefined {
   const report = typeof json === "object" && json !== null && !Array.isArray(json) ? json["report"] : undefined;
   try {
@@ -116,7 +121,7 @@ export function reportFromJson(json: JsonValue): Report | undefined {
   }
 }
 
-/** Returns the rows to show: parts, then categories if there are several, then the overall row. */
+/** Returns the groups of rows to show: parts, then categories if there are several, then the overall row. */
 export function rowsOf({ parts, categories, overall }: Report): readonly (readonly ReportRow[])[] {
   const groups = [parts, categories.length > 1 ? categories : [], overall === undefined ? [] : [overall]];
   return groups.filter((rows) => rows.length > 0);
@@ -135,8 +140,8 @@ export function reportTable(report: Report): string {
 }
 
 /**
- * Returns remarks on the figures: what ratios are relative to, and which tasks are left out or may be in the training
- * data.
+ * Returns remarks on a report's figures: what ratios are relative to, and which tasks are left out or may be in the
+ * training data.
  */
 export function remarksOf({ baseline, overall }: Report): readonly string[] {
   const { tasks = 0n, tasksInEverySplit: few = 0n, tasksLeftOut = {} } = overall ?? {};

@@ -1,7 +1,7 @@
-/** Filters graded completions by a component of their reward: "correctness>=1", "reward>0.1". Pure. */
+/** Filters graded completions by a component of their reward, e.g. "correctness>=1" or "reward>0.1". */
 import { readCondition } from "../conditions.ts";
 
-/** The part of a score that a filter reads. */
+/** Fields of a score that a filter reads. */
 interface Graded {
   readonly reward: number;
   readonly ratio?: number | undefined;
@@ -11,14 +11,14 @@ interface Graded {
 export interface ScoreFilter {
   /** The condition as written. */
   readonly text: string;
-  /** Returns whether a score has the figure of the condition. A score without it is not kept. */
+  /** Returns whether a score has the value that the condition names. `keeps` is false for a score without it. */
   has(score: Graded): boolean;
   keeps(score: Graded): boolean;
 }
 
 const COMPONENT = /^[a-z][a-z0-9_]*$/;
 
-/** Parses a filter. Undefined if the text is no condition on a score. */
+/** Parses a filter. Returns undefined if the text is no condition on a score. */
 export function readFilter(text: string): ScoreFilter | undefined {
   const condition = readCondition(text);
   if (condition === undefined || !COMPONENT.test(condition.name) || !/^(?:[<>]=?|=)$/.test(condition.comparison))

@@ -1,12 +1,16 @@
-/** Pairs completions of one prompt, with the better one as chosen, as DPO and IPO need them. Pure. */
+/**
+ * Pairs completions of one prompt for training by preferences (DPO, IPO). The better completion of a pair is the chosen
+ * one.
+ */
 import type { ChatMessage } from "../../envs/prompt.ts";
 import type { ExportRow } from "./rows.ts";
 
-/** A pair, with the columns that preference trainers read. */
+/** Row of a preference data set: a pair of completions, in the columns that trainers read. */
 export type PairRow = ReturnType<typeof pairOf>;
 
 /**
- * A row with the end of its first right answer, in code points. Undefined if it has none, or commits were not scanned.
+ * Row with the position, in code points, where its first right answer ends. Undefined if it has none, or if the server
+ * did not look for it.
  */
 export interface GradedRow extends ExportRow {
   readonly commitEnd: number | undefined;
@@ -14,14 +18,14 @@ export interface GradedRow extends ExportRow {
 
 export interface PairOptions {
   readonly perPrompt: number;
-  /** The chosen reward exceeds the rejected one by more than this. */
+  /** Minimum difference of the rewards of a pair, exclusive. */
   readonly rewardGap: number;
 }
 
 /**
- * Returns the pairs of each prompt. First come commits over their whole completion, if it goes on after the commit (VCC
- * 3.3). Then come the best over the worst, the second best over the second worst, and so on while rewards differ
- * enough.
+ * Returns the pairs of each prompt. First come completions cut after their first right answer, chosen over the whole
+ * completion if that goes on (VCC 3.3). Then come the best over the worst, the second best over the second worst, and
+ * so on while rewards differ enough.
  */
 export function pairsOf(rows: readonly GradedRow[], { perPrompt, rewardGap }: PairOptions): readonly PairRow[] {
   return [...Map.groupBy(rows, ({ group_id }) => group_id).values()].flatMap((group) =>
@@ -38,10 +42,7 @@ function commitPairs(group: readonly GradedRow[]): readonly PairRow[] {
   });
 }
 
-/**
- * Minimum difference of two rewards. Smaller ones are rounding errors, because rows do not say the range of their
- * scheme.
- */
+/** Minimum difference of two rewards. Smaller differences may be rounding errors. */
 const ROUNDING_GAP = 1e-9;
 
 function rewardPairs(group: readonly GradedRow[], rewardGap: number): readonly PairRow[] {
@@ -64,7 +65,7 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
   const answer = (content: string): readonly ChatMessage[] => [{ role: "assistant", content }];
   return {
     prompt: better.messages.slice(0, -1),
-    /** The assistant's message. */
+    /** Message of the assistant alone. */
     chosen: answer(chosen),
     rejected: answer(completionOf(worse)),
     environment,
@@ -77,8 +78,8 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
     chosen_reward: better.reward,
     rejected_reward: worse.reward,
     /**
-     * "reward": the chosen completion has the greater reward. "commit": it is the rejected one, cut behind its first
-     * right answer.
+     * Reason for the pair. "reward": the chosen completion has the greater reward. "commit": it is the rejected
+     * completion, cut behind its first right answer.
      */
     kind,
     source,

@@ -1,23 +1,23 @@
-/** Defines rows of training data in chat format, and selects those to keep. Pure. */
+/** Defines rows of training data in chat format, and selects the rows to keep. */
 import type { ChatMessage } from "../../envs/prompt.ts";
 
-/** A prompt with the completion to be learnt. */
+/** Row of training data: a prompt with the completion to be learnt. */
 export interface ExportRow {
-  /** The prompt, and the completion as the assistant's message. */
+  /** Prompt, followed by the completion as the assistant's message. */
   readonly messages: readonly ChatMessage[];
   readonly environment: string;
   readonly version: number;
-  /** Empty if the task was made from parameters. */
+  /** Name of the level. Empty if the task was made from parameters. */
   readonly level: string;
   readonly split: string;
-  /** Equal for completions of the same prompt. */
+  /** Id that completions of the same prompt share. */
   readonly group_id: string;
   readonly sample_index: number;
-  /** In [0, 1]. For answers that are right or wrong: 1 or 0. */
+  /** Ratio of the answer to the best one, from 0 to 1. For answers that are only right or wrong, 1 or 0. */
   readonly ratio: number;
   readonly reward: number;
   readonly solved: boolean;
-  /** The model that wrote the completion, or "solver". */
+  /** Model that wrote the completion, or "solver". */
   readonly source: string;
 }
 
@@ -29,9 +29,9 @@ export interface Selection {
 
 /**
  * Selects rows with a ratio above a bound, the same number for each environment (FORGE A.3.2: 1,000 per task). The
- * number is `perEnvironment`, or that of the scarcest environment. Within an environment each prompt gives one row
- * before any gives a second one, so that prompts with many good completions do not dominate. Levels take turns, because
- * suites begin with the easiest. In the result, environments take turns.
+ * number is `perEnvironment`, or that of the environment with the fewest rows. Within an environment each prompt gives
+ * one row before any gives a second one, so that prompts with many good completions do not dominate. Levels take turns,
+ * because suites begin with the easiest. In the result, environments take turns.
  */
 export function selectEvenly(rows: readonly ExportRow[], ratioAbove: number, perEnvironment?: number): Selection {
   const good = rows.filter(({ ratio }) => ratio > ratioAbove);
@@ -61,8 +61,8 @@ export interface RowSource {
 }
 
 /**
- * Makes the same selection from rows that are made on demand, each with its own prompt. A round takes one good row of
- * each environment. `available` counts good rows as they are found.
+ * Selects as selectEvenly does, but from rows that are made on demand, each with its own prompt. A round takes one good
+ * row of each environment. `available` counts good rows as they are found.
  */
 export async function* takeEvenly(
   sources: readonly RowSource[],

@@ -1,4 +1,4 @@
-/** Makes rows from an evaluation's graded completions, or from the solvers' answers. */
+/** Makes rows of training data from an evaluation's graded completions, or from the solvers' answers. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type AnswerFormatName,
@@ -36,7 +36,7 @@ function rowOf(
   return { messages, ...where, ...graded, ratio, reward, solved } satisfies ExportRow;
 }
 
-/** Rows of an evaluation, and warnings about those that are left out. */
+/** Rows from an evaluation, and warnings about completions that are left out. */
 export interface Sifted {
   readonly rows: readonly GradedRow[];
   readonly warnings: readonly string[];
@@ -75,7 +75,7 @@ export async function rowsOfEvaluation(
   return { rows, warnings: [...counts].flatMap(([environment, each]) => wordsOf(environment, each)) };
 }
 
-/** Refuses a name that no graded completion has. It is probably a typing error, and rows would silently be missing. */
+/** Refuses a name that no graded completion has. Without this check, a typing error would silently leave out rows. */
 function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySet<string>): void {
   const unseen = names.find((name) => !seen.has(name));
   if (unseen === undefined) return;
@@ -83,11 +83,11 @@ function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySe
   throw new CliProblem("missing", `${option}: no graded completion belongs to '${unseen}'; there are ${there}`);
 }
 
-/** Number of completions of an environment that have a reward. */
+/** Numbers of an environment's completions that have a reward. */
 interface Counts {
   graded: number;
   kept: number;
-  /** Number of completions without the figure of a condition, by condition. */
+  /** Number of completions that lack the value of a condition, by the condition's text. */
   readonly without: Map<string, number>;
 }
 
@@ -115,7 +115,7 @@ function wordsOf(environment: string, { graded, kept, without }: Counts): readon
 
 export interface SolverChoice {
   readonly environments: readonly string[];
-  /** Levels to use. Empty means all that may be trained on, in turns. */
+  /** Levels to use, in turns. If empty, all that may be used for training. */
   readonly levels: readonly string[];
   readonly split: SplitName;
   /** Number of tasks of each environment. */
@@ -123,10 +123,10 @@ export interface SolverChoice {
   readonly format?: AnswerFormatName | undefined;
 }
 
-/** Number of seeds per call. A small number, because nothing else happens until they are solved. */
+/** Number of seeds per call. The number is small, because nothing else happens until they are solved. */
 const CHUNK = 10;
 
-/** Makes tasks with their solvers' answers in this process, on demand. No answer ever goes over the network. */
+/** Makes tasks with their solvers' answers in this process, on demand. Answers never go over the network. */
 export function solverSources(local: Local, choice: SolverChoice): readonly RowSource[] {
   const named = chosen(local.deps.registry, choice).map(
     (environment) => [environment, levelsOf(environment, choice)] as const,
@@ -137,14 +137,14 @@ export function solverSources(local: Local, choice: SolverChoice): readonly RowS
   }));
 }
 
-/** Yields rows with levels taking turns, so that any number of rows includes all levels. */
+/** Yields rows from the levels in turns, so that any number of rows includes all levels. */
 async function* solverRows(
   local: Local,
   environment: Environment,
   levels: readonly string[],
   choice: SolverChoice,
 ): AsyncGenerator<ExportRow, undefined, undefined> {
-  // If the count cannot be divided evenly, the first levels get one task more.
+  // Give the first levels one task more if the count cannot be divided evenly.
   const countAt = (i: number): number =>
     Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
   const open = new Set(
@@ -169,7 +169,7 @@ async function* levelRows(
   for (let from = 0; from < count; from += CHUNK) {
     const tasks = await tasksOf(local.client, environment, level, [from, Math.min(from + CHUNK, count)], choice);
     for (const task of tasks) yield await solvedRow(local, environment, task);
-    // A pause lets Ctrl-C and the progress bar work, because everything else here runs without one.
+    // Pause, so that Ctrl-C and the progress bar work, because the rest of this loop never yields to the event loop.
     await nextTurn();
   }
   return undefined;
@@ -185,7 +185,8 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
 }
 
 /**
- * Returns the chosen environments, in the registry's order. If none is named, those that have one of the given levels.
+ * Returns the chosen environments, in the registry's order. If none is named, returns those that have one of the given
+ * levels.
  */
 function chosen({ environments }: Registry, { environments: ids, levels }: SolverChoice): readonly Environment[] {
   const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);

@@ -7,7 +7,7 @@ import type { ExportRow } from "./rows.ts";
 
 export type ExportFormat = "jsonl" | "parquet";
 
-/** Returns the format for a file name. Undefined if the ending is neither. */
+/** Returns the format that the ending of a file name means, or undefined if it is neither. */
 export function formatOf(path: string): ExportFormat | undefined {
   if (path.endsWith(".jsonl")) return "jsonl";
   return path.endsWith(".parquet") ? "parquet" : undefined;
@@ -19,12 +19,12 @@ export interface RowWriter<Row = ExportRow> {
   finish(): void;
 }
 
-/** Number of rows written together. Larger groups take more memory, also in readers of Parquet. */
+/** Number of rows written together. Larger groups take more memory, also in programs that read the Parquet file. */
 const GROUP = 1000;
 
 /**
- * Makes a writer that writes rows in groups, so that they need not all be in memory. `of` is `rowColumns` or
- * `pairColumns`.
+ * Makes a writer that writes rows in groups, so that they need not all be in memory. `of` gives the columns:
+ * `rowColumns` or `pairColumns`.
  */
 export function createWriter<Row>(path: string, format: ExportFormat, of: Columns<Row>): RowWriter<Row> {
   const write = format === "jsonl" ? jsonlGroups<Row>(path) : parquetGroups(path, of);
@@ -70,10 +70,10 @@ const plain = (name: string, type: "INT32" | "DOUBLE" | "BOOLEAN"): SchemaElemen
   repetition_type: "REQUIRED",
 });
 
-/** Columns by their names, with their elements in the Parquet schema. */
+/** Columns of a row type: the name of each, with its elements in the Parquet schema. */
 type Columns<Row> = readonly (readonly [keyof Row & string, readonly SchemaElement[]])[];
 
-/** Returns the schema of a list of {role, content}, the form in which data loaders read chats. */
+/** Returns the Parquet schema of a list of {role, content}, the form in which data loaders read chats. */
 const chat = (name: string): readonly SchemaElement[] => [
   {
     name,

@@ -1,4 +1,4 @@
-/** Yields the rows of a pool's file one by one: the task that a server makes of each, or the reason for its rejection. */
+/** Row of a pool's file: the task that a server makes of the row, or the reason why it makes none. */
 import { type Pool, rowOf } from "../../envs/pool.ts";
 import { examineRow, viewOf } from "../../envs/pool-columns.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
@@ -17,14 +17,14 @@ export type CheckedRow =
       readonly kind: "task";
       readonly level: string;
       readonly split: string;
-      /** The part of the task that is left out, in words. */
+      /** Words for a part of the row that the task leaves out. */
       readonly remark?: string;
     }
   | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
-  /** The selection leaves the row out. */
+  /** Row outside the selection of rows that the user gave, e.g. train[200:]. */
   | { readonly row: string; readonly kind: "left_out" };
 
-/** Reads the file again, so that it need not be in memory. Blank lines are skipped. */
+/** Yields the rows of a pool's file. Reads the file again, so that it need not be in memory, and skips blank lines. */
 export async function* checkedRows(
   source: Source,
   { pool, failed }: PoolReport,
@@ -33,7 +33,7 @@ export async function* checkedRows(
 ): AsyncGenerator<CheckedRow, void, undefined> {
   const { definition, lines } = pool;
   const firstOf = firstRows(pool);
-  // The pool's rows are in the file's order.
+  // Index of the next row of the pool. Its rows are in the file's order.
   let place = 0;
   const view = viewOf(definition, names);
   const choose = (there: readonly string[]) => wantedColumns(definition.rows ?? {}, names, there);
@@ -64,8 +64,8 @@ export async function* checkedRows(
 }
 
 /**
- * Returns a function that finds the first row with the same task, in the pool or among rejected rows. The index is
- * built at the first call.
+ * Returns a function that finds the first row with the same task, in the pool or among the rejected rows seen before.
+ * The index is built at the first call.
  */
 function firstRows(pool: Pool): (hash: string, row: number) => number {
   let firsts: Map<string, number> | undefined;

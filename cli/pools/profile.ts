@@ -11,17 +11,17 @@ import { fileRows, valueOf } from "./stream.ts";
 import { countRow, type RowCount } from "../evaluation/row-counts.ts";
 import { HEADER } from "./rates.ts";
 
-/** The rows to profile. */
+/** Selection of the rows to profile. */
 export interface Chosen {
   readonly pool: string;
   readonly split: Split;
-  /** Levels. Empty means all. */
+  /** Names of levels. If empty, all levels. */
   readonly levels: readonly string[];
 }
 
 export type Profiled = ReturnType<typeof profileSuite>;
 
-/** Returns the suite with each row once. Its id depends on the rows, because results are stored under the id. */
+/** Returns a suite with each row once. The suite's id depends on the rows, because results are stored under the id. */
 export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, split, levels }: Chosen) {
   const pool = pools.get(name);
   if (pool === undefined) {
@@ -47,7 +47,7 @@ export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, spl
   return { suite, rows: rows.length, digest: poolDigest(pool) };
 }
 
-/** Returns the share of solved samples of each row that has a sample with a reward. */
+/** Returns the pass rate of each row: the share of its samples with a reward that are solved. */
 export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
   const counts = new Map<string, RowCount>();
   for await (const sample of evaluation.samples({ pageSize: 200, brief: true })) countRow(counts, sample);
@@ -55,16 +55,17 @@ export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
   return new Map(sorted.map(({ row, solved, samples }) => [row, solved / samples]));
 }
 
-/** Writes the profiled rows as JSONL, with an additional column pass_rate, which ranks them. */
+/** Writes the profiled rows as JSONL, with an additional column pass_rate, by which rows can be ranked. */
 export async function writeRated(to: string, source: Source, rates: Rates): Promise<void> {
   for await (const raw of fileRows(source)) {
     const rate = rates.get(raw.row);
-    // Numbers that JavaScript would change are written unchanged, because parseExact keeps their digits.
+    // Keep numbers that JavaScript would round unchanged. parseExact, by which valueOf reads a line, keeps their
+    // digits.
     if (rate !== undefined) appendFileSync(to, `${JSON.stringify({ ...(valueOf(raw) as object), pass_rate: rate })}\n`);
   }
 }
 
-/** Returns the rates as CSV for `gradus run rate-rows`. */
+/** Returns the pass rates as CSV, which `gradus run rate-rows` reads. */
 export function ratesCsv(rates: Rates, digest: string): string {
   return [HEADER, ...[...rates].map(([row, rate]) => `${row},${rate},${digest}`), ""].join("\n");
 }

@@ -20,9 +20,9 @@ import { copyLines, copyParquet } from "./write.ts";
 export interface SampleOptions {
   readonly path: string;
   readonly out: string;
-  /** Rows without a task of this environment, and repeated tasks, are dropped. */
+  /** Environment that must make a task of each row. Other rows, and repeated tasks, are dropped. */
   readonly environment: Environment | undefined;
-  /** Columns whose names the environment does not know. */
+  /** Names of columns that the user gave, because the environment does not know these names. */
   readonly columns: ColumnNames;
   /** Conditions that a row must all meet. */
   readonly where: readonly Condition[];
@@ -30,12 +30,12 @@ export interface SampleOptions {
   readonly promptBytesMax: number | undefined;
   /** Field whose values are the categories. */
   readonly by: string | undefined;
-  /** Number of rows. Infinity means all. */
+  /** Number of rows to take. Infinity means all. */
   readonly count: number;
   readonly seed: string;
-  /** Size of a text's part, in bytes. Left out: the usual size. */
+  /** Size in bytes of the parts in which a text file is read. Defaults to the usual size. */
   readonly chunkBytes?: number;
-  /** Called with the number of finished parts: each part is read twice. */
+  /** Receives the number of finished parts of the file. Each part is read twice and counts twice. */
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -65,19 +65,19 @@ export async function samplePool(options: SampleOptions) {
         rows: sifted.rows,
         dropped: sifted.dropped,
         taken: rows.size,
-        /** Counts of the rows that were not dropped. */
+        /** Counts of the rows that were not dropped, by category. */
         categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
       };
     } catch (error) {
-      // A full disk is no fault of the input file.
+      // Do not blame the input file for a full disk.
       if (error instanceof CliProblem || (error as NodeJS.ErrnoException).syscall === "write") throw error;
-      // The Parquet reader throws plain errors for invalid files.
+      // Report other errors as faults of the file. The Parquet reader throws plain errors for invalid files.
       throw fileProblem(`${path}: ${problemText(error)}`);
     }
   });
 }
 
-/** Returns the function that copies rows between the two formats. */
+/** Returns the function that copies rows from the input's format to the output's. */
 function copierOf(path: string, out: string, { format: from }: Source): typeof copyLines {
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
@@ -130,15 +130,15 @@ async function sift(options: SampleOptions, source: Source, onPart: (part: numbe
 }
 
 /**
- * Returns a function that sorts rows into a category, or gives the reason for dropping one. Undefined means that the
- * row holds no task, which it passed to `reject`.
+ * Returns a function that puts a row into a category, or gives the reason for dropping it. Undefined means that the row
+ * is dropped because it holds no new task. Such a row was passed to `reject`.
  */
 function sieveOf(
   { environment, columns, where, promptBytesMax, by }: SampleOptions,
   lines: boolean,
   reject: (rejected: { readonly row: number; readonly reason: string; readonly count: number }) => void,
 ): (row: RawRow, value: unknown) => Sieved | undefined {
-  /** The first row with each task, by the task's hash. */
+  /** Number of the first row with each task, by the task's hash. */
   const firsts = new Map<string, number>();
   const view = environment && viewOf(environment, columns);
   return (raw, value) => {
@@ -178,7 +178,7 @@ function categoryOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Chooses the columns needed for filtering, for formats that have columns. */
+/** Chooses the columns that filtering needs, for file formats that have columns. */
 function choiceOf({ environment, columns }: SampleOptions, fields: readonly string[]): ColumnChoice {
   return (there) => {
     const own = environment && wantedColumns(environment.rows ?? {}, columns, there);

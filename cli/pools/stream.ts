@@ -6,7 +6,7 @@ import { batchesOf, rowsOf, type Source } from "../../server/rows/source.ts";
 
 /**
  * Yields the rows of a file, each with its number in the file. Blank lines count as rows. `choose` says which columns
- * are read; left out: all. `onPart` is called with the number of the source's parts that are read.
+ * are read, by default all. `onPart` receives the number of parts of the file that are read.
  */
 export async function* fileRows(
   source: Source,
@@ -25,7 +25,7 @@ export async function* fileRows(
   }
 }
 
-/** Returns the value of a row, parsed if the row is a line. Undefined if it is no JSON. */
+/** Returns the value of a row, parsed if the row is a line. Returns undefined if the line is no JSON. */
 export function valueOf({ json, value }: RawRow): unknown {
   if (json === undefined) return value;
   try {
@@ -39,7 +39,7 @@ export function valueOf({ json, value }: RawRow): unknown {
  * Returns the value of a dotted name in a row, e.g. "extra_info.split", "prompt.0.content" or "conversations.length".
  */
 export function fieldOf(row: unknown, name: string): unknown {
-  // A column's name may contain a dot.
+  // Try the whole name first, because a column's name may contain a dot.
   if (isObject(row) && Object.hasOwn(row, name)) return row[name];
   let at: unknown = row;
   for (const part of name.split(".")) {

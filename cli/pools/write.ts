@@ -11,13 +11,15 @@ export interface CopyOptions {
   /** Numbers of the rows to write. */
   readonly rows: ReadonlySet<number>;
   readonly to: string;
-  /** Called with the number of the source's parts that are copied. */
+  /** Receives the number of parts of the file that are copied. */
   readonly onPart: (part: number) => void;
 }
 
 const ROWS_AT_ONCE = 1000;
 
-/** Writes JSONL. Lines stay as they are; rows of other formats become JSON in a line. */
+/**
+ * Writes the chosen rows as JSONL. Lines of a text file stay as they are; rows of other formats become a line of JSON.
+ */
 export async function copyLines({ source, rows, to, onPart }: CopyOptions): Promise<void> {
   let waiting: string[] = [];
   const flush = (): void => {
@@ -34,8 +36,8 @@ export async function copyLines({ source, rows, to, onPart }: CopyOptions): Prom
 }
 
 /**
- * Returns a schema element whose values are read as stored: bytes, and whole numbers for decimals and times. Decoded
- * values would lose digits, and bytes that are no text.
+ * Returns a Parquet schema element whose values are read as stored: bytes, and whole numbers for decimals and times.
+ * Decoded values would lose digits, and bytes that are no text.
  */
 function stored(element: SchemaElement): SchemaElement {
   if ((element.num_children ?? 0) > 0) return element;
@@ -43,13 +45,15 @@ function stored(element: SchemaElement): SchemaElement {
   return rest;
 }
 
-/** Writes Parquet with the schema of the file, which is Parquet too. The file's key-value metadata is copied. */
+/**
+ * Writes the chosen rows as Parquet. The file must be Parquet too, and its schema and key-value metadata are copied.
+ */
 export async function copyParquet({ source, rows, to, onPart }: CopyOptions): Promise<void> {
   const { file, metadata: found, names } = await openParquet(source.path);
   const metadata = { ...found, schema: found.schema.map(stored) };
   const kvMetadata = found.key_value_metadata ?? [];
   const { schema } = metadata;
-  // Statistics are left out, because the order of values depends on their decoded form.
+  // Leave out statistics, because the order of values depends on their decoded form.
   const writer = new ParquetWriter({ writer: fileWriter(to), schema, kvMetadata, statistics: false });
   for (const [i, [rowStart, rowEnd]] of (await parquetRanges(source.path)).entries()) {
     const read = await parquetReadObjects({ file, metadata, compressors, utf8: false, rowStart, rowEnd });

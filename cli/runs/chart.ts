@@ -1,4 +1,6 @@
-/** Draws the chart of a run: what was drawn, probabilities, values and success, over the cursor. */
+/**
+ * Draws the chart of a run over the cursor, which counts its tasks: shares drawn, probabilities, values and success.
+ */
 import * as Plot from "@observablehq/plot";
 import { type Colour, coloursOf, darkStyle, GROUND, INK } from "../colours.ts";
 import { clippedName, draw, known, marginFor, percent, PLOT_WIDTH, short, spanOf } from "../plot.ts";
@@ -11,7 +13,7 @@ export const CHART_STEPS_MAX = 180;
 const PANEL_HEIGHT = 210;
 const HEAD = 26;
 const LEGEND_ROW = 18;
-/** Colour of lines that concern all arms together. */
+/** Colour of lines that concern all arms together, such as the mean reward. */
 const LINE: Colour = { light: "#0b5f6b", dark: "#5fd0c9" };
 
 interface Panel {
@@ -31,7 +33,8 @@ export function runChart(title: string, all: Series): string {
   let y = top;
   const placed = panels.map((panel) => {
     const head = text(16, y + 17, panel.title, "font-weight: 600");
-    // Plot's style is for an SVG within a page. Its "height: auto" would move this SVG within its document.
+    // Remove Plot's style, which is for an SVG within a page. Its "height: auto" would move this SVG within its
+    // document.
     const chart = panel.svg.replace(/<style>[^<]*<\/style>/, "").replace("<svg", `<svg x="0" y="${y + HEAD}"`);
     y += HEAD + panel.height;
     return head + chart;
@@ -56,7 +59,7 @@ function panelsOf(series: Series, colours: readonly Colour[]): readonly Panel[] 
     sharesPanel(series, colours),
     linesPanel("probability of each arm", series, colours, ({ probabilities }) => probabilities, percent),
   ];
-  // A mixture has no values.
+  // Show no panel of values for a policy that has none, such as a mixture.
   if (isShown(({ values }) => values))
     panels.push(linesPanel("value of each arm", series, colours, ({ values }) => values, short));
   if (steps.some(({ solvedShare }) => solvedShare !== undefined))
@@ -72,22 +75,22 @@ function scaleOf(series: Series, colours: readonly Colour[]): Plot.ScaleOptions 
 
 const endOf = ({ cursor, tasks }: Step): number => cursor + tasks;
 
-/** Returns the first cursor, and the end of the last batch. */
+/** Returns the range of the cursor: its first value, and the end of the last batch. */
 function extentOf({ steps }: Series): readonly [number, number] {
   const [first, last] = [steps[0]?.cursor ?? 0, steps.at(-1)];
   return last === undefined || endOf(last) <= first ? [first, first + 1] : [first, endOf(last)];
 }
 
-/** Below this number of tasks, each task gets a tick. */
+/** Number of tasks below which each task gets a tick. */
 const TASKS_TICKED = 10;
 
-/** Returns the axis of the cursor, the same for all panels, so that they can be compared vertically. */
+/** Returns the axis of the cursor. It is the same in all panels, so that they can be compared vertically. */
 function cursorAxis(series: Series): Plot.ScaleOptions {
   const [from, to] = extentOf(series);
   return {
     label: "cursor (tasks) →",
     domain: [from, to],
-    // Ticks are at whole tasks.
+    // Set ticks at whole tasks.
     ...(to - from < TASKS_TICKED && { ticks: Array.from({ length: to - from + 1 }, (_, i) => from + i) }),
     tickFormat: (cursor: number) => {
       if (!Number.isInteger(cursor)) return "";
@@ -96,7 +99,7 @@ function cursorAxis(series: Series): Plot.ScaleOptions {
   };
 }
 
-/** Minimum distance of two labels of changes, as a share of the width. */
+/** Minimum distance between the labels of two changes of the run, as a share of the chart's width. */
 const LABELS_APART = 0.12;
 
 function changeMarks(series: Series): readonly Plot.Markish[] {
@@ -113,7 +116,7 @@ function changeMarks(series: Series): readonly Plot.Markish[] {
     Plot.text(some, { x: "cursor", text: "kind", frameAnchor: "top", dy: -14, fontSize: 10, textAnchor });
   return [
     Plot.ruleX(series.changes, { x: "cursor", stroke: "currentColor", strokeOpacity: 0.5, strokeDasharray: "3,3" }),
-    // Labels extend away from the nearer edge.
+    // Let labels extend away from the nearer edge of the chart.
     label(labelled.filter(isLeft), "start"),
     label(
       labelled.filter((change) => !isLeft(change)),
@@ -151,7 +154,7 @@ function linesPanel(
 ): Panel {
   const { arms, steps } = series;
   const last = steps.at(-1);
-  // A value holds until the next step, and the last one to the end of the last batch.
+  // Extend the lines to the end of the last batch, because a value holds until the next step.
   const ends = last === undefined ? steps : [...steps, { ...last, cursor: endOf(last) }];
   const data = arms.flatMap((arm, i) => ends.map((step) => ({ arm, cursor: step.cursor, value: of(step)[i] })));
   const svg = draw(title, {
@@ -168,7 +171,7 @@ function linesPanel(
   return { title, svg, height: PANEL_HEIGHT };
 }
 
-/** Up to this number of points, each point gets a dot. */
+/** Maximum number of points at which each point gets a dot. */
 const POINTS_SEEN = 40;
 
 function outcomePanel(title: string, series: Series, of: (step: Step) => number | undefined, isShare: boolean): Panel {
@@ -185,7 +188,7 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
       domain: isShare ? [0, 1] : [...spanOf(data.map(({ value }) => value))],
     },
     marks: [
-      // A single point makes no line.
+      // Draw no line for a single point.
       Plot.line(data.length > 1 ? data : [], { x: "cursor", y: "value", stroke: LINE.light, strokeWidth: 1.8 }),
       Plot.dot(data.length > POINTS_SEEN ? [] : data, { x: "cursor", y: "value", fill: LINE.light, r: 2.5 }),
       ...changeMarks(series),
@@ -194,7 +197,7 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
   return { title, svg, height };
 }
 
-/** Draws the legend as SVG, because Plot's legends are HTML. */
+/** Draws the legend as SVG, because the legends that Plot makes are HTML. */
 function legendOf(
   arms: readonly string[],
   colours: readonly Colour[],

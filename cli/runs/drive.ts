@@ -1,4 +1,4 @@
-/** Drives a run with tasks and feedback, like a trainer that trains nothing. */
+/** Drives a run like a trainer that trains nothing: draws its tasks, and sends completions. */
 import {
   FeedbackSource,
   type GradusClient,
@@ -15,30 +15,31 @@ export interface Driver {
   readonly config: RunConfig;
   /** Returns the completions of each task. */
   readonly complete: (tasks: readonly Task[]) => readonly (readonly string[])[];
-  /** Maximum number of tasks. Undefined means: to the run's end. */
+  /** Maximum number of tasks to draw. If undefined, the run is driven to its end. */
   readonly tasksMax: number | undefined;
   /**
-   * Maximum number of update batches, counted from the run's first. Unset means none. Used with dynamic sampling, where
-   * the number of reserve tasks in a batch is known only when it closes. The next batch may already be drawn then.
+   * Maximum number of update batches, counted from the run's first. Defaults to no limit. Used with dynamic sampling,
+   * where the number of reserve tasks in a batch is known only when it closes. The next batch may already be drawn
+   * then.
    */
   readonly batchesMax?: bigint | undefined;
-  /** Receives the outcomes of groups as they arrive. */
+  /** Receives the outcomes of groups of completions as they arrive. */
   readonly onGroups: (groups: readonly GroupOutcome[]) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Number of completions per call. It is well below the server's limit, so that programs in a sandbox return within
- * seconds.
+ * Number of completions per call. It is well below the server's limit, so that a call whose programs run in a sandbox
+ * returns within seconds.
  */
 const COMPLETIONS_MAX = 256;
 
-/** Drives the run. Returns the number of tasks that it drew itself. */
+/** Drives the run. Returns the number of tasks that this call drew. */
 export async function drive(driver: Driver): Promise<number> {
   const { run, config, tasksMax = Infinity, batchesMax, signal } = driver;
   let done = 0;
   let cursor = (await run.get()).state?.cursor ?? 0n;
-  // An earlier driver may have left groups open, for which the next draws would wait.
+  // Complete the groups that an earlier driver left open, because the next draws would wait for them.
   const left = await run.groups({ which: "open", tasks: true });
   await give(
     driver,
@@ -47,8 +48,8 @@ export async function drive(driver: Driver): Promise<number> {
   const isThrough = async (): Promise<boolean> =>
     batchesMax !== undefined && ((await run.get()).state?.batchesClosed ?? 0n) >= batchesMax;
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
-  // The next batch is requested while this one is completed, as trainers do. With a maximum of batches it is not,
-  // because it may be one too many.
+  // Request the next batch while this one is completed, as trainers do. With a maximum of batches, wait instead,
+  // because the next batch may be one too many.
   let next = ahead(run, cursor, wanted(), signal);
   while (done < tasksMax && !signal.aborted) {
     const batch = await next;
@@ -65,8 +66,8 @@ export async function drive(driver: Driver): Promise<number> {
 }
 
 /**
- * Requests a batch without waiting for it. Undefined if the request is aborted. An error is reported when the result is
- * used.
+ * Requests a batch without waiting for it. The result is undefined if the request is aborted. An error is reported when
+ * the result is used.
  */
 function ahead(
   run: RunHandle,
@@ -85,7 +86,7 @@ async function waitedFor(run: RunHandle, cursor: bigint, count: number, signal: 
       return await run.nextBatch({ cursor, count, waitMs: 60_000 }, { signal });
     } catch (error) {
       if (signal.aborted) return undefined;
-      // The server may be waiting for feedback from this process, so the request is repeated.
+      // Repeat the request, because the server may be waiting for feedback from this process.
       if (!isUnavailable(error)) throw error;
     }
   }

@@ -4,7 +4,7 @@ import { GradusError, type RunHandle, type RunState } from "../../clients/ts/src
 
 export type FollowedState =
   | { readonly kind: "state"; readonly state: RunState }
-  /** The server is gone; the connection is retried. */
+  /** State of the connection: the server is gone, and the connection is retried. */
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface FollowOptions {
@@ -15,8 +15,8 @@ export interface FollowOptions {
 }
 
 /**
- * Yields the state now and after each change. Ends when the run is deleted or the signal is aborted. An error before
- * the first state is thrown, because the address may be wrong. Later, only errors that retrying cannot fix are.
+ * Yields the run's state now and after each change. Ends when the run is deleted or the signal is aborted. Throws an
+ * error before the first state, because the address may be wrong. Later, throws only errors that retrying cannot fix.
  */
 export async function* follow(
   run: Pick<RunHandle, "watch">,

@@ -1,4 +1,7 @@
-/** Shows a run as lines of text: its state, with a bar for each arm, and what it drew. Every line fits the width. */
+/**
+ * Shows a run as lines of text: its state, with a bar for each arm, and what it drew. No line is wider than the
+ * terminal.
+ */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { FormatWarning, RunConfig, RunState } from "../../clients/ts/src/public.ts";
 import type { Series, Step } from "./series.ts";
@@ -17,7 +20,7 @@ export function bar(share: number, columns: number): string {
   return (full + (EIGHTHS[eighths % 8] ?? "")).padEnd(columns);
 }
 
-/** Draws values as columns side by side. `highest` is a full column. */
+/** Draws values as columns side by side. The value `highest` is a full column. */
 function sparkline(values: readonly number[], highest: number): string {
   const step = (value: number): number => Math.min(7, Math.max(0, Math.ceil((8 * value) / highest) - 1));
   return values.map((value) => (value <= 0 ? " " : (HEIGHTS[step(value)] ?? "█"))).join("");
@@ -38,8 +41,8 @@ function small(value: number): string {
 }
 
 /**
- * Returns a run's progress, with a word for what is counted. The shape may differ from the configuration by now. With
- * dynamic sampling the length counts the tasks to train on, and more are drawn.
+ * Returns a run's progress, e.g. "40 of 200 tasks" if `tasks` is " tasks". The run's shape may differ from its
+ * configuration by now. With dynamic sampling the length counts the tasks to train on, and more are drawn.
  */
 export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunState, tasks = ""): string {
   const { length } = shape ?? config ?? { length: 0n };
@@ -48,7 +51,7 @@ export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunS
   return isAll ? `${cursor} of ${length}${tasks}` : `${cursor}${tasks} for ${length} to train on`;
 }
 
-/** Returns whether a run is done or paused, and who paused it when. Empty if it goes on. */
+/** Returns whether a run is done or paused, with who paused it and since when. Empty if it goes on. */
 export function standingText({ done, paused, pausedBy, pausedAt }: RunState): string {
   if (done || !paused) return done ? "done" : "";
   const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
@@ -66,13 +69,14 @@ export function headLines(config: RunConfig | undefined, state: RunState): reado
 }
 
 /**
- * Returns a line for each arm, with bars for probability and success, and value, reward and tasks drawn. Of many arms,
- * the most probable are shown.
+ * Returns a heading and a line for each arm. A line has bars for probability and success, and the arm's value, reward
+ * and tasks drawn. Of many arms, the most probable are shown.
  */
 export function armLines({ arms: all }: RunState, width: number): readonly string[] {
   const arms = topOf(all.map(({ probability }) => probability)).flatMap((place) => all[place] ?? []);
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ armId }) => armId.length)));
-  // Widths of figures with their spaces: probability 5, value 7, solved 5, reward 7, tasks 8.
+  // Width of the two bars: what the other columns leave. Figures take, with their spaces: probability 5, value 7,
+  // solved 5, reward 7, tasks 8.
   const forBars = Math.max(8, width - name - 38);
   const [wide, narrow] = [Math.ceil(forBars * 0.6), Math.floor(forBars * 0.4)];
   const row = (cells: readonly [string, string, string, string, string, string, string, string]): string => {
@@ -101,7 +105,7 @@ export function armLines({ arms: all }: RunState, width: number): readonly strin
   return [head, ...rows, ...(left === 0 ? [] : [`and ${left} arms that are less probable`])];
 }
 
-/** Returns a line for the latest round of each evaluation arm. */
+/** Returns a line for the latest round of evaluation on each evaluation arm. */
 export function evaluationLines({ evaluations }: RunState): readonly string[] {
   return evaluations.map(({ armId, round, cursor, tasks, samples, solvedShare, rewardMean, closed }) => {
     const means = `solved ${percent(solvedShare)}, reward ${rewardMean === undefined ? "–" : small(rewardMean)}`;
@@ -110,7 +114,7 @@ export function evaluationLines({ evaluations }: RunState): readonly string[] {
   });
 }
 
-/** Returns a warning that nearly all samples of a run are malformed, with the most frequent violation. */
+/** Returns a warning that nearly all samples of a run are malformed, with the most frequent reason. */
 export function formatWarningText({ samples, malformed, violation }: FormatWarning): string {
   return `${malformed} of ${samples} samples are malformed, most of them so: ${violation || "(no violation is known)"}`;
 }
@@ -120,7 +124,7 @@ export function stateLines(config: RunConfig | undefined, state: RunState, width
   const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
   const evaluations = cut(evaluationLines(state));
   const below = evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations];
-  // The warning takes as many lines as needed, because its end names what to set.
+  // Wrap the warning instead of cutting it, because its end names what to set.
   const wrapped = new RegExp(`.{1,${width}}(?: |$)|.{1,${width}}`, "g");
   const warning =
     state.formatWarning &&
@@ -130,11 +134,11 @@ export function stateLines(config: RunConfig | undefined, state: RunState, width
   return [...cut(headLines(config, state)), ...(warning ?? []), "", ...armLines(state, width), ...below];
 }
 
-/** Returns the width of the arms' column, which also holds the row name "solved". */
+/** Returns the width of the column of arm ids, which also holds the row name "solved". */
 const namesWidth = (arms: readonly string[]): number =>
   Math.min(NAME_MAX, Math.max("solved".length, ...arms.map(({ length }) => length)));
 
-/** Returns lines that show what was drawn: for each arm its share of the tasks, over the cursor. */
+/** Returns a text chart of what a run drew: for each arm its share of the tasks, over the cursor. */
 export function drawnLines(series: Series, width: number): readonly string[] {
   const { arms, steps, tasks, drawn } = topArms(series);
   const name = namesWidth(arms);
@@ -163,7 +167,7 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   ].map((line) => line.trimEnd());
 }
 
-/** Returns the step at a position, given as a share of all tasks. Steps are as wide as their batches were large. */
+/** Returns the step at a position, given as a share of all tasks. A step is as wide as its batches have tasks. */
 function stepAt(steps: readonly Step[], share: number): Step | undefined {
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined) return undefined;
@@ -171,7 +175,7 @@ function stepAt(steps: readonly Step[], share: number): Step | undefined {
   return steps.findLast((step) => step.cursor <= cursor);
 }
 
-/** Returns the number of columns of the graph in drawnLines. */
+/** Returns the number of columns of the text chart that drawnLines makes. */
 export function drawnColumns(arms: readonly string[], width: number): number {
   const name = namesWidth(arms);
   return Math.max(26, width - name - 17);

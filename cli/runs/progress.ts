@@ -1,4 +1,4 @@
-/** Shows on standard error how far a driven run is, and which samples have no reward. */
+/** Shows on standard error how far a run is driven, and how many samples have no reward. */
 import { say } from "../../server/runtime/terminal.ts";
 import type { GroupOutcome } from "../../clients/ts/src/public.ts";
 import { reasonWords } from "../../envs/facts.ts";
@@ -6,7 +6,7 @@ import { createBar } from "../bar.ts";
 
 interface Unscored {
   count: number;
-  /** The message of the first such sample. */
+  /** Message of the first sample without a reward for this reason. */
   readonly detail: string;
 }
 
@@ -19,7 +19,7 @@ export function createDriveProgress(total: number) {
   const beside = (): string => (without() === 0 ? "" : `  ${without()} of ${samples} samples without a reward`);
   const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" } });
   return {
-    /** Counts groups that were answered. */
+    /** Counts the samples of groups that the server has answered. */
     groups: (groups: readonly GroupOutcome[]): void => {
       for (const { outcomes } of groups)
         for (const outcome of outcomes) {

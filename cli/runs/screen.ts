@@ -1,11 +1,11 @@
 /**
- * Uses the terminal's second screen, as full-screen programs do. Its content disappears on exit, and a resize damages
- * no earlier output. The control sequences are known to every emulator of the last thirty years. The last pair holds a
+ * Draws on the terminal's second screen, as full-screen programs do. Its content disappears on exit, and a resize
+ * damages no earlier output. All common terminals know these control sequences. The last pair, BEGIN and END, holds a
  * frame back until it is complete; terminals that do not know it ignore it.
  */
 import { shown } from "../../server/runtime/terminal.ts";
 
-/** The part of process.stdout that is used. */
+/** Members of process.stdout that the screen uses. */
 export interface ScreenOut {
   readonly columns: number;
   readonly rows: number;
@@ -39,7 +39,7 @@ export function openScreen(out: ScreenOut) {
   };
   out.write(ENTER);
   out.on("resize", show);
-  // The terminal is restored however the process ends.
+  // Restore the terminal however the process ends.
   process.on("exit", close);
   return {
     /** Shows what `frame` returns for the width, now and after each resize. Lines that do not fit are left out. */
@@ -47,7 +47,7 @@ export function openScreen(out: ScreenOut) {
       last = frame;
       show();
     },
-    /** Returns to the first screen. A second call does nothing. */
+    /** Returns to the terminal's first screen. A second call does nothing. */
     close,
   };
 }

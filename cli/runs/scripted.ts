@@ -1,5 +1,5 @@
 /**
- * A scripted policy, to preview a run before there is a model. It gives the solver's answer or the row's own, or says
+ * Scripted policy, to preview a run before there is a model. It gives the solver's answer or the row's own, or says
  * that it does not know. The chance to solve a task is lower for later levels of its environment, and rises with the
  * tasks of the arm seen so far. Nothing transfers and nothing is forgotten; `gradus simulate` compares policies.
  */
@@ -14,7 +14,7 @@ const CHANCE_MAX = 0.95;
 
 export interface ScriptedOptions {
   readonly open: (taskId: string) => AnyScoreTask;
-  /** Number of an arm's tasks after which the chance has risen by about two thirds of its way. */
+  /** Number of an arm's tasks after which its chance of success has made about two thirds of its rise. */
   readonly practice: number;
 }
 
@@ -29,7 +29,7 @@ export function createScripted({ open, practice }: ScriptedOptions) {
     return start + (CHANCE_MAX - start) * learnt;
   };
   return {
-    /** Returns `generations` completions of each task, all with the knowledge before the first one. */
+    /** Returns `generations` completions of each task. Learning from these tasks affects only later calls. */
     complete(tasks: readonly Task[], generations: number): readonly (readonly string[])[] {
       const completed = tasks.map((task) => {
         const opened = open(task.taskId);
@@ -53,7 +53,7 @@ function completions(
   chance: number,
   generations: number,
 ): readonly string[] {
-  // The task is solved once, and only if a completion is to be right.
+  // Solve the task once, and only if a completion is to be right.
   let right: string | undefined;
   const answer = (): string => {
     const { solver } = environment;
@@ -63,7 +63,7 @@ function completions(
   return Array.from({ length: generations }, (_, sample) => {
     const draw = rngFor("scripted", `${cursor}`, sample).float();
     if (draw < chance) return wrapAnswer(answer(), format, "…", thinking);
-    // Half of the wrong completions follow the format, so that rewards differ there too.
+    // Let half of the wrong completions follow the format, so that their rewards differ too.
     return draw < (1 + chance) / 2 ? wrapAnswer("I do not know", format, "…", thinking) : "I do not know.";
   });
 }

@@ -1,24 +1,24 @@
-/** Converts what a run drew into a series over its cursor. Long series are reduced to a number of steps. */
+/** Converts what a run drew into a series of steps over its cursor. Long series are reduced to a number of steps. */
 import type { HistoryRecord } from "../../clients/ts/src/public.ts";
 
-/** Consecutive update batches, combined. */
+/** Step of a series: consecutive update batches, combined. */
 export interface Step {
-  /** The cursor of the first task. */
+  /** Cursor of the first task of the step. */
   readonly cursor: number;
   readonly tasks: number;
-  /** Each arm's share of the tasks, in the order of the arms, like the next two fields. */
+  /** Share of the tasks that each arm had, in the order of the arms, like the next two fields. */
   readonly shares: readonly number[];
-  /** Means over the batches. Undefined if the run did not have the arm yet. */
+  /** Means over the batches for each arm. Undefined if the run did not have the arm yet. */
   readonly probabilities: readonly (number | undefined)[];
   readonly values: readonly (number | undefined)[];
-  /** Undefined if no reward is known. */
+  /** Means over the batches. Undefined if no reward is known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 }
 
 export interface Change {
   readonly cursor: number;
-  /** The kind of change, e.g. "weights". */
+  /** Kind of change to the run, e.g. "weights". */
   readonly kind: string;
 }
 
@@ -29,10 +29,10 @@ type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"]
 /** Kinds of changes that are not shown, because they happen automatically and often, and do not affect draws. */
 const PASSED_OVER = ["close_groups"];
 
-/** An arm of the run's state. A run may have more arms than it was created with. */
+/** Arm of the run's state. A run may have more arms than it was created with. */
 export interface DrawnArm {
   readonly id: string;
-  /** The environment. If undefined, arms whose ids begin alike form a family. */
+  /** Environment of the arm, which is its family in charts. If undefined, arms whose ids begin alike form a family. */
   readonly environment?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   for (let from = 0; from < batches.length; from += each)
     steps.push(stepOf(batches.slice(from, from + each), arms.length));
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
-  // Families decide the arms' colours. `tasks` counts all drawn tasks, and `drawn` those of each arm.
+  // Families decide the arms' colours in charts. `tasks` counts all drawn tasks, and `drawn` the tasks of each arm.
   return { arms, families, steps, changes, tasks: sum(drawn), drawn };
 }
 

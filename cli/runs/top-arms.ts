@@ -1,10 +1,10 @@
-/** Selects the arms to show of a run with many arms: the most drawn ones, grouped by environment. */
+/** Selects which arms to show of a run with many arms: the most drawn arms, grouped by environment. */
 import type { Series, Step } from "./series.ts";
 
-/** Maximum number of arms shown. More cannot be told apart by colour, or read as lines. */
+/** Maximum number of arms shown. More arms cannot be told apart by colour, or read as lines. */
 export const SHOWN_MAX = 40;
 
-/** Returns the indices of the largest amounts, in their original order. */
+/** Returns the indices of the `max` largest amounts, in their original order. */
 export function topOf(amounts: readonly number[], max = SHOWN_MAX): readonly number[] {
   const places = [...amounts.keys()];
   if (places.length <= max) return places;
@@ -12,7 +12,7 @@ export function topOf(amounts: readonly number[], max = SHOWN_MAX): readonly num
   return most.slice(0, max).toSorted((a, b) => a - b);
 }
 
-/** Groups arms by environment, the most drawn environment first. */
+/** Groups the indices of arms by environment, the most drawn environment first. */
 function byFamily(places: readonly number[], { families, drawn }: Series): readonly number[] {
   const totals = new Map<string, number>();
   for (const [arm, family] of families.entries()) totals.set(family, (totals.get(family) ?? 0) + (drawn[arm] ?? 0));
@@ -21,7 +21,10 @@ function byFamily(places: readonly number[], { families, drawn }: Series): reado
   return order.flatMap((name) => places.filter((arm) => families[arm] === name));
 }
 
-/** Returns a series with few arms unchanged. In one with many, the rest becomes one arm with their common share. */
+/**
+ * Returns a series with few arms unchanged. In a series with many arms, all that are not shown become one arm with
+ * their common share.
+ */
 export function topArms(series: Series): Series {
   const { arms, drawn, families, steps } = series;
   if (arms.length <= SHOWN_MAX) return series;
@@ -33,7 +36,7 @@ export function topArms(series: Series): Series {
     ...step,
     shares: [...shown.map((arm) => step.shares[arm] ?? 0), sum(step.shares)],
     probabilities: [...shown.map((arm) => step.probabilities[arm]), sum(step.probabilities)],
-    // A policy gives no value for the combined arms.
+    // Give no value for the combined arms, because a policy has none.
     values: [...shown.map((arm) => step.values[arm]), undefined],
   });
   return {

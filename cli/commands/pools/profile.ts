@@ -1,6 +1,6 @@
 /**
- * `gradus pools profile`: measures how often a model behind an endpoint solves each row. Ranks and curricula over rows
- * use the rates.
+ * `gradus pools profile`: measures how often a model behind an endpoint solves each row of a pool. Curricula that
+ * choose rows by difficulty use these pass rates.
  */
 import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
@@ -31,7 +31,10 @@ interface Flags extends LocalFlags, ModelFlags {
   readonly level?: readonly string[];
 }
 
-/** Default number of completions of a row. With eight, a rate is accurate to about a sixth. */
+/**
+ * Default number of completions of a row. With eight completions, the standard error of a pass rate is at most about a
+ * sixth.
+ */
 const SAMPLES = 8;
 
 export function addProfile(group: Command): void {
@@ -98,7 +101,7 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
 
 /**
  * Runs or resumes the evaluation. Its id contains the suite's id, which identifies the rows, and a hash of the model
- * and settings. The same command therefore resumes.
+ * and settings. Repeating a command therefore resumes its evaluation.
  */
 async function complete({ client }: Local, flags: Flags, suite: string) {
   const { model, samples, answerFormat, thinking, json } = flags;
@@ -112,7 +115,7 @@ async function complete({ client }: Local, flags: Flags, suite: string) {
   return { evaluation, ...(await completeAlone(evaluation, flags, created)) };
 }
 
-/** Returns the path of the pool's file. */
+/** Returns the path of the file that a pool was read from. */
 async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<string> {
   const { readPoolPath } = await import("../../../server/rows/selection.ts");
   const given = configOf(flags).pools.find((each) => each.name === name);
@@ -128,9 +131,9 @@ interface Outcome {
   readonly flags: Flags;
   readonly out: string;
   readonly rates: RowRates;
-  /** Number of rows to rate. */
+  /** Number of rows that should get a pass rate. */
   readonly rows: number;
-  /** The report's warnings about samples that no rate counts. */
+  /** Warnings of the report about samples that count in no pass rate. */
   readonly warnings: readonly string[];
 }
 

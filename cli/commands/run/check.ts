@@ -36,7 +36,7 @@ With --pool it is always said here, and no server is asked.`,
   const takes = addConnectionOptions(addChangeOptions(command, { pool: false }));
   addSuiteOptions(takes).action((paths: readonly string[], flags: Flags) => {
     const files = paths.map((path) => readAs(path, flags));
-    // A value of --pool that no run file applies to its arms defines a pool in this process.
+    // Treat a value of --pool that no run file applies to its arms as a pool in this process, e.g. train=rows.jsonl.
     const pool = (flags.pool ?? []).filter((given) => !files.some(({ file }) => file?.pools.includes(given) === false));
     const isHere = flags.server === undefined || pool.length > 0;
     return isHere ? checkHere(files, { ...flags, pool }) : checkThere(files, flags);
@@ -47,21 +47,21 @@ interface Flags extends ConnectionFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
-/** The problems and warnings of a file. Without problems, the run can be created. */
+/** Problems and warnings of a run file. Without problems, the run can be created. */
 interface Checked {
   readonly file: string;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
-  /** Ids of all arms, including those that families stand for. */
+  /** Ids of all arms, including the arms that a pattern such as "np/*" stands for. */
   readonly arms?: readonly string[];
 }
 
 interface CheckedRun extends Checked {
-  /** Set if the file cannot be read: the kind of that problem. */
+  /** Exit kind of the problem if the file cannot be read, e.g. "missing". */
   readonly unread?: CliProblem["kind"];
   /**
-   * The configuration as in the file, and as a server would create it, with families expanded. Undefined if there are
-   * problems.
+   * Configuration as in the file, and as a server would create it, with patterns such as "np/*" expanded to arms.
+   * Undefined if there are problems.
    */
   readonly run?: Pick<RunFile, "config" | "lineOf"> & { readonly created: RunConfig };
 }
@@ -84,7 +84,7 @@ function readAs(path: string, flags: Flags): ReadRun {
   }
 }
 
-/** Checks a file by a server, or by the same handlers in this process. */
+/** Checks a run file by a server, or by the same handlers in this process. */
 async function checkedBy(client: GradusClient, { path, file, ...read }: ReadRun): Promise<CheckedRun> {
   if (file === undefined) return { file: path, warnings: [], ...read };
   const { config, lineOf } = file;
@@ -100,7 +100,7 @@ async function checkedBy(client: GradusClient, { path, file, ...read }: ReadRun)
   };
 }
 
-/** Checks files by a server, which knows its pools and resources. */
+/** Checks run files by a server, which knows its own pools and resources. */
 async function checkThere(read: readonly ReadRun[], flags: Flags): Promise<void> {
   const files = await withClient(flags, (client) => eachOf(read, (each) => checkedBy(client, each)));
   tell(files, [], flags.json);
@@ -147,8 +147,8 @@ function tell(checked: readonly CheckedRun[], pools: readonly string[], asJson =
 }
 
 /**
- * Returns a line that lists the arms of families. They come last in the created run, behind the arms that the file
- * names.
+ * Returns a line that lists the arms that patterns such as "np/*" stand for. They come last in the created run, after
+ * the arms that the file names.
  */
 function familyLines({ config, created }: NonNullable<CheckedRun["run"]>): readonly string[] {
   const families = config.arms.flatMap(({ spec }) => (spec?.environment.includes("*") ? [spec.environment] : []));
@@ -168,10 +168,13 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
   });
 }
 
-/** Returns words for what a server needs to serve a port. */
+/** Returns words for what a server needs to offer an outside service such as "judge". */
 const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
-/** Returns warnings about resources that not every server has, one at the first arm that needs each. */
+/**
+ * Returns warnings about services that not every server has, e.g. a judge. Each warning names the first arm that needs
+ * the service.
+ */
 function needWarnings(registry: Registry, { file, run }: CheckedRun): readonly string[] {
   if (run === undefined) return [];
   const { lineOf } = run;

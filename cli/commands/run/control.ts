@@ -55,7 +55,7 @@ function addUpdatePolicy(group: Command): void {
   });
 }
 
-/** Returns options for a change, and a list that collects what has no effect. */
+/** Returns options for a change of a run, and a list that collects the parts of the change without effect. */
 export function collectNoEffect(): { readonly options: ControlOptions; readonly noEffect: string[] } {
   const noEffect: string[] = [];
   return { options: { onNoEffect: (words) => void noEffect.push(...words) }, noEffect };
@@ -76,8 +76,8 @@ function control(command: Command, change: Change): void {
 }
 
 /**
- * Prints from which task on a change applies. A change without effect is no failure, because the desired state holds.
- * `rest` says that other parts of the change had an effect.
+ * Prints the first task to which a change of a run applies. A change without effect is no failure, because the desired
+ * state already holds. `rest` says that other parts of the change had an effect.
  */
 export function printApplied(
   { json }: { readonly json?: boolean },

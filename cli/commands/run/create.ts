@@ -42,7 +42,8 @@ export function addCreate(group: Command): void {
       const id = idOf(file, flags.runId);
       const run = await withServer(flags, async (client) => {
         const created = await createdOf(client, file, id);
-        // An existing run keeps what it has learnt, because --rates is only for its beginning.
+        // Ignore --rates for a run that has drawn tasks, because they are meant for the beginning. The run keeps its
+        // own rates.
         if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
           note(`run ${id} has drawn already and keeps its knowledge of rows: --rates is ignored`);
         else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
@@ -54,7 +55,7 @@ export function addCreate(group: Command): void {
   );
 }
 
-/** Creates the run. Problems that the server reports name their line in the file. */
+/** Creates the run on the server. Problems that the server reports name their line in the file. */
 export async function createdOf(client: GradusClient, file: RunFile, id: string): Promise<Run> {
   try {
     return await client.run(id).create(file.config);
@@ -69,7 +70,9 @@ export function idOf({ runId, path }: RunFile, id: string | undefined): string {
   return found;
 }
 
-/** Reads `--rates arm=file`. From a report with rows of several pools, those of the arm's pool are taken. */
+/**
+ * Reads a value "arm=file" of --rates. From a report with rows of several pools, the rows of the arm's pool are used.
+ */
 function ratedArm({ config, path }: RunFile, given: string) {
   const at = given.indexOf("=");
   const [id, file] = [given.slice(0, at), given.slice(at + 1)];

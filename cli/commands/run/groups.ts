@@ -1,6 +1,6 @@
 /**
- * `gradus run groups`, `close-groups` and `reopen-groups`: list the groups that a crashed trainer left open, and close
- * or reopen groups.
+ * `gradus run groups`, `close-groups` and `reopen-groups`: list groups of samples that are still incomplete, e.g. after
+ * a trainer crashed, and close or reopen groups.
  */
 import type { Command } from "commander";
 import { type GroupFeedback, type RunGroup, RunGroupSchema } from "../../../clients/ts/src/public.ts";

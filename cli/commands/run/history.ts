@@ -33,7 +33,7 @@ export function addHistory(group: Command): void {
 
 /** The arms and the history of a run. */
 export interface RunHistory {
-  /** In the order of the run's state. */
+  /** Arms in the order of the run's state. */
   readonly arms: readonly DrawnArm[];
   readonly history: readonly HistoryRecord[];
 }
@@ -47,7 +47,7 @@ export async function drawnBy(run: RunHandle): Promise<RunHistory> {
 
 const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
 
-/** Returns the text chart for a terminal. */
+/** Returns the run's draws as a text chart for a terminal. */
 export function drawnText({ arms, history }: RunHistory): string {
   const width = terminalWidth();
   return drawnLines(seriesOf(arms, history, drawnColumns(idsOf(arms), width)), width).join("\n");
@@ -59,7 +59,7 @@ export async function writeChart(
   title: string,
   { arms, history }: RunHistory,
 ): Promise<void> {
-  // The chart module is loaded here because Plot takes longer to load than most commands take to run.
+  // Load the chart module only here, because Plot takes longer to load than most commands take to run.
   const { CHART_STEPS_MAX, runChart } = await import("../../runs/chart.ts");
   await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));
 }

@@ -1,4 +1,7 @@
-/** `gradus run rows` and `gradus run rate-rows`: show what a run knows of an arm's rows, and give it pass rates. */
+/**
+ * `gradus run rows` and `gradus run rate-rows`: show the pass rates that a run knows of an arm's rows, and give it such
+ * rates.
+ */
 import type { Command } from "commander";
 import { RowStateSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
@@ -46,7 +49,7 @@ export function addRows(group: Command): void {
   });
 }
 
-/** The server's maximum, repeated here to name the option in the error. */
+/** Maximum of --samples, which the server also checks. It is repeated here to name the option in the error. */
 const SAMPLES_MAX = 1023;
 
 const samplesOf = numberThat(

@@ -1,4 +1,7 @@
-/** `gradus run update-shape`: changes the arms, generations, prompts and length of a live run. */
+/**
+ * `gradus run update-shape`: changes the arms of a live run, its completions per prompt, its prompts per update, or its
+ * length.
+ */
 import type { Command } from "commander";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { CliProblem } from "../../problem.ts";

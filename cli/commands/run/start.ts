@@ -26,10 +26,10 @@ interface Flags extends ConnectionFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
-/** Default number of update batches for a run without an end. */
+/** Default number of update batches to drive for a run without an end. */
 const UPDATES_DEFAULT = 100n;
 
-/** Printed if there is no server. */
+/** Note after a run without a server, which ends with the command. */
 const ENDED = "The run ended with this command. With --server HOST:PORT it stays on a server, whose page shows it.";
 
 export function addStart(group: Command): void {
@@ -77,7 +77,7 @@ async function start(path: string, asked: Flags): Promise<void> {
     checkOut("--chart", chart);
     const run = client.run(id);
     const { numGenerations, promptsPerUpdate, length } = state?.shape ?? file.config;
-    // An existing run may by now have another shape than its file.
+    // Use the shape of the created run, because an existing run may by now differ from its file.
     const config = { ...file.config, numGenerations, promptsPerUpdate, length };
     const unscored = await driven(client, { id, config, state }, opener(local, flags.server), flags);
     const drawn = await drawnBy(run);
@@ -98,13 +98,16 @@ async function start(path: string, asked: Flags): Promise<void> {
     await show(chart);
 }
 
-/** Returns "adsc" for "examples/adsc.yaml", in the characters that an id allows. */
+/**
+ * Returns the file name without folder and ending, such as "adsc" for "examples/adsc.yaml", in the characters that an
+ * id allows.
+ */
 function nameOf(path: string): string {
   const name = path.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
   return name.replaceAll(/[^a-zA-Z0-9._-]+/g, "-").slice(0, 128) || "run";
 }
 
-/** Opens task ids, which hold the tasks. This needs the keys that signed them. */
+/** Returns a function that opens task ids, which contain the tasks. This needs the keys that signed the ids. */
 function opener({ deps }: Local, server: string | undefined): (taskId: string) => AnyScoreTask {
   return (taskId) => {
     const opened = deps.scorer.open(taskId);
@@ -132,14 +135,14 @@ async function driven(
   const whole = config.length === 0n ? UPDATES_DEFAULT * perUpdate : config.length;
   const asked = updates === undefined ? whole : BigInt(updates) * perUpdate;
   const total = Number(config.length !== 0n && asked > config.length ? config.length : asked);
-  // An existing run may already have progressed.
+  // Count only the tasks that are left, because an existing run may already have progressed.
   const left = config.length === 0n ? total : Math.max(0, Number(config.length - (state?.cursor ?? 0n)));
-  // Arms share the run. An arm gets most of its practice in about a quarter of its share. The arms are counted in the
-  // state, because a family is one arm in the file.
+  // Set the practice after which an arm is mostly learnt to a quarter of its share of the tasks. The state has every
+  // arm, while in the file a pattern such as "np/*" stands for several.
   const practice = Math.max(1, total / Math.max(1, state?.arms.length ?? 0) / 4);
   const scripted = createScripted({ open, practice });
   const { dynamicSampling: reserve } = config;
-  // Reserve tasks do not count towards the length. The bar expects at most all of the reserve.
+  // Let the bar expect at most all reserve tasks, which dynamic sampling draws in addition to the length.
   const progress = createDriveProgress(Math.ceil(Math.min(total, left) * (reserve?.oversampleMax ?? 1)));
   const updatesMax = config.length === 0n || updates !== undefined ? asked / perUpdate : undefined;
   try {

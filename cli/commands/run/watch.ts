@@ -15,14 +15,14 @@ interface Flags extends ConnectionFlags {
   readonly once?: boolean;
 }
 
-/** Shows the states of a run, one after the other. */
+/** View that shows the states of a run, one after the other. */
 interface View {
   see(seen: FollowedState): void;
-  /** Ends the view. `last` says how the run ended. */
+  /** Ends the view. `last` says how the run ended, and is empty if there is nothing to say. */
   close(last: string): void;
 }
 
-/** Minimum time between two frames. Faster ones cannot be told apart. */
+/** Minimum time between two frames, in milliseconds. Faster frames cannot be told apart. */
 const FRAME_MS = 200;
 
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -50,7 +50,7 @@ export function addWatch(group: Command): void {
         await watched(view, follow(run, { signal: ended.signal }), flags.once === true, ended.signal);
       });
     } finally {
-      // The handlers are removed last, because Ctrl-C arrives twice, from the terminal and from the launcher.
+      // Remove the handlers last, because Ctrl-C arrives twice, from the terminal and from the launcher.
       for (const signal of endings) process.off(signal, end);
     }
     if (by !== undefined) process.kill(process.pid, by);
@@ -72,7 +72,7 @@ async function watched(
       else continue;
       return;
     }
-    // A user who ended the command knows why it ended.
+    // Print no reason if the user ended the command.
     if (signal.aborted) last = "";
   } catch (error) {
     last = "";
@@ -97,7 +97,7 @@ function jsonView(): View {
   };
 }
 
-/** Prints a line when tasks were drawn or closed. A line for each sample would be too many. */
+/** Returns a view that prints a line when tasks were drawn or closed. A line for each sample would be too many. */
 function plainView(config: RunConfig | undefined, once: boolean): View {
   let lastKey = "";
   return {
@@ -138,7 +138,7 @@ function drawnView(config: RunConfig | undefined): View {
     close(last) {
       clearTimeout(timer);
       screen.close();
-      // The last frame stays on the terminal.
+      // Print the last frame again, so that it stays on the terminal.
       print([...frame(terminalWidth()), ...(last === "" ? [] : ["", last])].join("\n"));
     },
   };

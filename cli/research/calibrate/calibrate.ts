@@ -1,4 +1,6 @@
-/** Calibrates difficulty (FORGE 3.2, stage IV): finds parameters whose success rate lies in a band. Pure. */
+/**
+ * Calibrates the difficulty of levels (FORGE 3.2, stage IV): finds parameters whose success rate lies in a target band.
+ */
 import type { Report } from "../../../clients/ts/src/public.ts";
 
 export interface Band {
@@ -7,33 +9,36 @@ export interface Band {
   readonly max: number;
 }
 
-/** The papers' target success rates. */
+/** Target success rates of the paper for each level. */
 export const bands: readonly Band[] = [
   { level: "easy", min: 0.7, max: 0.9 },
   { level: "medium", min: 0.4, max: 0.7 },
   { level: "hard", min: 0.1, max: 0.4 },
 ];
 
-/** A model's success with one setting of an environment's parameters. */
+/** Success rate of a model with one setting of an environment's parameters. */
 export interface Setting {
   readonly environment: string;
   readonly parameters: Readonly<Record<string, number>>;
   readonly tasks: number;
-  /** The success rate. For answers that are right or wrong, the share of right ones. */
+  /** Share of answers that meet every constraint. For answers that are only right or wrong, the share of right ones. */
   readonly successRate: number;
 }
 
 export interface Chosen {
   readonly environment: string;
   readonly band: Band;
-  /** The setting in the band that is nearest to its middle. Undefined if none is in the band. */
+  /** Setting in the band whose success rate is nearest to the band's middle. Undefined if no setting is in the band. */
   readonly setting: Setting | undefined;
-  /** If none is in the band: the nearest settings above (easier) and below (harder), between which to try values. */
+  /**
+   * Nearest settings above the band (easier) and below it (harder), if none is in it. Values between the two should be
+   * tried.
+   */
   readonly easier: Setting | undefined;
   readonly harder: Setting | undefined;
 }
 
-/** Returns the settings of reports. The same setting in several reports is merged, weighted by tasks. */
+/** Returns the settings that the reports measured. A setting in several reports is merged, weighted by tasks. */
 export function settingsOf(reports: readonly Report[]): readonly Setting[] {
   const settings = new Map<string, Setting>();
   for (const { parts, suite } of reports)
@@ -64,7 +69,7 @@ export function calibrate(settings: readonly Setting[], wanted: readonly Band[] 
 function choose(environment: string, settings: readonly Setting[], band: Band): Chosen {
   const middle = (band.min + band.max) / 2;
   const off = ({ successRate }: Setting): number => Math.abs(successRate - middle);
-  // If two settings are equally near, the one with more tasks wins.
+  // Take the setting with more tasks if two are equally near.
   const nearest = (some: readonly Setting[]): Setting | undefined =>
     some.toSorted((a, b) => off(a) - off(b) || b.tasks - a.tasks)[0];
   const setting = nearest(settings.filter(({ successRate: rate }) => rate >= band.min && rate <= band.max));

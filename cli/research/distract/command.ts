@@ -1,4 +1,6 @@
-/** `gradus pools distract`: asks a teacher for wrong options to questions, and lets it check them. */
+/**
+ * `gradus pools distract`: asks a teacher model for wrong options to questions, and lets it check that they are wrong.
+ */
 import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
 import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -106,7 +108,10 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Reads the results of an earlier command for the same file, model and count. A line that was cut is done again. */
+/**
+ * Reads the results of an earlier command for the same file, model and count. A row whose line was cut off is done
+ * again.
+ */
 async function openKept(path: string, of: object) {
   const header = JSON.stringify(of);
   const done = new Map<number, Distracted>();
@@ -122,7 +127,7 @@ async function openKept(path: string, of: object) {
       if (read !== undefined) done.set(read.row, read.result);
     }
   }
-  // The file is rewritten without the cut line.
+  // Rewrite the file without a line that was cut off.
   const text = [...done].map(([row, result]) => `${JSON.stringify({ row, result })}\n`);
   writeFileSync(path, `${header}\n${text.join("")}`);
   return {
@@ -157,7 +162,7 @@ function finish(out: string, { path, done }: Awaited<ReturnType<typeof openKept>
     accepted: rows.length,
     rejected: done.size - rows.length,
     reasons: Object.fromEntries(reasons),
-    // Requests of this command only. Those of an earlier one are not included.
+    // Number of requests of this command only, without those of an earlier command that it resumes.
     requests: Object.fromEntries(account.requests),
     options: Object.fromEntries(account.options),
     tokensIn,

@@ -1,4 +1,4 @@
-/** Asks a teacher for wrong options to questions, and checks that only one option is right. */
+/** Asks a teacher model for wrong options to questions, and checks that only one option is right. */
 import PQueue from "p-queue";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Parsed } from "../../../envs/facts.ts";
@@ -22,24 +22,24 @@ export function newAccount(): Account {
   return { requests: new Map(), options: new Map(), tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
 }
 
-/** The result of a row. */
+/** Result for a row: the row with its options, or the reason for its rejection. */
 export type Distracted =
   { readonly kind: "row"; readonly row: object } | { readonly kind: "rejected"; readonly reason: string };
 
 export interface DistractOptions {
   readonly ask: AskModel;
-  /** Number of wrong options to ask for, besides those that the question has. */
+  /** Number of wrong options to ask for, in addition to those that the question has. */
   readonly count: number;
   readonly account: Account;
   readonly signal: AbortSignal;
 }
 
-/** Maximum number of requests for missing options of a question. */
+/** Maximum number of times that the teacher is asked for the missing options of a question. */
 const ROUNDS_MAX = 3;
 const ATTEMPTS_MAX = 5;
 const RETRY_MS = 1000;
 
-/** The endpoint cannot be used. Earlier results are kept. */
+/** Error that the teacher's endpoint cannot be used. Earlier results are kept. */
 export class TeacherDown extends Error {}
 
 function add(counts: Map<string, number>, name: string, count = 1): void {
@@ -103,7 +103,7 @@ function questionOf(row: unknown) {
   return { question: question.trim(), right, wrong };
 }
 
-/** Asks the teacher, and retries after failures. Undefined if the reply cannot be read. */
+/** Asks the teacher, and retries after failures. Returns undefined if the reply cannot be read. */
 async function request<T>(
   { ask, account, signal }: DistractOptions,
   prompt: readonly ChatMessage[],
@@ -125,12 +125,12 @@ async function request<T>(
   }
 }
 
-/** Returns whether retrying is useless: the key is unknown, or the model does not exist. */
+/** Returns whether retrying is useless, because the key is unknown or the model does not exist. */
 function isHopeless(status: number | undefined): boolean {
   return status === 401 || status === 403 || status === 404;
 }
 
-/** Processes rows concurrently. The first row for which the teacher cannot be asked stops everything. */
+/** Processes rows concurrently. The first row for which the teacher cannot be reached stops all others. */
 export async function distractAll(
   work: AsyncIterable<{ readonly row: number; readonly value: unknown }>,
   options: DistractOptions & { readonly concurrency: number },

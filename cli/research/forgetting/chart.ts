@@ -1,4 +1,7 @@
-/** Draws the transfer matrix as a heat map: a row for each domain trained on, a column for each domain measured. */
+/**
+ * Draws the transfer matrix as a heat map. It has a row for each domain that was trained on, and a column for each
+ * domain whose score was measured.
+ */
 import * as Plot from "@observablehq/plot";
 import { darkStyle, GROUND, INK } from "../../colours.ts";
 import { draw, marginFor } from "../../plot.ts";
@@ -33,8 +36,8 @@ export function matrixChart({ domains, transfers, means, order }: Matrix): strin
     y: { domain: [...order, OTHERS], label: "trained on", tickSize: 0 },
     color: { type: "diverging", scheme: "PuOr", domain: [-farthest, farthest] },
     marks: [
-      // A domain's own change is the purpose of training. It is not part of the mean, and its colour would hide the
-      // other cells.
+      // Leave the cells of a domain's own change without colour. Its change is the purpose of training and not part of
+      // the mean, and its colour would hide the other cells.
       Plot.cell(cells, {
         ...marks,
         fill: ({ own, change }: { own: boolean; change: number }) => (own ? null : change),

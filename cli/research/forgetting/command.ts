@@ -97,7 +97,7 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
     );
 }
 
-/** Returns the rows of each domain. A domain may be given several times, with some of its rows each. */
+/** Returns the report rows of each domain. A domain may be given several times, with some of its rows each. */
 function rowsByDomain(given: readonly Named[]): ReadonlyMap<string, readonly string[]> {
   const rows = new Map<string, readonly string[]>();
   for (const { name, value } of given)

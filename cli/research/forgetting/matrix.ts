@@ -16,27 +16,28 @@ export interface MatrixInput {
   readonly base: readonly Report[];
   readonly after: readonly DomainReports[];
   /**
-   * For each domain, the report rows whose mean is its score. A domain that is missing uses the row of its own name.
+   * Report rows of each domain, whose mean is the domain's score. A domain that is missing uses the row of its own
+   * name.
    */
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** The figure to use. Undefined means: the first of FIGURES that a row has. */
+  /** Name of the figure to use as the score. If undefined, the first of FIGURES that a row has. */
   readonly figure: string | undefined;
 }
 
 export interface TransferRow {
   readonly trained: string;
-  /** The change of each domain's score, its own included, in the order of the domains. */
+  /** Change of each domain's score, in the order of the domains. Includes the domain that was trained on. */
   readonly changes: readonly number[];
 }
 
 export interface Matrix {
   readonly domains: readonly string[];
-  /** Each domain's score before any training. */
+  /** Score of each domain before any training. */
   readonly base: readonly number[];
   readonly transfers: readonly TransferRow[];
-  /** Each domain's mean change from training on the others. A negative value is forgetting. */
+  /** Mean change of each domain's score from training on the others. A negative value is forgetting. */
   readonly means: readonly number[];
-  /** The domains, the least forgotten first, as a ForgettingPolicy orders them. */
+  /** Domains, the least forgotten first, as a run's forgetting policy orders them. */
   readonly order: readonly string[];
 }
 
@@ -49,10 +50,16 @@ export type MatrixResult =
     }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Default figures for a score, in order. The quality of answers comes before the share of acceptable ones. */
+/**
+ * Figures that a score is taken from by default, the first that a row has. The quality of answers comes before the
+ * share of acceptable ones.
+ */
 const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
 
-/** Decimals of changes. The printed policy then yields the printed order. */
+/**
+ * Number of decimals of changes. The order is computed from rounded changes, so that the printed policy yields the same
+ * order.
+ */
 const DECIMALS = 4;
 
 type Score =
@@ -60,20 +67,20 @@ type Score =
       readonly kind: "score";
       readonly name: string;
       readonly score: number;
-      /** The suite in words. Empty if the report does not say. */
+      /** Suite in words, e.g. "suite forge-bench version 2". Empty if the report does not say. */
       readonly suite: string;
       readonly missing: bigint;
-      /** The report's warnings. Empty if there are none. */
+      /** Warnings of the report. Empty if there are none. */
       readonly warned: string;
     }
   | { readonly kind: "none"; readonly message: string };
 
-/** The scores of the domains at one stage of training. */
+/** Scores of the domains before training, or after training on one domain. */
 interface Stage {
   readonly kind: "ok";
-  /** The scores in the order of the domains. */
+  /** Scores in the order of the domains. */
   readonly scores: readonly number[];
-  /** The suite of each row that was used. */
+  /** Suite of each report row that was used. */
   readonly suites: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
@@ -142,8 +149,8 @@ function scoresOf(
 }
 
 /**
- * Returns in words how a row's suite differs from the one before training. Scores on other tasks cannot be compared.
- * Undefined if all are equal.
+ * Returns in words how a row's suite differs from the suite before training. Scores on other tasks cannot be compared.
+ * Undefined if all suites are equal.
  */
 function otherSuite(
   stage: string,
@@ -155,13 +162,17 @@ function otherSuite(
   return `${stage}: row '${name}' is of ${suites.get(name)}, and at --base of ${before.get(name)}: evaluate both on one suite`;
 }
 
-/** Returns the score of a named row: of an environment, a category, a part, or a suite as a whole. */
+/**
+ * Returns the score of a named report row. The name is that of an environment, a category, a part, or a suite as a
+ * whole.
+ */
 function scoreOf(stage: string, reports: readonly Report[], name: string, figure: string | undefined): Score {
   const [found, ...others] = reports.flatMap((report) => {
     const row = rowOf(report, name);
     return row === undefined ? [] : [{ row, suite: suiteText(report), warned: report.warnings.join(" ") }];
   });
-  // Taking the first of several rows might compare different reports at different stages.
+  // Refuse a name that several reports have, because the first one might come from different reports before and after
+  // training.
   if (others.length > 0)
     return { kind: "none", message: `${stage}: several reports have a row '${name}': name rows that one report has` };
   if (found === undefined) {
@@ -194,7 +205,10 @@ function namesOf({ environments, categories, parts, suite }: Report): readonly s
   ];
 }
 
-/** Returns the policy for a run file. Each arm is named after its domain, until the user enters the arms. */
+/**
+ * Returns the policy as text for a run file. Each domain has one arm of its own name, which the user replaces by the
+ * real arms.
+ */
 export function policyText({ domains, transfers }: Matrix): string {
   const quoted = (name: string): string => (/^[a-zA-Z][\w/.-]*$/.test(name) ? name : JSON.stringify(name));
   return [

@@ -80,7 +80,7 @@ async function simulate(path: string, asked: Flags): Promise<void> {
   const compared = await comparedOf(file, flags);
   const name = file.runId ?? basename(path);
   if (chart !== undefined) {
-    // The chart module is loaded here because Plot takes longer to load than most commands take to run.
+    // Load the chart module only here, because Plot takes longer to load than most commands take to run.
     const { runChart } = await import("../../runs/chart.ts");
     await writeOut("--chart", chart, runChart(`${name}, simulated: ${flags.student}`, compared.series));
   }
@@ -100,7 +100,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
   const found = await familyOf(student);
   if (found.kind !== "found")
     throw new CliProblem(found.kind === "missing" ? "missing" : "usage", `--student: ${found.message}`);
-  // Creating a run checks everything in the file, and resolves its configuration.
+  // Create the run, which checks everything in the file and resolves its configuration.
   const local = await localOf({ ...ANY_TEACHER, ...flags }, "runs");
   try {
     await createdOf(local.client, file, "simulated");
@@ -167,7 +167,7 @@ function verdict({ ratio, given, uniform }: Comparison): string {
   return `It needs ${ratioText(value)} of the rollouts of equal shares (95%: ${ratioText(low)} to ${ratioText(high)}).`;
 }
 
-/** Returns the comparison as JSON. A student that never reached the target has null. */
+/** Returns the comparison as JSON. rolloutsToTarget is null for a student that never reached the target. */
 function jsonOf({ given, uniform, ratio, arms, series }: Comparison, { student, seeds, chart }: Flags): object {
   const side = ({ lives, ...figures }: Side): object => ({
     ...figures,

@@ -1,4 +1,4 @@
-/** Compares a run's configuration with equal shares, on the same simulated students. */
+/** Compares a run's configuration with equal shares of all arms, on the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunConfig } from "../../../server/curriculum/types.ts";
 import { drive, type Step } from "../../../server/simulation/drive-run.ts";
@@ -25,14 +25,14 @@ export interface ComparedRun<Spec> {
   readonly places: readonly ArmPosition[];
   readonly updates: number;
   readonly seeds: number;
-  /** The mean success that counts as the target. Undefined means: the student's own. */
+  /** Mean success that counts as the target. If undefined, the student's own. */
   readonly target: number | undefined;
   readonly onRun: () => void;
 }
 
 export interface Side extends Omit<SimulatedOutcome, "rolloutsToTarget" | "successMean"> {
   readonly lives: readonly SimulatedOutcome[];
-  /** The median number of rollouts to the target. Infinity if at least half of the students never reached it. */
+  /** Median number of rollouts to the target. Infinity if at least half of the students never reached it. */
   readonly rollouts: number;
   readonly lost: number;
 }
@@ -52,7 +52,7 @@ function sideOf(lives: readonly SimulatedOutcome[]): Side {
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Returns the mean over students of what was drawn. Each step covers `each` update batches. */
+/** Returns the chart's series: the mean over students of what was drawn. Each step covers `each` update batches. */
 function seriesOf<Spec>({ config, places, seeds }: ComparedRun<Spec>, points: readonly Point[], each: number): Series {
   const steps = points.map(({ tasks, counts, probabilities, solvedShare }, i): ChartStep => ({
     cursor: i * each * config.promptsPerUpdate,
@@ -83,7 +83,7 @@ export async function compare<Spec>(asked: ComparedRun<Spec>, stepsMax: number) 
       counter.add(step);
       onStep(step, batches++);
       ({ success } = step);
-      // A pause lets signals, the check for a killed launcher, and the bar work.
+      // Pause, so that signals, the check for a killed launcher, and the bar work.
       if (batches % STEPS_A_TURN === 0) await nextTurn();
     }
     onRun();
@@ -105,7 +105,10 @@ export async function compare<Spec>(asked: ComparedRun<Spec>, stepsMax: number) 
   return {
     given: sideOf(given.map(({ life }) => life)),
     uniform: sideOf(uniform.map(({ life }) => life)),
-    /** Ratio of the median rollouts. NaN if neither side reached the target. */
+    /**
+     * Ratio of the median rollouts to the target, with the configuration and with equal shares. NaN if neither side
+     * reached the target.
+     */
     ratio: { value: ratio([...names.keys()]), ...bootstrap(seeds, ratio, "simulate") },
     arms: config.arms.map(({ id }, arm) => ({
       id,

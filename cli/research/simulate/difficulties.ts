@@ -1,7 +1,7 @@
 /** Reads the difficulties of arms from --difficulty. */
 import { CliProblem } from "../../problem.ts";
 
-/** Returns the difficulty of each arm that --difficulty names as "arm=number". `ids` are the run's arms. */
+/** Returns the difficulty of each arm for which --difficulty has a value "arm=number". `ids` are the run's arms. */
 export function difficultiesOf(levels: readonly string[] = [], ids: readonly string[]): ReadonlyMap<string, number> {
   const given = new Map<string, number>();
   for (const text of levels) {

@@ -1,4 +1,4 @@
-/** Finds families of simulated students: our own, and those in files. */
+/** Finds families of simulated students: those that ship with Gradus, and those in files. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,10 +17,7 @@ function isFamily(value: unknown): value is Family {
   return "name" in value && "models" in value && "create" in value && typeof value.create === "function";
 }
 
-/**
- * Returns what is wrong with a student that a file's create() made. Undefined if nothing is, as far as can be seen in
- * advance.
- */
+/** Returns what is wrong with a student that a file's create() made. Undefined if nothing is wrong before it learns. */
 function wrongStudent(student: Partial<Student> | undefined, arms: number): string | undefined {
   const { learnable, target = NaN, initial, chance, success, learn } = student ?? {};
   if (![chance, success, learn].every((each) => typeof each === "function"))
@@ -32,7 +29,7 @@ function wrongStudent(student: Partial<Student> | undefined, arms: number): stri
   return `success() must give a share from 0 to 1 of each of ${arms} arms`;
 }
 
-/** Returns the family with a check of each student it makes. Figures of an invalid student would be meaningless. */
+/** Returns the family with a check of each student it makes. Results of an invalid student would be meaningless. */
 function checkedFamily(file: string, family: Family): Family {
   return {
     ...family,
@@ -45,7 +42,7 @@ function checkedFamily(file: string, family: Family): Family {
   };
 }
 
-/** Loads a file that exports `student`, a Family (server/simulation/student.ts). */
+/** Loads a file that exports `student`, a family of students (server/simulation/student.ts). */
 async function familyOfFile(file: string): Promise<FamilyResult> {
   if (!existsSync(file)) return { kind: "missing", message: `${file}: there is no such file` };
   let module: unknown;
@@ -59,7 +56,7 @@ async function familyOfFile(file: string): Promise<FamilyResult> {
   return { kind: "invalid", message: `${file} must export "student", with a name, what it models, and create()` };
 }
 
-/** Returns one of our families by its name, or the family of a file. */
+/** Returns the shipped family of this name, or the family that a file exports. */
 export async function familyOf(nameOrFile: string): Promise<FamilyResult> {
   const family = students.find(({ name }) => name === nameOrFile);
   if (family !== undefined) return { kind: "found", family };
