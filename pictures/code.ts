@@ -1,6 +1,6 @@
 /**
- * Draws a program beside the tests that it must pass. Only the sandbox knows which tests fail; the score's text says
- * so.
+ * Draws a program beside the tests that it must pass. The picture does not show which tests fail, which only the
+ * sandbox knows; the score's text does.
  */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { cutTo } from "./lib/frame.ts";
@@ -14,11 +14,13 @@ import { callWords, inputWords } from "../envs/code/verify.ts";
 const LINE = 17;
 const COLUMN = 480;
 const TOP = 30;
-/** Width of a letter, in pixels. SVG drops leading spaces, so that indentation moves the line instead. */
+/**
+ * Width of a letter, in pixels. SVG drops leading spaces, so that the drawing moves a line by its indentation instead.
+ */
 const SPACE = 6;
 const LINES_MAX = 60;
 const LINE_CHARS = 66;
-/** Minimum number of letters shown of a line, however far it is indented. */
+/** Minimum number of letters shown of a line, even if it is deeply indented. */
 const SHOWN_MIN = 12;
 const TESTS_MAX = 16;
 const TEST_CHARS = 66;
@@ -63,7 +65,7 @@ function wordsOf(test: CodeTest): readonly [asked: string, expected: string] {
 function programShapes(lines: readonly string[], x: number) {
   const shapes = lines.map((line, i) => {
     const code = line.replaceAll("\t", "    ").trimEnd();
-    // Limit the indentation, so that some of a very deep line fits.
+    // Limit the indentation, so that a part of a deeply indented line fits.
     const indent = Math.min(code.length - code.trimStart().length, LINE_CHARS - SHOWN_MIN);
     const shown = cutTo(code.trimStart(), LINE_CHARS - indent);
     return text(x + 8 + indent * SPACE, TOP + LINE * (i + 1), "gd-text", shown);

@@ -1,4 +1,4 @@
-/** Draws an expression as a tree with the value of each part, so that a person sees where it misses the target. */
+/** Draws an expression as a tree with the value of each node, so that a person sees where it misses the target. */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { legendOf, notesOf } from "./lib/picture.ts";
 import { path, rect, segment, text } from "./lib/svg.ts";
@@ -13,7 +13,7 @@ import {
 import type { CountdownInstance } from "../envs/countdown/instance.ts";
 import { equalsInteger, fromInteger, type Rational, showRational } from "../envs/lib/rational.ts";
 
-// Layout of the tree, with the value of each part.
+// Size of a node of the tree, in pixels.
 
 const NODE = { width: 56, height: 32 } as const;
 const STEP = NODE.width + 8;
@@ -21,17 +21,17 @@ const STEP = NODE.width + 8;
 interface TreeNode {
   readonly x: number;
   readonly y: number;
-  /** Number of a leaf. */
+  /** Number that a leaf holds. Undefined for an operation. */
   readonly number: number | undefined;
-  /** Sign of an operation. Undefined for a leaf. */
+  /** Sign of an operation, e.g. "×". Undefined for a leaf. */
   readonly operator: string | undefined;
-  /** Undefined if there is a division by zero here or below. */
+  /** Value of the node. Undefined if the node, or one below it, divides by zero. */
   readonly value: Rational | undefined;
   readonly children: readonly TreeNode[];
 }
 
 export interface Tree {
-  /** Children before parents, so that the root is last. */
+  /** Nodes of the tree, children before parents, so that the root is last. */
   readonly nodes: readonly TreeNode[];
   readonly width: number;
   readonly height: number;
@@ -44,7 +44,7 @@ function placedNodes(expression: Expression): Tree {
   const nodes: TreeNode[] = [];
   let leaves = 0;
   const depth = depthOf(expression);
-  // Limit the height of a chain of dozens of operations.
+  // Limit the height of a tree with dozens of operations in a chain.
   const level = Math.max(40, Math.min(62, 1800 / (depth + 1)));
 
   function place(part: Expression, height: number): TreeNode {
@@ -126,14 +126,14 @@ export function draw(instance: CountdownInstance, answer?: CountdownAnswer, best
   };
 }
 
-/** Returns the numbers that the first list holds more often than the second. */
+/** Returns the numbers that the first list holds more often than the second, once for each surplus. */
 function lacking(some: readonly number[], others: readonly number[]): readonly number[] {
   return some.filter(beyond(others));
 }
 
 /**
- * Returns a function to call with one number after the other. The function returns whether the number is missing from
- * the list, or was seen more often than the list holds it.
+ * Returns a function to be called with one number after the other. It returns whether the number is missing from the
+ * list, or was seen more often than the list holds it.
  */
 function beyond(numbers: readonly number[]): (number: number) => boolean {
   const left = [...numbers];
@@ -144,13 +144,13 @@ function beyond(numbers: readonly number[]): (number: number) => boolean {
   };
 }
 
-/** Returns the leaves whose number is not given, or is already used up by earlier leaves. */
+/** Returns the leaves whose number is not given in the task, or is already used up by earlier leaves. */
 function surplusLeaves(nodes: readonly TreeNode[], numbers: readonly number[]): ReadonlySet<TreeNode> {
   const isSurplus = beyond(numbers);
   return new Set(nodes.filter(({ number }) => number !== undefined && isSurplus(Math.abs(number))));
 }
 
-/** Draws the given numbers, with the unused ones marked, and the target. */
+/** Draws the numbers given in the task, with the unused ones marked, and the target. */
 function givenShapes(numbers: readonly number[], unused: readonly number[], target: number) {
   const isUsed = beyond(unused);
   const start = LEFT + 56;
@@ -174,8 +174,8 @@ function givenShapes(numbers: readonly number[], unused: readonly number[], targ
 }
 
 /**
- * Draws a node: an operator above its value, or a number. `hits` is set for the root only: whether it equals the
- * target.
+ * Draws a node: an operator above its value, or a number. `hits` says whether the root equals the target, and is
+ * undefined for other nodes.
  */
 function nodeShapes(node: TreeNode, left: number, surplus: boolean, hits: boolean | undefined): readonly Shape[] {
   const [centre, middle] = [left + node.x, TOP + node.y];
@@ -195,7 +195,7 @@ function boxAround(x: number, y: number, grow: number, className: string): Shape
   return rect(x - width / 2, y - height / 2, width, height, className);
 }
 
-/** Returns whether this node itself divides by zero. */
+/** Returns whether this node itself divides by zero, and not one below it. */
 function divides({ value, children }: TreeNode): boolean {
   return value === undefined && children.every((child) => child.value !== undefined);
 }

@@ -1,4 +1,6 @@
-/** Draws tasks and answers as SVG documents. The command line and the page's picture thread call these functions. */
+/**
+ * Draws tasks and answers as SVG documents. The command line and the page's worker for pictures call these functions.
+ */
 import { locateAnswers, type Thinking } from "../envs/answers/locate.ts";
 import type { Baseline, Environment, Solution } from "../envs/environment.ts";
 import type { Facts, Parsed } from "../envs/facts.ts";
@@ -9,29 +11,32 @@ import { framed, type Headline } from "./lib/frame.ts";
 import { isOptimal, qualityRatio } from "../envs/reward/scheme.ts";
 import { parseAnswer } from "../envs/score.ts";
 
-/** Result of an answer that only the outside can judge: its verdict as text, or why there is none. */
+/**
+ * Result for an answer that only an outside service, such as the sandbox, can judge: its verdict as text, or why there
+ * is none.
+ */
 export interface OutsideVerdict {
   readonly solved: boolean;
   readonly words: string;
-  /** More facts of the score, e.g. a judge's verdicts. */
+  /** Further facts of the score, e.g. a judge's verdicts. */
   readonly info?: Readonly<Record<string, string>>;
 }
 
 /** Options for drawing an answer. */
 export interface DrawOptions {
-  /** Result of an answer that only the outside can judge. If omitted, the picture says nothing about it. */
+  /** Result for an answer that only an outside service can judge. If omitted, the picture says nothing about it. */
   readonly verdict?: OutsideVerdict | undefined;
   /**
-   * Baseline to measure the answer against, without drawing a best answer. An undefined baseline means no measure. If
-   * omitted, the solver's answer is drawn in grey beside an answer that is not the best.
+   * Baseline to compare the answer's objective with, without drawing a best answer. With an undefined baseline, nothing
+   * is compared. If omitted, the solver's answer is drawn in grey beside an answer that is not the best.
    */
   readonly against?: { readonly baseline: Baseline | undefined };
 }
 
 /**
- * Returns the SVG of an instance, with an answer if one is given. Returns undefined if the environment has no pictures.
- * `answerText` is the text between the answer's marks. It may be any text, and no content of it throws. The solver runs
- * only if there is an answer to measure.
+ * Returns the SVG of a task, with an answer if one is given. Returns undefined if the environment has no pictures.
+ * `answerText` is the text between the answer's marks. It may be any text and never causes an error. The solver runs
+ * only if there is an answer to compare.
  */
 export function drawTask<Instance>(
   environment: Environment<Instance>,
@@ -45,7 +50,7 @@ export function drawTask<Instance>(
   return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), options);
 }
 
-/** Draws the answer that a completion marks in this format. Accepts any completion. */
+/** Draws the answer that a completion marks in this format. Accepts any text as the completion. */
 export function drawCompletion<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
@@ -59,7 +64,7 @@ export function drawCompletion<Instance>(
   return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" }, options);
 }
 
-/** Baseline, with the best answer if it may be shown. */
+/** Objective value of the best known answer, with that answer if it may be shown. */
 type Known = Baseline & Partial<Pick<Solution<unknown>, "answer">>;
 
 function drawAnswer<Instance>(
@@ -76,7 +81,7 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(draw(instance), headlines);
   }
-  // An answer that only the outside can judge has the verdict passed in, if there is one.
+  // Show the passed verdict, if there is one, on an answer that only an outside service can judge.
   if (environment.resource !== undefined)
     return framed(draw(instance, parsed.answer), [title, ...outsideVerdictLines(verdict)]);
   const facts = environment.verify(instance, parsed.answer);
@@ -128,7 +133,7 @@ function outsideVerdictLines(verdict: OutsideVerdict | undefined): readonly Head
   return [verdict.solved ? { text: "✓ right", tone: "good" } : bad(verdict.words), ...more];
 }
 
-/** Compares an answer's objective with the best known one. */
+/** Returns a line that compares an answer's objective with the best known one. */
 function feasibleLine<Instance>(
   { goal }: Environment<Instance>,
   objective: number | undefined,

@@ -1,4 +1,4 @@
-/** Registers the pictures of Gradus's environments, in this one place. */
+/** Registers the functions that draw the tasks of Gradus's environments. */
 import { code } from "../envs/code/index.ts";
 import { countdown } from "../envs/countdown/index.ts";
 import type { Environment } from "../envs/environment.ts";
@@ -32,7 +32,7 @@ import { drawClique, drawIndependentSet } from "./np/vertex-set.ts";
 import { draw as drawSequence } from "./sequence.ts";
 import { draw as drawWriting } from "./writing.ts";
 
-/** Draws an instance, an answer to it and a best answer. See `draw` in envs/environment.ts. */
+/** Function that draws a task, an answer to it and a best answer. See `draw` in envs/environment.ts. */
 type Drawing<Instance = unknown, Answer = unknown> = NonNullable<Environment<Instance, Answer>["draw"]>;
 
 const drawings: ReadonlyMap<string, Drawing> = new Map([
@@ -55,7 +55,7 @@ const drawings: ReadonlyMap<string, Drawing> = new Map([
   of(writing, drawWriting),
 ]);
 
-/** Builds a map entry. Its types ensure that the drawing accepts the environment's instances and answers. */
+/** Returns a map entry. Its types ensure that the drawing function accepts the environment's instances and answers. */
 function of<Instance, Answer>(
   environment: Environment<Instance, Answer>,
   draw: Drawing<Instance, Answer>,
@@ -63,7 +63,7 @@ function of<Instance, Answer>(
   return [keyOf(environment), draw];
 }
 
-/** Includes the version, because another version of an environment may have other instances. */
+/** Returns the key of an environment. It includes the version, because another version may have other instances. */
 function keyOf({ id, version }: Pick<Environment, "id" | "version">): string {
   return `${id} ${version}`;
 }
@@ -73,7 +73,7 @@ export function isDrawn(environment: Environment): boolean {
   return environment.asked === undefined ? drawingOf(environment) !== undefined : environment.asked.draw !== undefined;
 }
 
-/** Returns an error text that this environment has no pictures, with the environments that do. */
+/** Returns an error text which says that this environment has no pictures, and lists the environments that have. */
 export function noPicture(id: string, environments: readonly Environment[]): string {
   const drawn = new Set(environments.filter(isDrawn).map((each) => each.id));
   return `${id} draws no pictures; these do: ${[...drawn].join(", ")}`;

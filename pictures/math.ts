@@ -1,4 +1,4 @@
-/** Draws math tasks with typeset formulas: the problem, the answer, and the expected answer if it differs. */
+/** Draws maths tasks with typeset formulas: the problem, the answer, and the expected answer if it differs. */
 import type { Picture } from "../envs/picture.ts";
 import type { ArithmeticInstance } from "../envs/math/arithmetic/generate.ts";
 import { texOf } from "../envs/math/arithmetic/expression.ts";
@@ -12,11 +12,11 @@ import { type Paragraph, proseOf, type Run, runsOf } from "./lib/prose.ts";
 const WIDTH = 680;
 const ANSWER_LENGTH_MAX = 1_000;
 
-/** Label and text of a paragraph. */
+/** Labelled paragraph of the picture, e.g. the answer. */
 interface Part {
   readonly label: string;
   readonly runs: readonly Run[];
-  /** True if the part is shown only for comparison. */
+  /** True if the part is shown only for comparison, in a softer colour. */
   readonly faint?: boolean;
 }
 
@@ -30,10 +30,13 @@ function drawParts(...parts: readonly (Part | undefined)[]): Picture {
   return { ...proseOf(paragraphs, WIDTH), legend: [], notes: [] };
 }
 
-/** Matches two adjacent letters without a backslash before them: words rather than a formula. */
+/** Matches two adjacent letters that belong to no TeX command. A text with them is words rather than a formula. */
 const WORDS = /(?<![\\A-Za-z])[A-Za-z]{2,}/u;
 
-/** Builds the part for an answer. An answer without marks is typeset as a formula unless it contains words. */
+/**
+ * Returns the part for an answer. An answer without marks such as dollars is typeset as a formula unless it contains
+ * words.
+ */
 function answerPart(label: string, answer: string, faint = false): Part {
   const shown = answer.length > ANSWER_LENGTH_MAX ? `${answer.slice(0, ANSWER_LENGTH_MAX)} …` : answer;
   const isMarked = /\$|\\\(|\\\[/.test(shown);
@@ -42,7 +45,7 @@ function answerPart(label: string, answer: string, faint = false): Part {
   return { label, runs, faint };
 }
 
-/** Draws a problem and an answer. The expected answer is added if the answer is not equal to it. */
+/** Draws a problem and an answer. The expected answer is added if the given answer is not equal to it. */
 export function drawMath({ problem, answer: gold }: MathInstance, answer?: MathAnswer): Picture {
   const asked: Part = { label: "problem", runs: runsOf(problem) };
   if (answer === undefined) return drawParts(asked);

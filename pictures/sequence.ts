@@ -1,6 +1,6 @@
 /**
- * Draws the sequence, the answer and the correct result below each other, digit by digit, so that a person sees the
- * differences.
+ * Draws the given sequence, the answer and the correct result below each other, digit by digit, so that a person sees
+ * the differences.
  */
 import type { Picture, Shape } from "../envs/picture.ts";
 import type { SequenceInstance } from "../envs/sequence/generate.ts";
@@ -48,7 +48,7 @@ function rowShapes(title: string, digits: Digits, classOf: (i: number) => string
   ];
 }
 
-/** Returns the letter class that is readable on a cell. */
+/** Returns the class for text that is readable on a cell of this class. */
 function labelOf(className: string): string {
   if (className === "gd-f0") return "gd-on-dark";
   return className === "gd-f6" ? "gd-on-light" : "gd-label";

@@ -1,4 +1,4 @@
-/** Draws the text beside the reference, as the judge compares them. The judge's findings are only in the score. */
+/** Draws the answer beside the reference, as the judge compares them. The judge's findings are only in the score. */
 import type { Picture, Shape } from "../envs/picture.ts";
 import { wrapped } from "./lib/frame.ts";
 import { notesOf } from "./lib/picture.ts";
@@ -36,7 +36,7 @@ export function draw({ system, request, reference }: Conversation, candidate?: s
 interface Block {
   readonly shapes: readonly Shape[];
   readonly height: number;
-  /** Number of lines left out. */
+  /** Number of lines of the text that are left out. */
   readonly left: number;
 }
 

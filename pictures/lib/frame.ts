@@ -1,6 +1,6 @@
 /**
  * Frames a picture with its title above, and its legend and notes below, as an SVG document. Also fits text into lines
- * and draws stacks of amounts.
+ * and draws amounts end to end, e.g. the weights of a knapsack.
  */
 import type { LegendEntry, Picture, Shape } from "../../envs/picture.ts";
 import {
@@ -36,7 +36,7 @@ const TONES: Readonly<Record<Headline["tone"], string>> = {
   bad: "gd-text gd-bad",
 };
 
-/** Returns about the maximum width of a text, in pixels. */
+/** Returns an estimate of a text's width, in pixels, which is rarely exceeded. */
 function textWidth(content: string, size = 12): number {
   return content.length * size * LETTER;
 }
@@ -80,7 +80,7 @@ export function framed(picture: Picture, headlines: readonly Headline[]): string
   );
 }
 
-/** Draws the entries from left to right, in as many lines as needed. */
+/** Draws the entries of a legend from left to right, in as many lines as needed. */
 function legendShapes(entries: readonly LegendEntry[], top: number, width: number) {
   const shapes: Shape[] = [];
   let [x, line] = [0, 0];
@@ -94,7 +94,7 @@ function legendShapes(entries: readonly LegendEntry[], top: number, width: numbe
   return { shapes, height: entries.length === 0 ? 0 : (line + 1) * LINE + 4 };
 }
 
-/** Draws an entry's mark, given the middle of its left side. */
+/** Draws the mark of a legend entry at the middle of the mark's left side. */
 function swatch({ mark, className }: LegendEntry, x: number, y: number): readonly Shape[] {
   if (mark === "dot") return [circle(x + 10, y, 6, className)];
   if (mark === "box") return [rect(x, y - 6, 20, 12, className)];
@@ -102,7 +102,7 @@ function swatch({ mark, className }: LegendEntry, x: number, y: number): readonl
   return [path(hatching(x, y - 6, 20, 12), className)];
 }
 
-/** Breaks a text into lines of at most this width, at spaces if possible. */
+/** Breaks a text into lines of at most this width in pixels, at spaces if possible. `size` is the font size. */
 export function wrapped(content: string, width: number, size: number): readonly string[] {
   const longest = Math.floor(width / (size * LETTER));
   const lines: string[] = [];
@@ -133,7 +133,8 @@ export function isWide(letter: string): boolean {
 }
 
 /**
- * Returns how many units of a text fit into the width of `letters` letters. Counts whole characters, and at least one.
+ * Returns how many UTF-16 units of a text fit into the width of `letters` letters. Counts whole characters, and at
+ * least one.
  */
 function fitting(content: string, letters: number): number {
   let [at, left] = [0, letters];
@@ -148,28 +149,32 @@ function fitting(content: string, letters: number): number {
 /** Minimum space between labels, as a share of their size. With less, two numbers read as one. */
 const BLANK = 0.5;
 
-/** Draws a label around a point, as large as it fits. Draws nothing if it would overlap its neighbours. */
+/**
+ * Draws a label around a point, in the largest size that fits the width. Draws nothing if it would overlap its
+ * neighbours.
+ */
 export function labelShapes(words: string, x: number, y: number, width: number, className = ""): readonly Shape[] {
   const classes = className === "" ? "gd-label" : `gd-label ${className}`;
   if (width > textWidth(words, LABEL_SIZE) + LABEL_SIZE * BLANK) return [text(x, y, classes, words)];
   return width > textWidth(words, TINY_SIZE) + TINY_SIZE * BLANK ? [text(x, y, `${classes} gd-tiny`, words)] : [];
 }
 
-// Amount in a stack. A stack lays amounts end to end against a limit that they must not exceed, or must reach
-// exactly.
+// Amount in a stack, e.g. an item's weight. A stack lays amounts end to end against a limit that their sum must not
+// exceed, or must reach exactly.
 
 export interface Piece {
   readonly amount: number;
   readonly label: string;
   readonly className: string;
-  /** Class of the label on the amount. */
+  /** Class of the label, which is drawn on the amount. */
   readonly onClass: string;
-  /** True if the amount is wrong whatever the sum, e.g. because it was listed before. */
+  /** True if the amount is wrong for any sum, e.g. because its index was listed before. */
   readonly wrong: boolean;
 }
 
 /**
- * Returns the amounts at the chosen indices that exist, in the order listed. Labels are the amounts or their indices.
+ * Returns the amounts at the chosen indices, in the order listed. Leaves out indices that do not exist. Labels are the
+ * amounts or their indices.
  */
 export function piecesOf(
   chosen: readonly number[],
@@ -199,13 +204,16 @@ interface Stacks {
   /** Pixels for one unit of an amount. */
   readonly scale: number;
   readonly limit: number;
-  /** Name of the limit. The drawing appends its amount. */
+  /** Name of the limit, e.g. "capacity". The drawing appends the limit itself. */
   readonly words: string;
   /** Width of the picture. The limit's label stays within it. */
   readonly width: number;
 }
 
-/** Draws stacks one below the other, with one limit through all of them. `bottom` is where they end. */
+/**
+ * Draws stacks of amounts one below the other, with one limit through all of them. `bottom` is the y coordinate where
+ * they end.
+ */
 export function stacks({ rows, left, top, scale, limit, words, width }: Stacks): {
   readonly shapes: readonly Shape[];
   /** Line and label of the limit, to be drawn last. */
@@ -217,7 +225,7 @@ export function stacks({ rows, left, top, scale, limit, words, width }: Stacks):
     ...stackShapes(pieces, left, top + i * ROW, scale, limit),
   ]);
   const x = left + limit * scale;
-  // Skip the captions above the rows.
+  // Interrupt the limit's line at the captions above the rows.
   const segments = rows.map((_, i) => segment(x, top - 4 + i * ROW, x, top + STACK + 4 + i * ROW));
   const said = `${words} ${limit}`;
   const half = textWidth(said) / 2;
@@ -236,8 +244,8 @@ function drawable(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /**
- * Draws the amounts from left to right, in the frame that they are to fill. Hatches everything beyond the limit or
- * wrong.
+ * Draws the amounts of a stack from left to right, in a frame as wide as the limit. Hatches every amount that is wrong
+ * or beyond the limit.
  */
 function stackShapes(
   pieces: readonly Piece[],

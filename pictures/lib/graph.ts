@@ -19,8 +19,8 @@ export function edgeShapes(
 }
 
 /**
- * Returns the steps of a round trip, including the one back to the first vertex. Leaves out steps from or to missing
- * vertices.
+ * Returns the steps of a round trip, including the step back to the first vertex. Leaves out steps from or to vertices
+ * that do not exist.
  */
 export function stepsOf(trip: readonly number[], vertices: number): readonly Pair[] {
   const steps = trip.map((from, i): Pair => [from, trip[(i + 1) % trip.length] as number]);

@@ -1,20 +1,21 @@
-/** Places vertices in the plane. */
+/** Places the vertices of a picture in the plane. */
 import { type Graph, neighbours } from "../../envs/lib/graph.ts";
 import type { Point } from "./picture.ts";
 
-// Embedding: points whose distances approximate the given ones. Deterministic: the same input gives the same points.
+// The functions below embed: they find points whose distances approximate the given ones. The same input always gives
+// the same points.
 
 /** Returns the distance of two different numbers from 0 to size − 1. Positive and symmetric; need not be a metric. */
 export type Distance = (a: number, b: number) => number;
 
 const POWER_STEPS = 150;
 const STRESS_SWEEPS = 80;
-/** Angle that keeps successive directions apart. */
+/** Angle in radians by which successive directions differ, so that they stay apart. */
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
 /**
- * Embeds by classical scaling, improved by stress majorization, which gives short distances the most weight. The points
- * are centred at the origin.
+ * Returns points whose distances approximate the given ones, by classical scaling and then stress majorization, which
+ * gives short distances the most weight. The points are centred at the origin.
  */
 export function embed(size: number, distance: Distance): readonly Point[] {
   const matrix = Float64Array.from({ length: size * size }, (_, at) => {
@@ -31,7 +32,7 @@ export function embed(size: number, distance: Distance): readonly Point[] {
 }
 
 /**
- * Returns the doubly centred squared distances. These are the inner products of the points, if such points exist
+ * Returns the squared distances, doubly centred. These are the inner products of the points, if such points exist
  * (Torgerson, 1952).
  */
 function innerProducts(matrix: Float64Array, size: number): Float64Array {
@@ -48,9 +49,9 @@ function innerProducts(matrix: Float64Array, size: number): Float64Array {
 }
 
 /**
- * Writes the coordinates along the principal axis, and removes that axis from the matrix. Uses power iteration with
- * half the largest row sum added to the diagonal. Without this shift, a negative eigenvalue could be the largest in
- * magnitude: distances that are not a metric have some.
+ * Writes the points' coordinates along the principal axis of the matrix, and removes that axis from the matrix. Uses
+ * power iteration with half the largest row sum added to the diagonal. Without this shift, a negative eigenvalue could
+ * be the largest in magnitude: distances that are not a metric have some.
  */
 function principal(inner: Float64Array, coordinates: Float64Array): void {
   const size = coordinates.length;
@@ -91,8 +92,9 @@ function multiplied(matrix: Float64Array, vector: Float64Array, shift: number): 
 }
 
 /**
- * Moves each point in turn to the weighted mean of the positions that the other points prefer. The weight is one over
- * the distance squared (Gansner, Koren and North, "Graph drawing by stress majorization", 2004, section 2.3).
+ * Moves each point in turn to the weighted mean of the positions at the wanted distance from each other point. The
+ * weight is one over the distance squared (Gansner, Koren and North, "Graph drawing by stress majorization", 2004,
+ * section 2.3).
  */
 function relax(matrix: Float64Array, xs: Float64Array, ys: Float64Array): void {
   const size = xs.length;
@@ -113,7 +115,9 @@ function relax(matrix: Float64Array, xs: Float64Array, ys: Float64Array): void {
   }
 }
 
-/** Returns the unit vector from point j to point i. If they coincide, returns an arbitrary but fixed direction. */
+/**
+ * Returns the unit vector from point j to point i. If the points coincide, returns an arbitrary but fixed direction.
+ */
 function direction(xs: Float64Array, ys: Float64Array, i: number, j: number): readonly [number, number] {
   const dx = (xs[i] as number) - (xs[j] as number);
   const dy = (ys[i] as number) - (ys[j] as number);
@@ -143,7 +147,7 @@ export function boxFor(vertices: number): Box {
 /** Radius of a drawn vertex, in pixels. */
 export const VERTEX_RADIUS = 11;
 
-/** Places vertices about as far apart as the number of edges between them. */
+/** Returns points for a graph's vertices, about as far apart as the number of edges on the way between them. */
 export function graphPoints(graph: Graph, box: Box): readonly Point[] {
   const hops = Array.from({ length: graph.vertices }, (_, v) => hopsFrom(graph, v));
   return spread(
@@ -181,7 +185,8 @@ export function fitted(points: readonly Point[], { width, height }: Box): readon
   const rim = VERTEX_RADIUS + 8;
   const across = (width - 2 * rim) / Math.max(right - left, 1e-9);
   const down = (height - 2 * rim) / Math.max(bottom - top, 1e-9);
-  // Limit the ratio of the scales. Otherwise points on a line would be spread out by enlarged rounding errors.
+  // Limit how much one scale may exceed the other. Otherwise points on a line would be spread out by enlarged rounding
+  // errors.
   const [scaleX, scaleY] = [Math.min(across, 2.5 * down), Math.min(down, 2.5 * across)];
   return points.map(({ x, y }) => ({
     x: width / 2 + scaleX * (x - (left + right) / 2),
@@ -222,13 +227,13 @@ export function spread(points: readonly Point[], { width, height }: Box): readon
   return moved;
 }
 
-/** Returns the point on a circle at a share of the circumference, clockwise from the top. */
+/** Returns the point of a circle at a share of the circumference (from 0 to 1), clockwise from the top. */
 export function onCircle(centre: Point, radius: number, share: number): Point {
   const angle = 2 * Math.PI * share - Math.PI / 2;
   return { x: centre.x + radius * Math.cos(angle), y: centre.y + radius * Math.sin(angle) };
 }
 
-/** Returns the radius of a circle on which this many vertices fit side by side. */
+/** Returns the radius of a circle on which this many vertices fit side by side, at least `least`. */
 export function circleRadius(vertices: number, least: number): number {
   return Math.max(least, (vertices * (2 * VERTEX_RADIUS + 5)) / (2 * Math.PI));
 }

@@ -6,22 +6,22 @@ export interface Point {
   readonly y: number;
 }
 
-/** Returns the legend entries whose marks occur. */
+/** Returns the legend entries whose marks occur in the picture. */
 export function legendOf(
   ...entries: readonly (readonly [occurs: boolean, mark: LegendEntry["mark"], className: string, text: string])[]
 ): readonly LegendEntry[] {
   return entries.filter(([occurs]) => occurs).map(([, mark, className, text]) => ({ mark, className, text }));
 }
 
-/** Returns the notes that are defined. */
+/** Returns the notes that are not undefined. */
 export function notesOf(...notes: readonly (string | undefined)[]): readonly string[] {
   return notes.filter((note) => note !== undefined);
 }
 
-// Counts of the numbered things that an answer lists, including repeats and numbers that do not exist.
+// Counts of the numbers that an answer lists, such as vertices, including repeats and numbers that do not exist.
 
 export interface Tally {
-  /** By number: how often it is listed. */
+  /** Number of times that each number is listed. */
   readonly times: Uint16Array;
   /** Listed numbers that do not exist, in order. */
   readonly outside: readonly number[];

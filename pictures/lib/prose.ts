@@ -1,4 +1,4 @@
-/** Draws texts with formulas, as HTML and MathML within the SVG. The browser breaks the lines. */
+/** Draws texts with formulas, as HTML and MathML within the SVG. The browser breaks the text into lines. */
 import type { Shape } from "../../envs/picture.ts";
 import { isWide, wrapped } from "./frame.ts";
 import { shape, text as line } from "./svg.ts";
@@ -12,7 +12,7 @@ export type Run =
 /** Paragraph with a label before it, e.g. "answer". */
 export interface Paragraph {
   readonly label: string;
-  /** Text class in svg.ts. */
+  /** Class of the text in svg.ts. */
   readonly className: string;
   readonly runs: readonly Run[];
 }
@@ -23,13 +23,13 @@ export interface Prose {
   readonly shapes: readonly Shape[];
 }
 
-/** Maximum number of units shown of a paragraph, and maximum number of formulas that are typeset. */
+/** Maximum number of UTF-16 units shown of a paragraph, and maximum number of its formulas that are typeset. */
 const SHOWN_MAX = 6_000;
 const FORMULAS_MAX = 60;
 
 const FORMULA = /(?<!\\)\$\$([^$]+)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)/gsu;
 
-/** Splits a text into words and formulas. Formulas are in dollars or in LaTeX brackets. */
+/** Splits a text into words and formulas. A formula is within dollars or LaTeX brackets, e.g. $x^2$ or \(x^2\). */
 export function runsOf(text: string): readonly Run[] {
   const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)} …` : text;
   const runs: Run[] = [];
@@ -39,7 +39,7 @@ export function runsOf(text: string): readonly Run[] {
     const [whole, dollars, bracket, dollar, parenthesis] = found;
     const display = dollars ?? bracket;
     const before = shown.slice(at, found.index);
-    // A display formula stands on lines of its own, whatever line breaks surround it.
+    // Drop the line breaks around a display formula, because it stands on lines of its own.
     runs.push({ kind: "words", text: display === undefined ? before : before.trimEnd() });
     const tex = display ?? dollar ?? parenthesis ?? "";
     runs.push({ kind: "formula", tex, display: display !== undefined });
@@ -50,7 +50,7 @@ export function runsOf(text: string): readonly Run[] {
   return runs.filter((run) => run.kind === "formula" || run.text !== "");
 }
 
-// Layout. The browser decides it; this code only estimates how high the picture must be.
+// Sizes by which the height of the picture is estimated, in pixels. The browser decides the actual layout.
 
 const EM = 16;
 const LINE = 1.5 * EM;
@@ -59,7 +59,7 @@ const GAP = 10;
 /** Mean width of a letter, in pixels. */
 const LETTER = 0.52 * EM;
 
-/** Element to lay out in lines. A break ends a line, and a display formula has a line for itself. */
+/** Box to lay out in lines, e.g. a word. A break ends a line, and a display formula has a line for itself. */
 interface Box {
   readonly kind: "inline" | "display" | "break";
   readonly width: number;
@@ -95,7 +95,7 @@ export function proseOf(paragraphs: readonly Paragraph[], width: number): Prose 
   return { width, height: Math.max(0, top - GAP), shapes };
 }
 
-/** SVG feature that all browsers report. Renderers without HTML lack it and draw the plain lines instead. */
+/** SVG feature that all browsers report. A renderer without HTML support lacks it and draws the plain lines instead. */
 const EXTENSIBLE = "http://www.w3.org/TR/SVG11/feature#Extensibility";
 
 function plainLines(
@@ -151,7 +151,7 @@ function widthOf(word: string): number {
   return width;
 }
 
-/** Estimates the height of the boxes, laid out in lines. */
+/** Returns an estimate of the height of boxes that are laid out in lines of this width. */
 function heightOf(boxes: readonly Box[], width: number): number {
   let [total, x, tallest] = [0, 0, LINE];
   const end = (): void => {
@@ -161,7 +161,7 @@ function heightOf(boxes: readonly Box[], width: number): number {
   for (const box of boxes) {
     if (box.kind === "break" || (x > 0 && (box.kind === "display" || x + box.width > width))) end();
     x += box.width;
-    // A word longer than a line is broken.
+    // Count several lines for a word that is longer than a line, because the browser breaks it.
     const lines = box.height > LINE ? 1 : Math.max(1, Math.ceil(box.width / width));
     tallest = Math.max(tallest, box.height * lines);
     if (box.kind === "display") end();

@@ -1,4 +1,4 @@
-/** Builds SVG as a tree of shapes. Any text as input gives well-formed XML. */
+/** Builds SVG as a tree of shapes, and writes it as XML, which is well-formed for any text in it. */
 import type { Shape } from "../../envs/picture.ts";
 
 export function shape(tag: string, attributes: Shape["attributes"], content: string | readonly Shape[] = []): Shape {
@@ -6,7 +6,7 @@ export function shape(tag: string, attributes: Shape["attributes"], content: str
 }
 
 /**
- * Classes of text that is centred vertically at its point, with the distance of the base line below that point, in
+ * Classes of text that is centred vertically at its point. `drop` is the distance of the base line below that point, in
  * pixels.
  */
 const CENTRED: readonly (readonly [className: string, drop: number])[] = [
@@ -33,7 +33,7 @@ export function circle(x: number, y: number, radius: number, className: string):
   return shape("circle", { class: className, cx: x, cy: y, r: radius });
 }
 
-/** Draws a path of these commands. One shape for many lines keeps a picture small. */
+/** Draws a path of these commands. Drawing many lines as one path keeps a picture small. */
 export function path(commands: readonly string[], className: string, width?: number): Shape {
   return shape("path", { class: className, d: commands.join(""), "stroke-width": width });
 }
@@ -43,12 +43,12 @@ export function segment(x1: number, y1: number, x2: number, y2: number): string 
   return `M${written(x1)} ${written(y1)}L${written(x2)} ${written(y2)}`;
 }
 
-/** Returns the path command of a square, given its corner. */
+/** Returns the path command of a square, given its upper left corner. */
 export function square(x: number, y: number, side: number): string {
   return `M${written(x)} ${written(y)}h${written(side)}v${written(side)}h${written(-side)}z`;
 }
 
-/** Returns path commands that outline a rectangle and fill it with oblique lines. */
+/** Returns path commands that outline a rectangle and hatch it with oblique lines. */
 export function hatching(x: number, y: number, width: number, height: number): readonly string[] {
   const gap = 6;
   const [right, bottom] = [x + width, y + height];
@@ -82,8 +82,8 @@ function written(value: number): string {
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 /**
- * Characters that XML cannot hold (control characters, halves of surrogate pairs, U+FFFE, U+FFFF) and bidirectional
- * controls, which would reorder the letters around them. They become U+FFFD.
+ * Characters that become U+FFFD. XML cannot hold control characters, halves of surrogate pairs, U+FFFE and U+FFFF.
+ * Bidirectional controls would reorder the letters around them.
  */
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
 
@@ -94,30 +94,32 @@ function escaped(value: string): string {
     .replaceAll(/[&<>"]/g, (mark) => ENTITIES[mark] as string);
 }
 
-// Appearance of shapes by class, on light and dark backgrounds and for colour-blind people.
+// The style sheet below gives each class its appearance, on light and dark backgrounds and for colour-blind people.
 
 /**
- * Number of different fills for groups. Further groups repeat the fills with another outline, and show their number.
+ * Number of different fills for groups, e.g. colours of vertices. Further groups repeat the fills with another outline.
  */
 export const FILLS = 7;
 
-/** Returns the fill class of a group by its number, from 0. `onFill` returns the matching class for letters. */
+/**
+ * Returns the fill class of a group by its number, from 0. `onFill` returns the matching class for text on the fill.
+ */
 export function fillClass(group: number): string {
   return `gd-f${group % FILLS}${group >= FILLS ? " gd-again" : ""}`;
 }
 
-/** Returns the class of a label on such a fill: dark or light, whichever is readable. */
+/** Returns the class of a label on a group's fill: dark or light, whichever is readable. */
 export function onFill(group: number): string {
   return group % FILLS === 0 ? "gd-on-dark" : "gd-on-light";
 }
 
 /**
- * Fills: the set of Okabe and Ito ("Color universal design", 2008) without vermilion and black. Red is reserved for
- * errors. Errors are always dashed, hatched or ringed too, so that nobody has to see the red.
+ * Fill colours: the set of Okabe and Ito ("Color universal design", 2008) without vermilion and black. Red is reserved
+ * for errors. Errors are always dashed, hatched or ringed too, so that nobody has to see the red.
  */
 const FILL_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#9aa3ad"];
 
-/** Colours for a light and for a dark background. */
+/** Each colour on a light and on a dark background. */
 const COLOURS = {
   paper: ["#ffffff", "#15181d"],
   ink: ["#1b1f24", "#e8eaed"],
@@ -135,7 +137,7 @@ type Theme = Readonly<Record<keyof typeof COLOURS, string>>;
 const themeOf = (background: 0 | 1): Theme =>
   Object.fromEntries(Object.entries(COLOURS).map(([name, both]) => [name, both[background]])) as Theme;
 
-/** Returns the colours as plain rules, because some SVG renderers do not support custom properties. */
+/** Returns CSS rules with the colours written out, because some SVG renderers do not support custom properties. */
 function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme): string {
   return [
     `.gd-paper{fill:${paper}}`,
@@ -180,7 +182,7 @@ const FORMS = [
   ".gd-wrong{stroke-width:3}.gd-missing{stroke-width:2.5;stroke-dasharray:6 4}.gd-ring{stroke-width:2.5}",
   ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
   ".gd-prose{font:16px/1.5 ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
-  // Cells of MathML are aligned by the vendor names that browsers used before they supported MathML.
+  // Align cells of MathML by vendor-prefixed values, which browsers used before they supported MathML.
   ".gd-prose math{font-size:17px;line-height:1.15;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
   ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
 ];

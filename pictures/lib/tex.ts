@@ -1,6 +1,6 @@
 /**
- * Converts TeX to MathML, which browsers typeset without a script or a font of ours. The TeX may come from a model.
- * Only listed elements and attributes pass; no list contains links, styles or images.
+ * Converts TeX to MathML, which browsers typeset without a script or a font from us. The TeX may come from a model.
+ * Only listed elements and attributes pass, and no list contains links or images.
  */
 import type { Shape } from "../../envs/picture.ts";
 import temml from "temml";
@@ -25,7 +25,7 @@ export function typeset(tex: string, display: boolean): Shape | undefined {
       trust: false,
       strict: false,
       displayMode: display,
-      // Maximum number of macro expansions (TeX may define macros), and maximum size of a space, in em.
+      // Allow at most 200 macro expansions (TeX may define macros), and spaces of at most 4 em.
       macros: {},
       maxExpand: 200,
       maxSize: [4, 4],
@@ -74,16 +74,16 @@ const CELL_STYLE =
 const PIECE = /<(\/?)([a-zA-Z]+)((?:\s+[\w:-]+=(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
 const ATTRIBUTE = /([\w:-]+)=(?:"([^"]*)"|'([^']*)')/g;
 
-/** Reader of the library's output, which is well-formed. */
+/** Position in the TeX library's output, which is well-formed. */
 interface Reader {
   readonly markup: string;
   at: number;
 }
 
-/** Tag of a text node between elements. */
+/** Pseudo tag of a text node between elements. */
 const TEXT = "";
 
-/** Reads up to the end of the current element. An element that is not allowed is replaced by its content. */
+/** Reads elements up to the end of the current one. An element that is not allowed is replaced by its content. */
 function readElements(reader: Reader): readonly Shape[] {
   const found: Shape[] = [];
   for (;;) {
@@ -98,7 +98,7 @@ function readElements(reader: Reader): readonly Shape[] {
   }
 }
 
-/** Builds an element. A MathML element holds either only text or only elements. */
+/** Returns an element with its allowed attributes. A MathML element holds either only text or only elements. */
 function elementOf(tag: string, attributes: string, content: readonly Shape[]): readonly Shape[] {
   const own = ELEMENTS.get(tag);
   if (own === undefined) return content;
@@ -149,7 +149,7 @@ export function sizeOf({ tag, attributes, content }: Shape): Size {
   const parts = content.map(sizeOf);
   const row = (): Size => {
     const height = most(parts, "height", LEAF_HEIGHT);
-    // Brackets extend beyond their content.
+    // Make brackets extend beyond their content.
     const isFenced = content.some(({ attributes: own }) => own["stretchy"] === "true");
     return { width: sum(parts, "width"), height: isFenced ? 1.3 * height + 0.3 : height };
   };

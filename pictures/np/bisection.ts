@@ -1,5 +1,5 @@
 /**
- * Draws the two sides of an answer face to face, so that a person sees the cut and the vertices that should change
+ * Draws the two sides of a bisection face to face, so that a person sees the cut and the vertices that should change
  * sides.
  */
 import type { Picture, Shape } from "../../envs/picture.ts";
@@ -69,8 +69,8 @@ function drawPlain({ vertices, edges }: BisectionInstance): Picture {
 }
 
 /**
- * Returns one minus the share of weight that the edges of two vertices have in common (Jaccard). An edge between the
- * two counts as common.
+ * Returns how differently two vertices are joined: about one minus the share of weight that their edges have in common
+ * (Jaccard). An edge between the two counts as common.
  */
 function unlikeness(one: Float64Array, other: Float64Array, a: number, b: number): number {
   let [common, all] = [2 * (one[b] as number), 2 * (one[b] as number)];
@@ -94,19 +94,24 @@ function isCut(side: SideOf, a: number, b: number): boolean {
   return side[a] !== side[b] && side[a] !== -1 && side[b] !== -1;
 }
 
-/** Returns the vertices that change sides for the best answer. Its sides may be swapped, so the smaller set counts. */
+/**
+ * Returns the vertices that must change sides for the best answer. The two sides of the best answer may be swapped, so
+ * the smaller set counts.
+ */
 function moversOf(side: SideOf, best: SideOf): ReadonlySet<number> {
   const differing = side.flatMap((own, v) => (own !== -1 && own !== best[v] ? [v] : []));
   const same = side.flatMap((own, v) => (own !== -1 && own === best[v] ? [v] : []));
   return new Set(differing.length <= same.length ? differing : same);
 }
 
-/** Places the sides on two circles. The more of a vertex's weight is cut, the closer it is to the other side. */
+/**
+ * Places the two sides on two circles. The more of a vertex's edge weight is cut, the closer it is to the other side.
+ */
 function faced(instance: BisectionInstance, side: SideOf) {
   const groups = [0, 1, -1].map((which) => [...side.keys()].filter((v) => side[v] === which));
   const radius = circleRadius(Math.max(...groups.map((group) => group.length)), 130);
   const height = 2 * radius + 80;
-  // Vertices on neither side stand between the circles, in as many columns as needed.
+  // Put vertices on neither side between the circles, in as many columns as needed.
   const step = 2 * VERTEX_RADIUS + 8;
   const rows = Math.max(1, Math.floor(height / step) - 1);
   const columns = Math.ceil((groups[2] as readonly number[]).length / rows);
@@ -126,7 +131,10 @@ function faced(instance: BisectionInstance, side: SideOf) {
     return { x: width / 2 + (column - (columns - 1) / 2) * step, y: ((place % rows) + 1) * step };
   }
 
-  /** Places vertices from the point that faces the other side, alternately to the left and the right of it. */
+  /**
+   * Returns the place of a vertex on its circle, from the point that faces the other side, alternately to the left and
+   * the right of it.
+   */
   function around(which: number, place: number, count: number): Point {
     const centre = { x: which === 0 ? radius + 30 : width - radius - 30, y: 30 + radius };
     const turns = (Math.ceil(place / 2) * (place % 2 === 0 ? 1 : -1)) / count;
@@ -134,7 +142,7 @@ function faced(instance: BisectionInstance, side: SideOf) {
   }
 }
 
-/** Returns, for each vertex, the share of its edges' weight that is cut. */
+/** Returns the share of each vertex's edge weight that is cut. */
 function cutShares({ vertices, edges }: BisectionInstance, side: SideOf): Float64Array {
   const [cut, all] = [new Float64Array(vertices), new Float64Array(vertices)];
   for (const { a, b, weight } of edges) {

@@ -8,7 +8,7 @@ import { legendOf, noteOf, notesOf, type Point } from "../lib/picture.ts";
 import { fillClass, onFill, text } from "../lib/svg.ts";
 import { type Coloring, isStandIn } from "../../envs/np/coloring/verify.ts";
 
-/** Vertices of one colour, or without a colour. */
+/** Vertices that have the same colour, or none. */
 interface Group {
   readonly colour: number | undefined;
   readonly vertices: readonly number[];
@@ -46,7 +46,7 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
   };
 }
 
-/** Groups vertices by colour, in the order of the labels. Vertices without a colour come last. */
+/** Groups vertices by colour, in the order of the colours' numbers. Vertices without a colour come last. */
 function groupsOf(graph: Graph, coloring: Coloring): readonly Group[] {
   const vertices = Array.from({ length: graph.vertices }, (_, v) => v);
   const byColour = Map.groupBy(vertices, (v) => coloring[v]);
@@ -56,8 +56,8 @@ function groupsOf(graph: Graph, coloring: Coloring): readonly Group[] {
 }
 
 /**
- * Places the vertices on a circle. Vertices of one colour are side by side, with a gap before the next group and a
- * label for each group.
+ * Places the vertices on a circle. Vertices of one colour are side by side, with a gap before the next colour, and a
+ * label for each.
  */
 function circled(vertices: number, groups: readonly Group[]) {
   const places = vertices + groups.length;
@@ -79,15 +79,15 @@ function circled(vertices: number, groups: readonly Group[]) {
 }
 
 /**
- * Maximum width of a label, so that it does not run into vertices or out of the picture, and minimum gap between two
- * labels.
+ * Maximum width of a colour's label, in pixels, so that it does not run into vertices or out of the picture. GAP is the
+ * minimum gap between two labels.
  */
 const LABEL_WIDTH = 60;
 const GAP = 6;
-/** Width of a letter of a label. */
+/** Width of a letter of a label, in pixels. */
 const LETTER = 7.2;
 
-/** Returns the label of a group, shortened to the available width. */
+/** Returns the label of a colour, shortened to the available width. */
 function groupWords({ colour }: Group, room: number): string {
   if (colour === undefined) return "none";
   if (isStandIn(colour)) return "long";

@@ -1,4 +1,4 @@
-/** Draws a cycle as a circle, so that a person sees steps without an edge and vertices left out. */
+/** Draws the cycle of an answer as a circle, so that a person sees steps without an edge and vertices left out. */
 import type { Picture } from "../../envs/picture.ts";
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
 import { CHOSEN_VERTEX, drawPlain, edgeShapes, type Pair, PLAIN_VERTEX, stepsOf, vertexShapes } from "../lib/graph.ts";
@@ -44,7 +44,7 @@ export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
   };
 }
 
-/** Places the visited vertices on a circle, in the order of their first visits, and the others inside. */
+/** Places the visited vertices on a circle, in the order of their first visits, and the other vertices inside it. */
 function placed({ distinct, times }: Tally): { readonly points: readonly Point[]; readonly side: number } {
   const radius = circleRadius(distinct.length, 190);
   const side = 2 * (radius + VERTEX_RADIUS + 24);
@@ -58,7 +58,9 @@ function placed({ distinct, times }: Tally): { readonly points: readonly Point[]
   return { points, side };
 }
 
-/** Returns, for each vertex left out, the first step that could pass through it. */
+/**
+ * Returns, for each vertex left out, the two edges by which the first possible step of the cycle could pass through it.
+ */
 function detoursOf(graph: Graph, along: readonly Pair[], times: Tally["times"]): readonly Pair[] {
   return [...times.keys()].flatMap((v): readonly Pair[] => {
     if (times[v] !== 0) return [];

@@ -1,5 +1,5 @@
 /**
- * Draws a schedule as a Gantt chart of rooms and people, so that a person sees rooms or people that are needed twice at
+ * Draws a schedule as a Gantt chart of rooms and people, so that a person sees a room or person that is needed twice at
  * once.
  */
 import type { Picture, Shape } from "../../envs/picture.ts";
@@ -8,9 +8,9 @@ import { fillClass, hatching, onFill, path, rect, segment, text } from "../lib/s
 import { clockTime, type Interval, type Meeting, type MeetingsInstance } from "../../envs/np/meetings/generate.ts";
 import type { Schedule } from "../../envs/np/meetings/verify.ts";
 
-// Bookings of a schedule, in the rows of the chart. A row shows a room or an attendee.
+// The functions below draw the bookings of a schedule in the rows of the chart. A row shows a room or an attendee.
 
-/** Entry of a schedule whose meeting and room exist. */
+/** Booking: an entry of a schedule whose meeting and room exist. */
 interface Booking extends Interval {
   readonly meeting: number;
   readonly room: number;
@@ -32,18 +32,18 @@ function drawnBookings({ meetings, rooms }: MeetingsInstance, schedule: Schedule
 
 type ToPixels = (minutes: number) => number;
 
-/** Row of the chart. */
+/** Row of the chart, for a room or an attendee. */
 interface Row {
   readonly y: number;
   readonly height: number;
   readonly bookings: readonly Booking[];
   /** Intervals in which the row's room or attendee is available, by rising start. */
   readonly available: readonly Interval[];
-  /** Number of seats, for a room. */
+  /** Number of seats of a room. Unset for an attendee. */
   readonly seats?: number;
 }
 
-/** Maximum number of lanes in a row. More concurrent bookings overlap. */
+/** Maximum number of lanes in a row, in which concurrent bookings lie above each other. Further ones overlap. */
 const LANES_MAX = 4;
 
 /**
@@ -75,7 +75,7 @@ function rowShapes(row: Row, x: ToPixels): { readonly shapes: readonly Shape[]; 
   return { shapes: [...boxes, ...hatch, ...labels], hasTrouble: wrong.length > 0 };
 }
 
-/** Returns the lane of each booking: the first one that is free for all of its time. */
+/** Returns the lane of each booking: the first lane that is free for the whole booking, or the last one. */
 function lanesOf(bookings: readonly Booking[]): readonly number[] {
   const lanes: number[] = [];
   for (const [i, booking] of bookings.entries()) {
@@ -129,14 +129,14 @@ const ROW = 30;
 const TOP = 26;
 const GAP = 22;
 
-/** Span of the day, and conversion from minutes to pixels. */
+/** Span of the chart's day, in minutes since midnight, and the conversion from minutes to pixels. */
 interface Chart {
   readonly start: number;
   readonly end: number;
   readonly x: (minutes: number) => number;
 }
 
-/** Rooms are always available. */
+/** Available time of a room, in minutes since midnight. Rooms are always available. */
 const ALWAYS: readonly Interval[] = [{ start: 0, end: 48 * 60 }];
 
 export function draw(instance: MeetingsInstance, schedule?: Schedule, best?: Schedule): Picture {
@@ -172,7 +172,7 @@ export function draw(instance: MeetingsInstance, schedule?: Schedule, best?: Sch
   };
 }
 
-/** Builds the rows: rooms above attendees. */
+/** Returns the rows of the chart: rooms above attendees. */
 function rowsOf({ rooms, availability }: MeetingsInstance, bookings: readonly Booking[]) {
   const roomRows = rooms.map((seats, room): { readonly name: string; readonly row: Row } => {
     const own = bookings.filter((booking) => booking.room === room);
@@ -217,14 +217,14 @@ function gridShapes({ start, end, x }: Chart, bottom: number): readonly Shape[] 
       hours.map((hour) => segment(x(hour), TOP - 6, x(hour), bottom)),
       "gd-grid",
     ),
-    // A day of sixteen hours has room for every hour's label.
+    // Label only every other hour if the day is longer than about fifteen hours.
     ...hours
       .filter((_, i) => hours.length <= 16 || i % 2 === 0)
       .map((hour) => text(x(hour), TOP - 15, "gd-label", clockTime(hour))),
   ];
 }
 
-/** Draws the meetings that are not held, as wide as they are long, in as many lines as needed. */
+/** Draws the meetings that are not held, in as many lines as needed. Their width shows their duration. */
 function idleShapes(
   { meetings }: MeetingsInstance,
   idle: readonly number[],
@@ -250,7 +250,7 @@ function idleShapes(
   return { shapes, bottom: y + ROW + 4 };
 }
 
-/** Returns notes about entries that the chart does not show. */
+/** Returns notes about entries of the schedule that the chart does not show. */
 function problems(
   { meetings, rooms }: MeetingsInstance,
   schedule: Schedule,

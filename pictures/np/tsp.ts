@@ -56,7 +56,7 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
   };
 }
 
-/** Returns distances fit for embedding, with a positive minimum, so that cities stay apart. */
+/** Returns distances for the placement of the cities. They have a positive minimum, so that cities stay apart. */
 function embeddable(instance: TspInstance): (a: number, b: number) => number {
   let sum = 0;
   for (const distance of instance.distances) sum += distance;
@@ -74,7 +74,7 @@ function nearest(instance: TspInstance): readonly Pair[] {
   });
 }
 
-/** Returns a name of an edge that is equal in both directions. */
+/** Returns a name of an edge that is the same in both directions. */
 function nameOf([a, b]: Pair): string {
   return a < b ? `${a} ${b}` : `${b} ${a}`;
 }
@@ -84,7 +84,7 @@ function ringOf(times: number, missed: boolean): string | undefined {
   return times === 0 && missed ? "gd-missing" : undefined;
 }
 
-/** Draws the longest steps as bars, and in grey those of the best tour, rank by rank. */
+/** Draws the longest steps of a tour as bars, and in grey those of the best tour, compared rank by rank. */
 function lengthPanel(
   instance: TspInstance,
   steps: readonly Pair[],

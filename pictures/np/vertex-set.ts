@@ -1,4 +1,4 @@
-/** Draws the vertices that an answer chooses over the graph, so that a person sees conflicts and missing vertices. */
+/** Draws a graph with the vertices that an answer chooses, so that a person sees conflicts and missing vertices. */
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
 import type { IndexList } from "../../envs/lib/parse-lists.ts";
 import type { Picture } from "../../envs/picture.ts";
@@ -18,9 +18,9 @@ interface VertexSet {
   readonly graph: Graph;
   /** Vertex numbers as listed. Some may not exist. */
   readonly chosen: readonly number[] | undefined;
-  /** Best set, to show what the chosen one lacks. */
+  /** Best set, which the drawing compares with the chosen one. */
   readonly best: readonly number[] | undefined;
-  /** True if every two chosen vertices must be joined, false if no two may be. */
+  /** True if every two chosen vertices must be joined (a clique), false if no two may be (an independent set). */
   readonly joined: boolean;
 }
 
