@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every check that needs no running product, and fails if any of them failed.
+# Runs every check that needs no running server, and fails if any of them failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=$(mktemp)
@@ -14,13 +14,13 @@ run() {
     echo "$name" >>"$failed"
   fi
 }
-# Two at a time, one for each of two cores.
+# Runs a check in the background, two at a time, one for each of two cores.
 check() {
   while (($(jobs -rp | wc -l) >= 2)); do wait -n; done
   run "$@" &
 }
 
-# Compares the contract with main's. On main itself, compares it with the contract before its last change.
+# Compares the gRPC contract with the one on main. On main itself, compares it with the contract before its last change.
 breaking() {
   local base last
   base=$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
@@ -32,14 +32,14 @@ breaking() {
   buf breaking --against ".git#ref=$base"
 }
 
-# promtool comes from Debian's package, because no registry has it. test/deploy/haproxy.test.ts checks HAProxy's file.
+# Takes promtool from Debian's package, because no registry has it. test/deploy/haproxy.test.ts checks HAProxy's file.
 prometheus() {
   local promtool
   promtool=$(node --eval 'import("./test/support/debian.ts").then(({ programOf }) => console.log(programOf(["promtool"], "prometheus")))') || return 1
   "$promtool" check config --lint-fatal deploy/prometheus.yml && "$promtool" test rules test/deploy/alerts.test.yml
 }
 
-# The longest first.
+# Start the checks that take longest first.
 check "types and lint (tsc, eslint)" node scripts/lint.ts
 check "format (prettier)" prettier --check --log-level warn .
 check "import rules (dependency-cruiser)" depcruise envs pictures server cli clients/ts/src page/src --config .dependency-cruiser.cjs
@@ -52,19 +52,21 @@ check "documents name what is there" node scripts/documents.ts
 check "length of sentences (textlint)" textlint README.md CONTRIBUTING.md "docs/**/*.md" "{clients,envs}/**/README.md" examples/README.md
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
-# The sandbox's Python keeps the client's rules.
+# The sandbox's Python code follows the rules of the Python client.
 sandbox=server/outside/sandbox/python
 rules=clients/python/pyproject.toml
 check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --check --config $rules $sandbox
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox
-# Benchmarks keep the same rules, except those that scripts need not keep: docstrings, names for numbers, imports before code.
+# Benchmarks follow these rules too, except for docstrings, names for numbers, and imports before code, which scripts
+# need not have.
 check "python format of the benchmarks (ruff)" .venv/bin/python -m ruff format --check --config $rules bench
 check "python lint of the benchmarks (ruff)" .venv/bin/python -m ruff check --config $rules --ignore D103,PLR2004,E402,RUF012 bench
 check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --cache-dir .mypy_cache/sandbox --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
 check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
 check "compose file (dclint)" dclint --disable-rule require-quotes-in-ports --max-warnings 0 deploy/compose.yaml
 check "Kubernetes manifests (kubernetes-validate)" .venv/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml deploy/kubernetes/*/*.yaml
-# Debian removes old versions of its packages, so a pinned version would be missing after a month.
+# DL3008 would pin versions of Debian packages. Debian removes old versions, so a pinned version would be missing after
+# a month.
 check "Dockerfile (hadolint)" .venv/bin/hadolint --ignore DL3008 --failure-threshold warning Dockerfile
 check "Prometheus's files (promtool)" prometheus
 

@@ -1,12 +1,18 @@
-/** Rules of ESLint for comments: those of eslint-plugin-jsdoc for JSDoc, and a rule of our own for all other comments. */
+/**
+ * Rules of ESLint for comments: rules of eslint-plugin-jsdoc for JSDoc comments, and a rule of our own for all
+ * comments.
+ */
 import jsdoc from "eslint-plugin-jsdoc";
 
-/** First words that stand in the place of a subject, so that a reader must guess it. */
+/** Regular expression for first words that stand in the place of a subject, so that a reader must guess it. */
 const OPENINGS =
   "(?:As|It|Of|So long|That|The same|They|Those|What|Whatever|Which|Whichever|Who|Whoever|Whom|Whose)\\b";
 const message = "Begin with the subject and its verb, as in “Returns …”, “Maximum …” or “The server closes …”.";
 
-/** Refuses a comment that begins with an opening. Lines that follow each other directly are one comment. */
+/**
+ * ESLint rule that refuses a comment which begins with one of OPENINGS. Line comments that follow each other directly
+ * are one comment.
+ */
 const opening = {
   meta: { type: "suggestion", messages: { opening: message }, schema: [] },
   create: (context) => ({
@@ -23,11 +29,14 @@ const opening = {
   }),
 };
 
-/** Words that add nothing to a name, for jsdoc/informative-docs. */
+/**
+ * Words that add nothing to a declaration's name. jsdoc/informative-docs refuses a comment that has only these and the
+ * name.
+ */
 const uselessWords = "a an the of in its this that each one for all returns is are whether own by to".split(" ");
 const abbreviations = ["e.g.", "i.e.", "etc.", "vs.", "et al."];
 
-/** Configuration for all files that ESLint reads. */
+/** Configuration of ESLint for all files that it reads. */
 export const comments = {
   plugins: { jsdoc, comments: { rules: { opening } } },
   rules: {

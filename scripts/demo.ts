@@ -1,4 +1,7 @@
-/** `make demo`: starts the server on the embedded store, runs the example trainer with one seed, says where its plots are. */
+/**
+ * `make demo`: starts a server with its SQLite store, runs the example trainer with one seed, and says where the plots
+ * are.
+ */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Checks documents against the tree: every path that they name exists, CONTRIBUTING.md lists the present folders, and
- * the index of docs/ lists its pages. No document cites documents that are not here, or installs a package of ours from
- * an index. Rows of tables stand in tables. `scripts/check.sh` runs it.
+ * Checks documents against the repository. Every path that they name must exist, CONTRIBUTING.md must list the present
+ * folders, and the index of docs/ its pages. No document may cite documents that are not here, or install a package of
+ * ours from a package index. Rows of tables must stand in tables. `scripts/check.sh` runs it.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 /** Files of the repository as paths from its root. */
 export type Files = readonly string[];
 
-/** The files themselves and the folders above them, without a slash at the end. */
+/** Returns the files and all folders above them, without a slash at the end. */
 function pathsOf(files: Files): ReadonlySet<string> {
   const paths = new Set(files);
   for (const file of files)
@@ -18,12 +18,12 @@ function pathsOf(files: Files): ReadonlySet<string> {
   return paths;
 }
 
-/** Folders that npm, pip and the programs make, and that no commit holds. */
+/** Matches paths in folders that npm, pip and the programs make, and that no commit contains. */
 const made = /^(node_modules|\.venv|\.trainers|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
 
 /**
- * Returns the paths that a text names: paths that begin with a folder at the root, and the text's links to files.
- * `folder` is the folder of the text, which its links are relative to.
+ * Returns the paths that a text names: paths that begin with a folder at the root, and the targets of links. `folder`
+ * is the folder of the text, which its links are relative to.
  */
 export function namedPaths(text: string, roots: readonly string[], folder = ""): readonly string[] {
   const start = roots.map((root) => root.replaceAll(".", "\\.")).join("|");
@@ -34,7 +34,10 @@ export function namedPaths(text: string, roots: readonly string[], folder = ""):
   return [...outside, ...linked].map((path) => path.replace(/[./]+$/, "")).filter((path) => !made.test(path));
 }
 
-/** The paths of a tree drawn by indentation, two spaces a level: a name that ends in a slash is a folder. */
+/**
+ * Returns the paths of the tree in a document, which is drawn by indentation, two spaces a level. A name that ends in a
+ * slash is a folder.
+ */
 export function treePaths(text: string): readonly string[] {
   const [, tree = ""] = /^## The tree\n+```\n(.*?)^```/ms.exec(text) ?? [];
   const above: string[] = [];
@@ -43,7 +46,7 @@ export function treePaths(text: string): readonly string[] {
     .filter((line) => line.trim() !== "")
     .flatMap((line) => {
       const depth = (line.length - line.trimStart().length) / 2;
-      // Several names may share a line, up to the two spaces before its words.
+      // Split a line of several names, which ends at the two spaces before its description.
       const [names = ""] = line.trim().split(/\s{2,}/);
       return names.split(/,? /).map((name) => {
         above.length = depth;
@@ -54,7 +57,7 @@ export function treePaths(text: string): readonly string[] {
     });
 }
 
-/** Returns a document's paths that do not exist, one message for each. */
+/** Returns a message for each path that a document names and that does not exist. */
 export function missingPaths(document: string, text: string, files: Files): readonly string[] {
   const paths = pathsOf(files);
   const tree = treePaths(text);
@@ -68,7 +71,7 @@ export function missingPaths(document: string, text: string, files: Files): read
     .map((path) => `${document} names ${path}, which is not there`);
 }
 
-/** Folders right below `parent` that the tree leaves out. */
+/** Returns a message for each folder directly in `parent` that the tree of CONTRIBUTING.md leaves out. */
 export function foldersLeftOut(text: string, parent: string, files: Files): readonly string[] {
   const listed = new Set(treePaths(text));
   const folders = [...pathsOf(files)].filter((path) => path.startsWith(`${parent}/`) && path.split("/").length === 2);
@@ -77,7 +80,10 @@ export function foldersLeftOut(text: string, parent: string, files: Files): read
     .map((folder) => `the tree of CONTRIBUTING.md leaves out ${folder}/`);
 }
 
-/** The pages of docs/ that its index, docs/README.md, does not link to. Decisions have an index of their own. */
+/**
+ * Returns a message for each page of docs/ that its index, docs/README.md, does not link to. Decisions have an index of
+ * their own.
+ */
 export function pagesLeftOut(index: string, files: Files): readonly string[] {
   const linked = new Set([...index.matchAll(/\]\(([^)#:\s]+)/g)].map(([, path = ""]) => join("docs", path)));
   const pages = files.filter(
@@ -86,7 +92,7 @@ export function pagesLeftOut(index: string, files: Files): readonly string[] {
   return pages.filter((page) => !linked.has(page)).map((page) => `docs/README.md leaves out ${page}`);
 }
 
-/** Names of documents that some have worked from, and that are not in the repository. */
+/** Names of documents that developers worked from, and that are not in the repository. */
 const absent = ["SPEC", "DESIGN", "STYLE"].map((name) => `${name}.md`);
 
 /** Returns an error for each line that cites a document that is not in the repository. */
@@ -97,7 +103,7 @@ export function absentCitations(file: string, text: string): readonly string[] {
   });
 }
 
-/** Rows of a table that stand outside of one: no row and no head with its line of dashes above them. */
+/** Returns an error for each table row outside a table. A table begins with a head and a line of dashes. */
 export function looseRows(file: string, text: string): readonly string[] {
   let [isCode, isTable] = [false, false];
   const lines = text.split("\n");
@@ -109,7 +115,7 @@ export function looseRows(file: string, text: string): readonly string[] {
   });
 }
 
-/** Commands that install something by its name from an index: nothing of Gradus is on one. */
+/** Commands that install a package of ours by its name from a package index, such as PyPI or npm. No index has one. */
 const INDEX_INSTALLS = [
   /\b(?:pip3?|pipx|uv|poetry|install)\s+(?:install|add|gradus)[^`|;&]*?(?<![\w./-])gradus(?:[-_]gym)?(?:\[[\w,-]+\])?(?![\w/.-])/,
   /\binstall gradus[-_]gym\b/,
@@ -117,7 +123,10 @@ const INDEX_INSTALLS = [
   /\bnpx\s+(?:-\S+\s+)*(?:gradus@|@gradus\/)/,
 ];
 
-/** Lines that tell people to install a package of ours from an index, where the name may be another's. */
+/**
+ * Returns an error for each line that tells readers to install a package of ours from an index. The name there may
+ * belong to somebody else.
+ */
 export function indexInstalls(file: string, text: string): readonly string[] {
   return text.split("\n").flatMap((line, i) => {
     if (!INDEX_INSTALLS.some((pattern) => pattern.test(line))) return [];
@@ -131,10 +140,14 @@ const EVIDENCE = "docs/evidence.md";
 const EVIDENCE_WORDS_MAX = 3000;
 const CELL_WORDS_MAX = 25;
 
-/** Problems of docs/evidence.md: its length, cells that cannot be scanned, and commands or tests that do not exist. */
+/**
+ * Returns the problems of docs/evidence.md: its length, cells that are too long, and commands or tests that do not
+ * exist.
+ */
 export function evidenceProblems(text: string, makefile: string, files: Files): readonly string[] {
   const words = (part: string): number => part.split(/[\s|]+/).filter(Boolean).length;
-  // Benchmarks of this section are deleted; the section names the commit that has them.
+  // Check only the text before the section "Answered", whose benchmarks are deleted. That section names the commit that
+  // has them.
   const [current = ""] = text.split("\n## Answered\n");
   const long = text
     .split("\n")
@@ -157,7 +170,7 @@ export function evidenceProblems(text: string, makefile: string, files: Files): 
   ];
 }
 
-/** Documents whose paths are checked: decisions also name what there was. */
+/** Returns whether the paths in a document are checked. Decisions are not, because they also name deleted files. */
 const isChecked = (file: string): boolean =>
   ["README.md", "CONTRIBUTING.md", "docs/README.md"].includes(file) || /^docs\/guides\/.*\.md$/.test(file);
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Makes the Python stubs, clients/python/src/gradus/v1, from proto/gradus/v1 (not from gradus/internal).
 #
-#   scripts/gen-python.sh           write them
-#   scripts/gen-python.sh --check   fail where they differ from what is checked in
+#   scripts/gen-python.sh           write the stubs
+#   scripts/gen-python.sh --check   fail if the stubs in the repository differ from them
 #
-# grpcio-tools 1.62 is old on purpose: later ones write a guard into the stubs that refuses a protobuf or grpcio older
-# than the generator, and these stubs are to load beside whatever a trainer has installed. It has wheels for Python up
-# to 3.12; the stubs run on later ones too. setuptools has the pkg_resources that it imports.
+# grpcio-tools 1.62 is old on purpose. Later versions write a guard into the stubs that refuses a protobuf or grpcio
+# older than the generator, but these stubs must load beside the versions that a trainer has installed. grpcio-tools
+# 1.62 has wheels for Python up to 3.12; the stubs run on later versions too. It imports pkg_resources from setuptools.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,7 @@ if [ "$(cat "$TOOLS/pins" 2>/dev/null)" != "$PINS" ]; then
   rm -rf "$TOOLS"
   python=$(find_python)
   "$python" -m venv "$TOOLS"
-  # The pins are a list of words.
+  # PINS is unquoted, because it is a list of words.
   # shellcheck disable=SC2086
   "$TOOLS/bin/pip" install --quiet --no-compile $PINS
   echo "$PINS" >"$TOOLS/pins"
@@ -41,19 +41,20 @@ export PATH="$PWD/$TOOLS/bin:$PATH"
 protoc() {
   python -m grpc_tools.protoc "$@"
 }
-# Names relative to proto/, without spaces.
+# Files of the contract, relative to proto/. The names have no spaces, so that the variables can be unquoted.
 files=$(cd proto && ls gradus/v1/*.proto)
 services=$(cd proto && grep -l '^service ' gradus/v1/*.proto)
 # shellcheck disable=SC2086
 protoc --proto_path=proto --python_out="$out" --pyi_out="$out" --include_imports --descriptor_set_out="$out/set" $files
 # shellcheck disable=SC2086
 protoc --proto_path=proto --grpc_python_out="$out" $services
-# A class of gRPC's experimental API is the last third of each module. No type stub declares it, and nothing here uses it.
+# Cut off the last third of each module: a class of gRPC's experimental API. No type stub declares it or uses it.
 for module in "$out"/gradus/v1/*_pb2_grpc.py; do
   sed '/^ # This class is part of an EXPERIMENTAL API\.$/,$d' "$module" >"$out/module"
   mv "$out/module" "$module"
 done
-# The plugin repeats each comment up to three times. A descriptor set has no comments; the modules above have them.
+# Generate the type stubs from a descriptor set, which has no comments, because the plugin would repeat each comment up
+# to three times. The modules above have the comments.
 # shellcheck disable=SC2086
 protoc --descriptor_set_in="$out/set" --mypy_grpc_out="quiet:$out" $services
 echo '"""Generated from proto/gradus/v1 by scripts/gen-python.sh. Do not edit."""' >"$out/gradus/v1/__init__.py"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes all generated code from the contract: TypeScript by protoc-gen-es, Python by a pinned protoc.
+# Generates all code from the contract (proto/): TypeScript by protoc-gen-es, Python by a pinned protoc.
 #
-#   scripts/generate.sh           write it
-#   scripts/generate.sh --check   fail where it differs from what is checked in, and write nothing
+#   scripts/generate.sh           write the code
+#   scripts/generate.sh --check   fail if the code in the repository differs from it, and write nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [[ ${1-} != --check ]]; then

@@ -1,6 +1,6 @@
 /**
- * Types and lint of all TypeScript, by what tsc and eslint say, of one program for each tsconfig.json: both work out the types
- * of everything, which is most of their time. Ends with 1 where either has found something. Run by scripts/check.sh.
+ * Prints the errors of tsc and ESLint for all TypeScript. Both use one program for each tsconfig.json, because working
+ * out the types takes most of their time. Exits with 1 if either finds an error. scripts/check.sh runs this file.
  */
 import { join } from "node:path";
 import { ESLint } from "eslint";
@@ -8,7 +8,7 @@ import ts from "typescript";
 
 const root = join(import.meta.dirname, "..");
 
-/** Returns the program that tsc builds from a tsconfig.json. */
+/** Returns the TypeScript program of a tsconfig.json. */
 function programOf(config: string): ts.Program {
   const onUnRecoverableConfigFileDiagnostic = (problem: ts.Diagnostic): never => {
     throw new Error(ts.formatDiagnostic(problem, formatHost));
@@ -20,7 +20,7 @@ function programOf(config: string): ts.Program {
   );
   if (read === undefined) throw new Error(`${config} cannot be read`);
   const { fileNames: rootNames, options, errors: configFileParsingDiagnostics } = read;
-  // ESLint's rules walk from a node to its parent.
+  // Set the parents of nodes, which ESLint's rules need.
   const host = ts.createCompilerHost(options, true);
   return ts.createProgram({ rootNames, options, host, configFileParsingDiagnostics });
 }
@@ -31,7 +31,10 @@ const formatHost: ts.FormatDiagnosticsHost = {
   getNewLine: () => "\n",
 };
 
-/** Programs in place of the language server that eslint.config.js asks for, which is for editors. */
+/**
+ * Returns ESLint settings that use a given program for some files, in place of the language service that
+ * eslint.config.js sets for editors.
+ */
 const typed = (files: readonly string[], program: ts.Program) => ({
   files: [...files],
   languageOptions: { parserOptions: { projectService: false, programs: [program] } },

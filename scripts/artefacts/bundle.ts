@@ -1,4 +1,7 @@
-/** Bundles the program, each thread's module and the libraries into a folder, with the files that are read at run time. */
+/**
+ * Bundles the program, the module of each worker thread, and the libraries into a folder. Copies the files that are
+ * read at run time beside them.
+ */
 import { build as bundle, type Metafile, type Plugin } from "esbuild";
 import { cpSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -6,22 +9,22 @@ import type { Build } from "../../server/runtime/version.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
 const SOURCES = "{envs,pictures,server,cli}/**/*.ts";
-/** Programs of the sandbox, rows of pools, migrations. */
+/** Files that are read at run time: the sandbox's Python programs, rows of pools, and migrations of the database. */
 const READ_AT_RUN_TIME = "{envs,server}/**/*.{py,jsonl,sql}";
 
 /**
- * Not bundled: what server/transport/grpc/internals.ts reaches into the files of, and what reads files of its own. `pg` asks
- * for the last where it is installed, which it is not.
+ * Libraries that are not bundled. server/transport/grpc/internals.ts imports files of grpc-js by path, and the others
+ * read files of their own. `pg` imports `pg-native` only if it is installed, which it is not.
  */
 const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "piscina", "pg-native"];
 
 /**
- * Returns a bundle's name in the one folder of all bundles, so that shared files lie as deep as the files that share
- * them.
+ * Returns the name of a source's bundle. All bundles lie in one folder, so that relative paths from them and from the
+ * chunks that they share are the same.
  */
 const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
 
-/** Matches the module of a thread, e.g. `new URL("./worker.ts", import.meta.url)`. */
+/** Matches the place where a source starts a worker thread, e.g. `new URL("./worker.ts", import.meta.url)`. */
 const THREAD = /new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g;
 
 function threadModules(): readonly string[] {
@@ -32,7 +35,10 @@ function threadModules(): readonly string[] {
   );
 }
 
-/** A source that asks where it is gets told where it would be beside the bundle, as what it reads is. */
+/**
+ * Replaces `import.meta.url` in sources. A bundled source then computes paths as if it still lay in its own folder,
+ * beside the copied files.
+ */
 const whereFilesAre: Plugin = {
   name: "where files are",
   setup(build) {
@@ -50,7 +56,10 @@ const whereFilesAre: Plugin = {
   },
 };
 
-/** Bundles the entries, named by their outputs, into the folder; `made` is what the program says of itself. */
+/**
+ * Bundles the entries, which are named by their outputs, into the folder. `made` is the version and commit that the
+ * program reports.
+ */
 export async function bundleProgram(
   folder: string,
   entries: Readonly<Record<string, string>>,
@@ -62,7 +71,7 @@ export async function bundleProgram(
     entryPoints: { ...entries, ...threads },
     outdir: folder,
     bundle: true,
-    // Splitting lets a command load only the code that it needs.
+    // Split the bundles into chunks, so that a command loads only the code that it needs.
     splitting: true,
     chunkNames: "[name]-[hash]",
     format: "esm",
@@ -71,11 +80,11 @@ export async function bundleProgram(
     external: EXTERNAL,
     plugins: [whereFilesAre],
     define: { GRADUS_BUILD: JSON.stringify(made) },
-    // CommonJS libraries in the bundle need `require`.
+    // Define `require`, which CommonJS libraries in the bundle need.
     banner: {
       js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
     },
-    // Stack traces name our files and lines; the text itself is in the repository.
+    // Write source maps, so that stack traces name our files and lines. The source text itself is in the repository.
     sourcemap: true,
     sourcesContent: false,
     legalComments: "none",

@@ -1,6 +1,6 @@
 /**
- * `gradus/environment` of the package: what a module of environments of one's own is written with, which
- * `gradus serve --environment-file` loads. In a checkout the same is under envs/.
+ * Exports of `gradus/environment`, with which a user writes a module of environments for `gradus serve
+ * --environment-file`. In a checkout, the same exports are under envs/.
  */
 export * from "../../envs/define.ts";
 export * from "../../envs/parameters.ts";

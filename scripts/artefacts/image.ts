@@ -1,6 +1,7 @@
 /**
- * Lays what the image holds beside its base in a folder (out/image unless told otherwise): the package as npm installs
- * it, with the one Node that it runs on. The Dockerfile copies it to the root; it also runs where it lies.
+ * Fills a folder (out/image by default) with the files that the container image adds to its base: the package as npm
+ * installs it, and the one Node that it runs on. The Dockerfile copies the folder to the image's root. The program also
+ * runs from the folder itself.
  *
  * ```
  * node scripts/artefacts/image.ts TARBALL [folder]
@@ -19,10 +20,10 @@ const gradus = join(folder, "opt/gradus");
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(gradus, { recursive: true });
 lockVersions(resolve(tarball));
-// The package `node` fetches its binary by an install script: the checkout's is the same one.
+// Run no install scripts: the package `node` would download its binary by one, and the checkout's binary is the same.
 const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 execFileSync("npm", ["ci", ...flags], { cwd: gradus, stdio: "inherit" });
-// The lock files name the tarball's place on this machine.
+// Remove the lock files, because they name the tarball's path on this machine.
 for (const file of ["package-lock.json", "node_modules/.package-lock.json"])
   rmSync(join(gradus, file), { force: true });
 writeFileSync(join(gradus, "package.json"), "{}\n");
@@ -31,13 +32,16 @@ cpSync(join(repository, "node_modules/node/bin/node"), join(gradus, "node_module
 
 mkdirSync(join(folder, "usr/local/bin"), { recursive: true });
 symlinkSync("../../../opt/gradus/node_modules/gradus/cli/gradus", join(folder, "usr/local/bin/gradus"));
-// Git keeps no empty folders, and neither does every engine's context.
+// Put a file into the data folder, because Git and some container engines drop empty folders.
 mkdirSync(join(folder, "var/lib/gradus"), { recursive: true });
 writeFileSync(join(folder, "var/lib/gradus/README"), "Keys, runs, evaluations and pools of the server.\n");
-// The server's user is another than who builds the image, whose umask may let nobody else read.
+// Let everybody read the files, because the server's user differs from the builder, whose umask may forbid it.
 execFileSync("chmod", ["-R", "a+rX", folder]);
 
-/** `npm` reads the versions that a package locks only if a registry serves it, so that they become the image's own. */
+/**
+ * Writes the package's locked versions as a lock file for the image. npm reads the versions that a package locks only
+ * if a registry serves the package.
+ */
 function lockVersions(path: string): void {
   const read = (file: string): Record<string, unknown> =>
     JSON.parse(execFileSync("tar", ["-xzOf", path, `package/${file}`], { encoding: "utf8" })) as Record<

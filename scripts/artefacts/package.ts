@@ -1,7 +1,7 @@
 /**
- * Lays the npm package `gradus` in a folder (out/package unless told otherwise), which `npm pack` makes a tarball of: Node
- * strips no types under node_modules, so what a checkout runs as it is has to be built there. `esbuild` bundles the program,
- * each thread's module and the libraries; what is read at run time is copied beside them.
+ * Fills a folder (out/package by default) with the npm package `gradus`, from which `npm pack` makes a tarball. The
+ * sources have to be built, because Node strips no types under node_modules. `esbuild` bundles the program, the module
+ * of each worker thread, and the libraries. Files that are read at run time are copied beside the bundles.
  *
  * ```
  * node scripts/artefacts/package.ts [folder]
@@ -31,12 +31,15 @@ function commitOf(): string {
   }
 }
 
-/** The folder of the package that a file is of. */
+/** Returns the folder of the npm package that contains a file. Undefined for a file of our own. */
 function packageOf(input: string): string | undefined {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
 }
 
-/** The folders of the packages that the server's bundles and the page's hold, which Vite makes of the same sources. */
+/**
+ * Returns the folders of all npm packages in the bundles of the server and the page. Vite builds the page itself, from
+ * the same sources.
+ */
 async function bundledIn({ inputs }: Metafile): Promise<readonly string[]> {
   const page = await bundle({
     absWorkingDir: repository,
@@ -54,7 +57,7 @@ async function bundledIn({ inputs }: Metafile): Promise<readonly string[]> {
   return [...new Set(all)].filter((folder) => folder !== undefined).sort();
 }
 
-/** Returns the texts of the bundled libraries' licences, which the licences ask to pass on. */
+/** Returns the licence texts of the bundled libraries, which must be passed on with them. */
 function licencesOf(folders: readonly string[]): string {
   const texts = folders.map((folder) => {
     const { name, version, license } = readJson(join(folder, "package.json")) as Record<string, string>;
@@ -67,7 +70,10 @@ function licencesOf(folders: readonly string[]): string {
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(repository, path), "utf8"));
 
-/** The packages that bundles import, in the versions that they were tested in, and the Node that they run on. */
+/**
+ * Returns the npm packages that bundles import, in the tested versions, and the package `node` that the program runs
+ * on.
+ */
 function dependenciesOf({ outputs }: Metafile): Readonly<Record<string, string>> {
   const imported = Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   const named = Object.entries(manifest.dependencies);
@@ -81,7 +87,10 @@ type Locked = (typeof lock.packages)["node_modules/node"] & {
 
 const locked = lock.packages as unknown as Readonly<Record<string, Locked>>;
 
-/** Returns the lock file's place of the package that a folder's code imports by a name: in the folder, or above it. */
+/**
+ * Returns the path in the lock file of the npm package that code in a folder imports by a name. npm looks in the folder
+ * first, then in the folders above it.
+ */
 function placeOf(name: string, from: string): string | undefined {
   const place = `${from === "" ? "" : `${from}/`}node_modules/${name}`;
   if (place in locked || from === "") return place in locked ? place : undefined;
@@ -89,8 +98,8 @@ function placeOf(name: string, from: string): string | undefined {
 }
 
 /**
- * Returns the packages installed beside the bundles, by their places: the imported packages, and those that they
- * import.
+ * Returns the npm packages to install beside the bundles, by their paths in the lock file: the imported packages and
+ * their own dependencies.
  */
 function installedWith(dependencies: Readonly<Record<string, string>>): Readonly<Record<string, Locked>> {
   const found: Record<string, Locked> = {};
@@ -98,7 +107,8 @@ function installedWith(dependencies: Readonly<Record<string, string>>): Readonly
   for (const place of waiting) {
     const entry = place === undefined ? undefined : locked[place];
     if (place === undefined || entry === undefined || place in found) continue;
-    // A package that only tools need in this repository may be one that the server needs in the package.
+    // Drop the marks for development packages. A package that only tools need in this repository may be one that the
+    // server needs.
     const { dev: _, devOptional, ...rest } = entry as Locked & { readonly dev?: true; readonly devOptional?: true };
     found[place] = devOptional ? ({ ...rest, optional: true } as Locked) : rest;
     const names = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies });
@@ -107,13 +117,13 @@ function installedWith(dependencies: Readonly<Record<string, string>>): Readonly
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Name and version, as a bill of materials refers to a package. */
+/** Returns name and version of a package, as a bill of materials refers to it. */
 function referenceOf(folder: string): string {
   const { name, version } = readJson(join(folder, "package.json")) as Readonly<Record<"name" | "version", string>>;
   return `${name}@${version}`;
 }
 
-/** The Node itself, which the package `node` fetches for the machine that it is installed on. */
+/** Folder of the Node binary, which the package `node` downloads for the machine that it is installed on. */
 const RUNTIME = `node_modules/node/node_modules/node-${process.platform}-${process.arch}`;
 
 async function lay(folder: string): Promise<void> {
@@ -149,10 +159,10 @@ async function lay(folder: string): Promise<void> {
   const write = (file: string, value: unknown): void =>
     writeFileSync(join(folder, file), `${JSON.stringify(value, undefined, 2)}\n`);
   write("package.json", packed);
-  // The shrinkwrap file makes npm install exactly these versions, also of indirect dependencies.
+  // Write a shrinkwrap file, so that npm installs exactly these versions, also of indirect dependencies.
   const packages = { "": { name, version, license, bin, dependencies }, ...installed };
   write("npm-shrinkwrap.json", { name, version, lockfileVersion: lock.lockfileVersion, requires: true, packages });
-  // List for the bill of materials; the package does not contain it.
+  // Write the list for the bill of materials, which the package does not contain.
   const beside = Object.entries(installed).map(
     ([place, of]) => `${place.replace(/^.*node_modules\//, "")}@${of.version}`,
   );
@@ -160,7 +170,7 @@ async function lay(folder: string): Promise<void> {
   fillPools(folder);
 }
 
-/** Types of what modules of environments import. */
+/** Writes the type declarations of the exports that modules of environments import. */
 function declare(types: string): void {
   const folder = mkdtempSync(join(tmpdir(), "gradus-package-"));
   const emit = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: repository, outDir: types };
@@ -172,7 +182,10 @@ function declare(types: string): void {
   rmSync(folder, { recursive: true });
 }
 
-/** Reads the shipped pools once and keeps the results, because nobody may write where the package is installed. */
+/**
+ * Reads the shipped pools once and keeps the results in the package, because its folder may be read-only once it is
+ * installed.
+ */
 function fillPools(folder: string): void {
   const data = mkdtempSync(join(tmpdir(), "gradus-package-"));
   execFileSync(process.execPath, [join(folder, "dist/main.js"), "envs", "--json", "--data-dir", data]);

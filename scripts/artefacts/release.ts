@@ -1,6 +1,6 @@
 /**
- * Makes all that a release consists of in a folder (out/release unless told otherwise), with checksums and a bill of
- * materials. `docs/guides/releasing.md` says how it is published.
+ * Makes the files of a release in a folder (out/release by default), with checksums and a bill of materials.
+ * `docs/guides/releasing.md` describes how to publish it.
  *
  * ```
  * node scripts/artefacts/release.ts [folder]
@@ -31,12 +31,12 @@ function release(): void {
   for (const folder of [join(scratch, "package"), join(repository, "clients/ts")])
     run("npm", "pack", "--silent", "--pack-destination", out, folder);
   const pip = [".venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"] as const;
-  // The wheel would also contain files that an earlier build left there.
+  // Remove the files of an earlier build, because the wheel would also contain them.
   rmSync(join(repository, "clients/python/build"), { recursive: true, force: true });
   run(...pip, "wheel", "--no-deps", "--wheel-dir", out, "./clients/python");
   const image = join(scratch, "image");
   run(node, "scripts/artefacts/image.ts", join(out, `gradus-${version}.tgz`), image);
-  // A fast level: most of it is Node, which no level makes small.
+  // Compress at a fast level, because most of the image is the Node binary, which no level makes small.
   run(
     "tar",
     "-C",
@@ -68,9 +68,9 @@ interface Component {
 }
 
 /**
- * The bill of materials in CycloneDX: what is bundled for the server and the page, what is installed beside it, and the Node
- * that it runs on. `npm` says of each what the lock file has. It tells packages of tools by a mark that it also gives to
- * libraries of the page, so that the list is the package's own.
+ * Returns the bill of materials in CycloneDX: the libraries bundled for the server and the page, the npm packages
+ * installed beside the bundles, and the Node binary. `npm sbom` describes each. The list of packages comes from
+ * package.ts, because npm marks libraries of the page as development packages, like tools.
  */
 function billOfMaterials(): Bill {
   const bill = JSON.parse(run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only")) as Bill;
@@ -87,7 +87,7 @@ function billOfMaterials(): Bill {
   };
 }
 
-/** A package that no lock file has: the Node, which an install script fetches. */
+/** Returns the entry of a package that no lock file has: the Node binary, which an install script downloads. */
 function unknownToNpm(reference: string): Component {
   const at = reference.lastIndexOf("@");
   const [name, version] = [reference.slice(0, at), reference.slice(at + 1)];
