@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Ends this process soon after its npx was killed. npx passes signals on, except `kill -9`. SIGTERM is used so that the
+ * Ends this process soon after its npx was killed. The npx command passes signals on, except `kill -9`. SIGTERM is used so that the
  * terminal is restored and `gradus serve` drains.
  */
 function endWithNpx(): void {

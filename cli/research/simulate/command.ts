@@ -167,7 +167,7 @@ function verdict({ ratio, given, uniform }: Comparison): string {
   return `It needs ${ratioText(value)} of the rollouts of equal shares (95%: ${ratioText(low)} to ${ratioText(high)}).`;
 }
 
-/** Returns the comparison as JSON. rolloutsToTarget is null for a student that never reached the target. */
+/** Returns the comparison as JSON. Its rolloutsToTarget is null for a student that never reached the target. */
 function jsonOf({ given, uniform, ratio, arms, series }: Comparison, { student, seeds, chart }: Flags): object {
   const side = ({ lives, ...figures }: Side): object => ({
     ...figures,
