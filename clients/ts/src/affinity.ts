@@ -4,17 +4,17 @@
  */
 export const runHeader = "gradus-run";
 
-/** Fields by which requests name their run. */
+/** Fields by which requests name their run or their group. */
 interface Named {
   readonly runId?: string;
   readonly groupId?: string;
   readonly groups?: readonly { readonly groupId?: string }[];
 }
 
-/** Returns the id of the run that a request is about. Undefined: no run. */
+/** Returns the id of the run that a request is about. Undefined if it is about no run. */
 export function runOf(message: object): string | undefined {
   const { runId, groupId, groups } = message as Named;
   if (runId !== undefined && runId !== "") return /^[\w.-]{1,128}$/.test(runId) ? runId : undefined;
-  // A group's id begins with its run's id, unless the task is outside of a run.
+  // Take the run's id from the beginning of a group's id. The group's id has none if the task is outside a run.
   return /^([\w.-]{1,128})\//.exec(groupId ?? groups?.[0]?.groupId ?? "")?.[1];
 }

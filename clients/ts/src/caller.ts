@@ -1,4 +1,4 @@
-/** Calls with deadlines and retries over a transport. */
+/** Makes calls with deadlines and retries over a transport. */
 import { create } from "@bufbuild/protobuf";
 import type {
   DescMessage,
@@ -20,10 +20,10 @@ import type { Attempt, Transport } from "./transport.ts";
 export interface CallOptions {
   /**
    * Milliseconds until the call, retries included, fails with DEADLINE_EXCEEDED or its last error. In a stream of steps
-   * the deadline holds for each request. A stream that only reads fails after this time without a reply.
+   * each request has its own deadline. A stream that only reads fails after this time without a reply.
    */
   readonly deadlineMs?: number | undefined;
-  /** Ends the call with CANCELLED. */
+  /** Signal that ends the call with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,19 +34,20 @@ export interface ClientDefaults {
   /** Whether calls with a transient failure are retried until their deadline. Defaults to true. */
   readonly retry?: boolean | undefined;
   /**
-   * Action for a score that its run did not record. "warn" (the default) logs it once for each run and status. "error"
-   * fails the call or the group with a FeedbackError. "ignore" logs nothing. The score is counted in any case.
+   * Action for a score that its run did not record. "warn" (the default) logs a message once for each run and status.
+   * "error" fails the call or the group with a FeedbackError. "ignore" logs nothing. `feedbackCounts` counts the score
+   * in any case.
    */
   readonly onFeedback?: OnFeedback | undefined;
 }
 
-/** Deadlines, retries and errors of one client. */
+/** Makes the calls of one client, with its deadlines, retries and errors. */
 export interface Caller {
   readonly transport: Transport;
   readonly feedback: FeedbackLog;
   /** Returns the deadline of a call, in milliseconds. */
   readonly deadlineMsOf: (options?: CallOptions) => number;
-  /** Calls a method. `retryable` selects the failures that are retried. Defaults to transient ones. */
+  /** Calls a method. `retryable` selects the failures that are retried. Defaults to transient failures. */
   readonly unary: <I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     input: MessageInitShape<I>,
@@ -59,7 +60,7 @@ export interface Caller {
     input: MessageInitShape<I>,
     options?: CallOptions,
   ) => AsyncGenerator<MessageShape<O>, void, undefined>;
-  /** Runs `attempt`, with the client's deadlines and retries. */
+  /** Runs `attempt` with the client's deadlines and retries. */
   readonly attempting: <T>(
     attempt: (attempt: Attempt) => Promise<T>,
     options: (CallOptions & { readonly throughPause?: PauseNotice | undefined }) | undefined,
@@ -71,7 +72,7 @@ export interface Caller {
 export function callerOver(transport: Transport, defaults: ClientDefaults): Caller {
   const allowed = (retryable: Retryable): Retryable => (defaults.retry === false ? never : retryable);
   const deadlineMsOf = (options?: CallOptions): number => options?.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS;
-  // Before the first answer there may be no server at the address.
+  // True after the first reply. Before it, there may be no server at the address, so fewer retries are made.
   let reached = false;
   const attempting: Caller["attempting"] = async (attempt, options, retryable = passing) => {
     const result = await retrying(attempt, {
@@ -124,7 +125,7 @@ async function* following<T>(
     } catch (caught) {
       const error = asGradusError(caught);
       const delayMs = delayMsAfter(error, ++failures);
-      // The silence counts from the first failure. Before it the stream may have had nothing to say.
+      // Count the silence from the first failure, because before it the stream may have had nothing to send.
       if (failures === 1) aliveAt = performance.now();
       if (!retryable(error) || performance.now() + delayMs >= aliveAt + silenceMsMax) throw error;
       await sleep(delayMs, signal);

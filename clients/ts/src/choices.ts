@@ -58,30 +58,33 @@ export function answerFormatOf(name: AnswerFormatName | undefined): { readonly a
   return name === undefined ? {} : { answerFormat: answerFormats[name] };
 }
 
-/** Returns the message field for how much of its thinking a completion holds. */
+/** Returns the message field that says how much of the model's thinking a completion contains. */
 export function thinkingOf(name: ThinkingName | undefined): { readonly thinking?: Thinking } {
   return name === undefined ? {} : { thinking: thinkings[name] };
 }
 
-/** A reward scheme: its name, or its name with its parameters by name. */
+/** Reward scheme: its name, or its name with its parameters by name. */
 export type RewardSchemeChoice =
   string | { readonly name: string; readonly parameters?: Readonly<Record<string, number>> };
 
-/** A family of tasks: all settings of a task except its seed. A field that is left out gets the server's default. */
+/** Family of tasks: all settings of a task except its seed. A field that is left out gets the server's default. */
 export interface TaskChoice {
   /** Id of the environment, e.g. "np/tsp". */
   readonly environment: string;
   /** Version of the environment. Defaults to the newest. */
   readonly version?: number | undefined;
-  /** A level's name. Give either `level` or `parameters`. Without both, the easiest level is used. */
+  /** Name of a level. Give either `level` or `parameters`. Without both, the easiest level is used. */
   readonly level?: string | undefined;
   readonly parameters?: Readonly<Record<string, number>> | undefined;
   readonly split?: SplitName | undefined;
   readonly source?: SourceName | undefined;
-  /** Data pool for source "real". */
+  /** Name of the data pool that rows come from, for source "real". */
   readonly pool?: string | undefined;
   readonly answerFormat?: AnswerFormatName | undefined;
-  /** How much of its thinking a completion holds; chat templates change this. Defaults to "required": all of it. */
+  /**
+   * How much of the model's thinking a completion contains, because chat templates may remove some of it. Defaults to
+   * "required": all of it.
+   */
   readonly thinking?: ThinkingName | undefined;
   readonly rewardScheme?: RewardSchemeChoice | undefined;
   /** Maximum number of calls of an episode. Defaults to the environment's, see `Environment.calls`. */
@@ -90,108 +93,116 @@ export interface TaskChoice {
   readonly tools?: readonly string[] | undefined;
 }
 
-/** A whole number in [0, 2^64). Give a bigint or a string of digits above 2^53, because a number loses bits there. */
+/** Whole number in [0, 2^64). Above 2^53, give a bigint or a string of digits, because a number loses bits there. */
 export type Seed = bigint | number | string;
 
-/** An arm of a run. Without an answer format or a reward scheme of its own, the run's apply. */
+/**
+ * Arm of a run: a family of tasks that the policy draws from. Without an answer format or a reward scheme of its own,
+ * the run's apply.
+ */
 export interface ArmChoice extends TaskChoice {
   /**
-   * Id, unique within the run. Left out only if `environment` is a pattern with "*", such as "np/*". The pattern stands
-   * for one arm for each level that matches; `checkRun` lists them.
+   * Id, unique within the run. Leave it out only if `environment` is a pattern with "*", such as "np/*". The pattern
+   * stands for one arm for each level that matches; `checkRun` lists them.
    */
   readonly id?: string | undefined;
   /** Weight of the arm. Defaults to 1. */
   readonly weight?: number | undefined;
   /** Whether this arm counts as hard in the policy's constraints. Defaults to false. */
   readonly hard?: boolean | undefined;
-  /** KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`). Defaults to none. */
+  /** KL coefficient for the trainer, which the arm's tasks carry as `task.hints.klCoefficient`. Defaults to none. */
   readonly klCoefficient?: number | undefined;
-  /** Rule by which the arm chooses rows by their pass rates. Left out: it goes through the rows in turn. */
+  /** Rule by which the arm chooses rows by their pass rates. By default it goes through the rows in turn. */
   readonly rows?: RowChoice | undefined;
-  /** Rows of all arms with the same group are ranked together. Left out: with those of all arms without a group. */
+  /** Name of a group of arms whose rows are ranked together. By default the arms without a name are ranked together. */
   readonly rankGroup?: string | undefined;
 }
 
-/** A set of tasks on which a run is evaluated beside training (see `nextEvaluation`). The split defaults to "eval". */
+/** Set of tasks on which a run is evaluated during training (see `nextEvaluation`). The split defaults to "eval". */
 export interface EvaluationArmChoice extends TaskChoice {
-  /** Id, unique among the run's arms of both kinds. */
+  /** Id, unique among the run's arms of both kinds (training and evaluation). */
   readonly id: string;
   /** Number of tasks in the set. */
   readonly tasks: number;
-  /** Completions of each prompt. Defaults to the run's. */
+  /** Number of completions of each prompt. Defaults to the run's. */
   readonly numGenerations?: number | undefined;
 }
 
-/** Configuration of a run. RunConfig in the contract states meanings and limits. */
+/** Configuration of a run. RunConfig in the contract says what the fields mean, with their limits. */
 export interface RunChoice {
   readonly arms: readonly ArmChoice[];
   readonly policy: PolicyChoice | Policy;
   readonly numGenerations: number;
   readonly promptsPerUpdate: number;
-  /** Seed of all draws and instances. Defaults to 0. */
+  /** Seed of all random draws and of all tasks. Defaults to 0. */
   readonly seed?: Seed;
-  /** Number of tasks to train on in the whole run. Left out: the run has no end. */
+  /** Number of tasks to train on in the whole run. By default the run has no end. */
   readonly length?: number;
-  /** Number of update batches that draws may run ahead of feedback. Defaults to 1. */
+  /** Number of update batches that may be drawn before the feedback on earlier ones. Defaults to 1. */
   readonly feedbackLag?: number | "unbounded";
   readonly feedbackSource?: keyof typeof feedbackSources;
   readonly rewardScheme?: RewardSchemeChoice;
   readonly answerFormat?: AnswerFormatName;
   readonly groupTimeoutMs?: number;
   readonly timeToLiveMs?: number;
-  /** Sets of tasks on which the run is evaluated beside training. */
+  /** Sets of tasks on which the run is evaluated during training. */
   readonly evaluationArms?: readonly EvaluationArmChoice[];
   /**
-   * Whether arms may hold rows that the run's evaluation arms or suites of the server evaluate. Defaults to false: such
-   * arms are refused.
+   * Whether arms may contain rows that the run's evaluation arms, or suites of the server, use for evaluation. Defaults
+   * to false: such arms are refused.
    */
   readonly trainOnEvaluated?: boolean;
-  /** Settings for a reserve in each update batch, for groups whose outcomes are alike (DAPO). Defaults to none. */
+  /**
+   * Settings for reserve tasks in each update batch, which replace groups whose outcomes are alike (DAPO). Defaults to
+   * no reserve.
+   */
   readonly dynamicSampling?: DynamicSamplingChoice;
-  /** Weight of feedback that arrives late. Left out: late feedback counts like any other. */
+  /** Weight of feedback that arrives late. By default it counts like any other feedback. */
   readonly lateFeedback?: { readonly batchesMax: number; readonly weight?: number };
-  /** Text around the prompts: a system message, and a user message with {prompt} in place of the task's prompt. */
+  /** Text around the prompts: a system message, and a user message in which {prompt} stands for the task's prompt. */
   readonly promptTemplate?: { readonly system?: string; readonly user?: string };
   /** Settings for the run's trainer, e.g. `{ learningRate: 1e-6 }`. The server does not use them. */
   readonly trainer?: MessageInitShape<typeof TrainerSettingsSchema>;
 }
 
 /**
- * Number of tasks drawn for each task to train on, and the criterion of a useless group. See DynamicSampling in the
+ * Number of tasks drawn for each task to train on, and when a group counts as useless. See DynamicSampling in the
  * contract.
  */
 export interface DynamicSamplingChoice {
   readonly oversampleMax: number;
-  /** Criterion of a useless group. Defaults to "rewards". */
+  /**
+   * Values that are alike in a useless group: its rewards, or whether its samples are solved. Defaults to "rewards".
+   */
   readonly alike?: "rewards" | "solved";
 }
 
-/** The fields of a task that scoring needs. Every Task has them. */
+/** Fields of a task that scoring needs. Every Task has them. */
 export interface TaskRef {
   readonly taskId: string;
   readonly groupId: string;
-  /** Id of the task's run, for `feedbackCounts`. The client does not send it. */
+  /** Id of the task's run, by which `feedbackCounts` counts. The client does not send it. */
   readonly runId?: string;
 }
 
-/** Why generation ended. */
+/** Reason why the model's generation ended. "length" means that the completion is truncated. */
 export type FinishReasonName = "stop" | "length";
 
-/** A completion, with data from its trainer. */
+/** Completion, with data from its trainer. */
 export interface SampleChoice {
   readonly sampleIndex: number;
   readonly text: string;
-  /** Why generation ended; "length": the completion is truncated. */
+  /** Reason why generation ended. "length" means that the completion is truncated. */
   readonly finishReason?: FinishReasonName | undefined;
-  /** Version of the policy that wrote the completion, e.g. its number of updates. */
+  /** Version of the policy model that wrote the completion, e.g. its number of updates. */
   readonly policyVersion?: number;
 }
 
-/** Completions of one task. A plain string has its position in the list as sample_index. */
+/** Completions of one task. A plain string gets its position in the list as sample_index. */
 export interface GroupChoice {
   readonly task: TaskRef;
   readonly completions: readonly (string | SampleChoice)[];
-  /** Size of the whole group. Needed only outside of a run, if this is a part of the group. */
+  /** Number of completions of the whole group. Needed only outside a run, if `completions` is a part of the group. */
   readonly numGenerations?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The client: all calls of a server, over any transport. */
+/** Client with all calls of a server, over any transport. */
 import { callerOver } from "./caller.ts";
 import type { CallOptions, Caller, ClientDefaults } from "./caller.ts";
 import { groupOf, seedOf, taskSpecOf } from "./choices.ts";
@@ -28,7 +28,7 @@ import { sendable } from "./surrogates.ts";
 import type { Transport } from "./transport.ts";
 import type { Items } from "./windowed.ts";
 
-/** A client of one server. The first call connects. */
+/** Client of one server. The first call connects. */
 export interface GradusClient extends PeopleCalls {
   /** Returns the version, the ports and the limits of the server. */
   getServerInfo(options?: CallOptions): Promise<ServerInfo>;
@@ -36,7 +36,7 @@ export interface GradusClient extends PeopleCalls {
   listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
   /** Returns one environment. Version 0 is the newest. */
   getEnvironment(id: string, version?: number, options?: CallOptions): Promise<Environment>;
-  /** Makes one task, a pure function of the choice. The seed defaults to 0. */
+  /** Makes one task. Equal choices give equal tasks. The seed defaults to 0. */
   reset(choice: TaskChoice & { readonly seed?: Seed | undefined }, options?: CallOptions): Promise<Task>;
   /** Makes one task for each seed, in the order of the seeds. If a task cannot be made, its result has the reason. */
   batchReset(
@@ -58,13 +58,13 @@ export interface GradusClient extends PeopleCalls {
   batchStep(groups: readonly GroupChoice[], options?: CallOptions): Promise<readonly GroupOutcome[]>;
   /**
    * Scores groups as they arrive, and yields exactly one result for each, in any order. At most `window` groups (64 by
-   * default) are in flight. `deadlineMs` holds for each group. Leaving the loop ends the stream.
+   * default) wait for a result. `deadlineMs` applies to each group. Leaving the loop ends the stream.
    */
   streamSteps<Group extends GroupChoice>(
     groups: Items<Group>,
     options?: StreamOptions,
   ): AsyncGenerator<StepResult<Group>, void, undefined>;
-  /** Returns the number of scores by feedback status, for all runs that this client has scored. */
+  /** Returns the number of scores by feedback status (e.g. "recorded"), for all runs that this client has scored. */
   feedbackCounts(): FeedbackCounts;
   /** Returns a handle of the run with this id. The run need not exist yet. */
   run(runId: string): RunHandle;

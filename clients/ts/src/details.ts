@@ -1,10 +1,10 @@
 /**
- * Reads the reason of a failed call from the status details (google.rpc.ErrorInfo). It is parsed by hand, because the
- * two messages have only six fields.
+ * Reads the reason of a failed call from the status details (google.rpc.ErrorInfo). The bytes are parsed by hand,
+ * because the two messages have only six fields.
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-/** Reason of a failure, and facts about it. */
+/** Reason of a failure, with facts about it. */
 export interface ErrorReason {
   /** Name of the reason, e.g. "PAUSED" or "FEEDBACK_DUE". */
   readonly reason: string;
@@ -12,17 +12,17 @@ export interface ErrorReason {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** Metadata key of the reason in plain text. */
+/** Metadata key of the failure's reason in plain text. */
 export const waitReasonKey = "wait-reason";
 
-/** Type name of the detail that holds the reason. */
+/** Type name of the status detail that contains the reason. */
 export const errorInfoType = "google.rpc.ErrorInfo";
 
 const domain = "gradus";
 
 type Field = readonly [number: number, bytes: Uint8Array];
 
-/** Returns the fields of a message that hold bytes, text or a message. */
+/** Returns the fields of a protobuf message that hold bytes, text or a message. */
 function fieldsOf(message: Uint8Array): readonly Field[] {
   const reader = new BinaryReader(message);
   const fields: Field[] = [];
@@ -38,7 +38,7 @@ function textAt(fields: readonly Field[], number: number): string {
   return new TextDecoder().decode(fields.find((field) => field[0] === number)?.[1]);
 }
 
-/** Reads a google.rpc.ErrorInfo. Undefined: it belongs to another domain, or is damaged. */
+/** Reads a google.rpc.ErrorInfo. Undefined if it is not from Gradus, or is damaged. */
 export function reasonOfInfo(info: Uint8Array): ErrorReason | undefined {
   try {
     const fields = fieldsOf(info);
@@ -53,7 +53,7 @@ export function reasonOfInfo(info: Uint8Array): ErrorReason | undefined {
   }
 }
 
-/** Finds the reason in a google.rpc.Status. Undefined: the status has none, or is damaged. */
+/** Returns the reason in a google.rpc.Status. Undefined if the status has none, or is damaged. */
 export function reasonOfStatus(status: Uint8Array): ErrorReason | undefined {
   try {
     for (const [number, detail] of fieldsOf(status)) {
@@ -63,12 +63,12 @@ export function reasonOfStatus(status: Uint8Array): ErrorReason | undefined {
       if (reason !== undefined) return reason;
     }
   } catch {
-    // A proxy may have cut the details. The reason in plain text is then enough.
+    // Return no reason if a proxy has cut the details. The reason in plain text is then enough.
   }
   return undefined;
 }
 
-/** Returns the reason given as plain text, without facts. Undefined: there is none. */
+/** Returns a reason that was given as plain text, without facts. Undefined if there is no text. */
 export function reasonOfText(text: string | null | undefined): ErrorReason | undefined {
   return text ? { reason: text, facts: {} } : undefined;
 }

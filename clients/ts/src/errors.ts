@@ -1,4 +1,4 @@
-/** The error of a failed call: one class with a code. */
+/** Error of a failed call: one class with a code. */
 import type { ErrorReason } from "./details.ts";
 
 /** Names of the gRPC status codes. The index of a name is its number. */
@@ -25,10 +25,10 @@ const codes = [
 /** Name of a gRPC status code. */
 export type GradusCode = (typeof codes)[number];
 
-/** Metadata key of the delay, in milliseconds, after which the server asks for a retry. */
+/** Metadata key of the delay, in milliseconds, after which the server asks the client to retry. */
 export const retryDelayKey = "retry-delay-ms";
 
-/** A mistake in a client's address or options. All calls of the client fail. */
+/** Mistake in a client's address or options, because of which all its calls fail. */
 export type ConnectionMistake =
   /** The address is a Gradus server's HTTP port, but the client needs the gRPC port. */
   | "http_port"
@@ -50,16 +50,16 @@ interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** A call that failed. */
+/** Error of a failed call. */
 export class GradusError extends Error {
   override readonly name = "GradusError";
   /** Status of the gRPC call, e.g. "NOT_FOUND". */
   readonly code: GradusCode;
-  /** Delay in milliseconds after which the server asks for a retry. Undefined: the server gives none. */
+  /** Delay in milliseconds after which the server asks the client to retry. Undefined if the server gives none. */
   readonly retryDelayMs: number | undefined;
   /** Mistake in the client's address or options. If it is set, a retry does not help. */
   readonly mistake: ConnectionMistake | undefined;
-  /** Reason for which the call has to wait, e.g. "PAUSED" or "FEEDBACK_DUE". Undefined: the server gives none. */
+  /** Reason why the call has to wait, e.g. "PAUSED" or "FEEDBACK_DUE". Undefined if the server gives none. */
   readonly reason: string | undefined;
   /** Facts about the reason, e.g. `paused_by` and `paused_since` (RFC 3339) for a paused run. */
   readonly facts: Readonly<Record<string, string>>;
@@ -79,19 +79,19 @@ export function codeName(code: number): GradusCode {
   return codes[code] ?? "UNKNOWN";
 }
 
-/** Reads a delay from metadata. Undefined: absent, or not a positive number. */
+/** Reads a delay in milliseconds from metadata. Undefined if it is absent, or not a positive number. */
 export function readDelayMs(text: string | null | undefined): number | undefined {
   const delay = Number(text);
   return Number.isFinite(delay) && delay > 0 ? delay : undefined;
 }
 
-/** Returns any thrown value as a GradusError. */
+/** Converts any thrown value to a GradusError. */
 export function asGradusError(error: unknown): GradusError {
   if (error instanceof GradusError) return error;
   return new GradusError("UNKNOWN", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Returns the error of a call that its signal aborted. */
+/** Returns the error of a call whose signal was aborted. */
 export function abortedError(signal: AbortSignal): GradusError {
   return new GradusError("CANCELLED", "the call was aborted", { cause: signal.reason });
 }

@@ -29,23 +29,23 @@ export interface EvaluationChoice {
   readonly suite: string;
   /** Version of the suite. Defaults to the newest. */
   readonly suiteVersion?: number | undefined;
-  /** Completions of each task. Defaults to 1. */
+  /** Number of completions of each task. Defaults to 1. */
   readonly samplesPerTask?: number | undefined;
-  /** Model's name for the report. */
+  /** Name of the model in the report. */
   readonly model?: string | undefined;
   /** Answer format. Defaults to that of each environment. */
   readonly answerFormat?: AnswerFormatName | undefined;
-  /** How much of its thinking a completion holds. Defaults to "required": all of it. */
+  /** How much of the model's thinking a completion contains. Defaults to "required": all of it. */
   readonly thinking?: ThinkingName | undefined;
 }
 
-/** A completion of a task of the suite. */
+/** Completion of a task of the suite. */
 export interface CompletionChoice {
   readonly task: { readonly taskId: string };
   /** Position of the completion in its group. Defaults to 0. */
   readonly sampleIndex?: number | undefined;
   readonly completion: string;
-  /** Why generation ended; "length": the completion is truncated. */
+  /** Reason why generation ended. "length" means that the completion is truncated. */
   readonly finishReason?: FinishReasonName | undefined;
 }
 
@@ -55,29 +55,29 @@ export interface ListOptions extends CallOptions {
   readonly pageSize?: number | undefined;
 }
 
-/** Filter of samples. */
+/** Filter and options for a list of an evaluation's samples. */
 export interface SamplesChoice extends SampleFilterChoice, ListOptions {
   /** Only samples of this part of the suite. */
   readonly part?: string | undefined;
   /** Only samples of this category of the suite. */
   readonly category?: string | undefined;
-  /** Only samples of tasks whose instance has this hash. */
+  /** Only samples of tasks with this instance hash, which equal tasks share. */
   readonly instanceHash?: string | undefined;
-  /** Leaves out prompts and completions. */
+  /** Whether to leave out prompts and completions. Defaults to false. */
   readonly brief?: boolean | undefined;
 }
 
-/** Result of a submitted completion: an outcome, or the reason for which it was refused. */
+/** Result of a submitted completion: an outcome, or the reason why it was refused. */
 export interface Submitted {
   readonly taskId: string;
   readonly sampleIndex: number;
-  /** Outcome. If the sample already existed, this is the outcome of its first completion. */
+  /** Outcome of the completion. If the sample already existed, this is the outcome of its first completion. */
   readonly outcome?: Outcome;
   readonly feedback?: Feedback;
   readonly failure?: SubmitFailure;
 }
 
-/** A completion of an evaluation, with the part and category of the suite to which its task belongs. */
+/** Completion of an evaluation, with the part and category of the suite to which its task belongs. */
 export interface Sample {
   readonly task?: Task;
   readonly sampleIndex: number;
@@ -85,17 +85,17 @@ export interface Sample {
   readonly outcome?: Outcome;
   readonly part: string;
   readonly category: string;
-  /** Name of the pool, if the task is a row. */
+  /** Name of the pool, if the task is a row of a pool. */
   readonly pool?: string;
-  /** Current row number in the pool's file, counted from 0. Unset: the pool no longer has the row. */
+  /** Current row number in the pool's file, counted from 0. Unset if the pool no longer has the row. */
   readonly row?: number;
-  /** Digest of the pool that numbers the row. */
+  /** Digest of the pool whose numbering `row` uses. */
   readonly poolDigest?: string;
 }
 
-/** A hold of an evaluation by this client. */
+/** Lock on an evaluation, held by this client. */
 export interface Hold {
-  /** Rejects if the hold ends without a release, because the server is gone. */
+  /** Rejects if the lock ends without a release, because the server is gone. */
   readonly lost: Promise<never>;
   release(): void;
 }
@@ -103,13 +103,13 @@ export interface Hold {
 /** Handle of one evaluation. Every call can be repeated: the first completion of each sample counts. */
 export interface EvaluationHandle {
   readonly evaluationId: string;
-  /** Creates the evaluation, or returns it if it exists with the same choices. */
+  /** Creates the evaluation, or returns it if it already exists with the same choices. */
   create(choice: EvaluationChoice, options?: CallOptions): Promise<Evaluation>;
   get(options?: CallOptions): Promise<Evaluation>;
   /**
-   * Holds the evaluation, so that no other program that asks for a hold completes the same samples. Fails with
-   * FAILED_PRECONDITION if another program holds the evaluation, and with DEADLINE_EXCEEDED if the server does not
-   * answer in time. The hold ends with this process, too.
+   * Locks the evaluation, so that no other program that asks for the lock completes the same samples. Fails with
+   * FAILED_PRECONDITION if another program has the lock, and with DEADLINE_EXCEEDED if the server does not answer in
+   * time. The lock ends with this process, too.
    */
   hold(options?: CallOptions): Promise<Hold>;
   /**
@@ -120,7 +120,7 @@ export interface EvaluationHandle {
   submit(completions: readonly CompletionChoice[], options?: CallOptions): Promise<readonly Submitted[]>;
   /** Deletes the evaluation with its samples. */
   delete(options?: CallOptions): Promise<void>;
-  /** Yields submitted samples with their outcomes, in the suite's order, as the filter selects. */
+  /** Yields the submitted samples that the filter selects, with their outcomes, in the suite's order. */
   samples(options?: SamplesChoice): AsyncGenerator<Sample, void, undefined>;
   /** Returns the current report. */
   report(options?: CallOptions): Promise<Report>;
@@ -129,8 +129,8 @@ export interface EvaluationHandle {
 const { method } = EvaluationService;
 
 /**
- * Holds an evaluation. The deadline applies only to the first reply, which confirms the hold. The hold itself lasts as
- * long as its caller works.
+ * Locks an evaluation. The deadline applies only to the first reply, which confirms the lock. The lock itself lasts
+ * until its caller releases it.
  */
 async function held(transport: Transport, evaluationId: string, { timeoutMs, signal }: Attempt): Promise<Hold> {
   const ending = new AbortController();
@@ -153,7 +153,7 @@ async function held(transport: Transport, evaluationId: string, { timeoutMs, sig
   const lost = replies.next().then((): never => {
     throw new GradusError("UNAVAILABLE", "the server holds the evaluation no longer");
   });
-  // After a release nobody reads this promise.
+  // Handle a rejection here too, because nobody reads this promise after a release.
   lost.catch(() => undefined);
   return { lost, release: leave };
 }
@@ -183,7 +183,7 @@ export function evaluationHandle({ unary, transport, attempting }: Caller, evalu
       });
       return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },
-    // A retry is safe only if the server says that it did nothing. After a lost reply it would fail with NOT_FOUND.
+    // Retry only if the server says that it did nothing. After a lost reply, a retry would fail with NOT_FOUND.
     delete: async (options) => void (await unary(method.deleteEvaluation, { evaluationId }, options, asked)),
     samples: (choice = {}) => {
       const { pageSize = 0, part = "", category = "", instanceHash = "", brief = false, ...rest } = choice;

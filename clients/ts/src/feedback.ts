@@ -1,4 +1,4 @@
-/** Feedback statuses of scores: counts, and warnings about unexpected ones. */
+/** Counts the scores of a client by feedback status, and warns about unexpected statuses. */
 import { ON_FEEDBACK } from "./defaults.ts";
 import { GradusError } from "./errors.ts";
 import type { FeedbackStatusName, Outcome } from "./outcomes.ts";
@@ -8,7 +8,7 @@ const choices = ["warn", "error", "ignore"] as const;
 /** Action for a score that its run did not record. */
 export type OnFeedback = (typeof choices)[number];
 
-/** Number of scores by feedback status. */
+/** Number of scores by feedback status, e.g. "recorded". */
 export type FeedbackCounts = Readonly<Partial<Record<FeedbackStatusName, number>>>;
 
 /** Error for a score that its run did not record. Used only with `onFeedback: "error"`. */
@@ -21,26 +21,26 @@ export class FeedbackError extends GradusError {
   }
 }
 
-/** Outcomes of a group, and its run if it is known. */
+/** Outcomes of a group to count, and their run if it is known. */
 export interface Noted {
   readonly runId: string | undefined;
   readonly outcomes: readonly Outcome[];
 }
 
-/** Counts of scores by feedback status. */
+/** Counts scores by feedback status. */
 export interface FeedbackLog {
   /** Returns the counts of one run, or of all runs if `runId` is left out. */
   readonly counts: (runId?: string) => FeedbackCounts;
   /**
-   * Counts the outcomes of groups. Then it warns about unexpected ones, once for each run and status, or throws the
-   * first.
+   * Counts the outcomes of groups. Then warns about unexpected statuses, once for each run and status, or throws the
+   * first one as an error.
    */
   readonly note: (...groups: readonly Noted[]) => void;
 }
 
 type Counted = Map<string, Map<FeedbackStatusName, number>>;
 
-/** Statuses that need no warning. A duplicate is the same completion again after a retry, so nothing is lost. */
+/** Statuses that need no warning. "duplicate" is the same completion again after a retry, so nothing is lost. */
 const expected: ReadonlySet<FeedbackStatusName> = new Set(["recorded", "duplicate"]);
 
 const reasons: Partial<Record<FeedbackStatusName, string>> = {
@@ -48,7 +48,7 @@ const reasons: Partial<Record<FeedbackStatusName, string>> = {
   stale_epoch: "its task is from before an import of the run, or of a run that was deleted",
 };
 
-/** Returns the log of a client. Throws INVALID_ARGUMENT if `onFeedback` is not one of the choices. */
+/** Returns a new log for a client. Throws INVALID_ARGUMENT if `onFeedback` is not one of the choices. */
 export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
   if (!choices.includes(onFeedback))
     throw new GradusError("INVALID_ARGUMENT", `onFeedback: want ${choices.join(", ")}; got ${String(onFeedback)}`);
@@ -72,7 +72,7 @@ export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
       return counts;
     },
     note: (...groups) => {
-      // All outcomes are counted before the first error is thrown.
+      // Count all outcomes before the first error is thrown.
       const unexpected = groups.map(({ outcomes, runId = "" }) => ({
         runId,
         outcomes: outcomes.filter((outcome) => count(counted, runId, outcome)),
@@ -88,7 +88,7 @@ function count(counted: Counted, runId: string, outcome: Outcome): boolean {
   const { status } = outcome.feedback;
   const statuses = counted.get(runId) ?? new Map<FeedbackStatusName, number>();
   counted.set(runId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
-  // A sample to be sent again is not recorded yet, and its outcome already says so.
+  // Expect no record of a sample that must be sent again, as its outcome already says.
   const again = outcome.kind === "unscored" && outcome.retryDelayMs !== undefined;
   return !expected.has(status) && !again;
 }

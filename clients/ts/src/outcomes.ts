@@ -36,13 +36,13 @@ const statuses = {
 } as const;
 const proofs = { [Proof.OPTIMAL]: "optimal", [Proof.BOUNDED]: "bounded" } as const;
 
-/** Verdict of the verifier. "unknown", here and below, is a value that is newer than this client. */
+/** Verdict of the verifier. Here and below, "unknown" stands for a value that is newer than this client. */
 export type VerdictName = (typeof verdicts)[keyof typeof verdicts] | "unknown";
-/** Reason for which a sample has no reward. "turn": its episode is not over. */
+/** Reason why a sample has no reward. "turn" means that its episode is not over. */
 export type NoRewardReasonName = (typeof reasons)[keyof typeof reasons] | "turn" | "unknown";
 /** Status of a score in the run that issued the task. */
 export type FeedbackStatusName = (typeof statuses)[keyof typeof statuses] | "unknown";
-/** Proof status of a baseline. */
+/** Proof status of a baseline: whether it is proven optimal. */
 export type ProofName = (typeof proofs)[keyof typeof proofs] | "unknown";
 
 /** Status of a score in its run, and the reason if the run did not record it. */
@@ -51,28 +51,28 @@ export interface Feedback {
   readonly detail: string;
 }
 
-/** A marked answer. Offsets count code points. */
+/** Answer that a completion marks. Offsets count code points. */
 export interface AnswerSpan {
   readonly start: number;
   readonly end: number;
   readonly verdict: VerdictName;
   readonly solved: boolean;
-  /** 0 unless the reward scheme scans for commits. */
+  /** End of the answer's marks. 0 unless the reward scheme looks for the first right answer (the commit). */
   readonly markedEnd: number;
 }
 
 interface Answered {
   readonly sampleIndex: number;
-  /** Feedback of the run. Unset: the task is outside of a run. */
+  /** Feedback of the run. Unset if the task is outside a run. */
   readonly feedback?: Feedback;
-  /** Advantages over the group's samples with a reward. Unset: the message did not hold the whole group. */
+  /** Advantages over the group's samples with a reward. Unset if the message did not contain the whole group. */
   readonly rlooAdvantage?: number;
   readonly grpoAdvantage?: number;
-  /** Message of the contract, e.g. for toJson. */
+  /** Original message of the contract, e.g. for toJson. */
   readonly message: OutcomeMessage;
 }
 
-/** A completion that was verified. */
+/** Outcome of a completion that was verified. */
 export interface ScoredOutcome
   extends
     Answered,
@@ -84,7 +84,7 @@ export interface ScoredOutcome
     > {
   readonly kind: "scored";
   readonly verdict: VerdictName;
-  /** Objective value of a feasible answer, and its quality in [0, 1] against the baseline. Unset: there is none. */
+  /** Objective value of a feasible answer, and its ratio to the baseline in [0, 1]. Unset if there is none. */
   readonly objective?: number;
   readonly ratio?: number;
   readonly baseline?: { readonly value: number; readonly bound: number; readonly proof: ProofName };
@@ -92,8 +92,8 @@ export interface ScoredOutcome
 }
 
 /**
- * A completion without a reward. It says nothing about the policy: leave it out, or send it again after the delay. If
- * `turn` is set, the episode is not over, and the next completion gets the id in `turn`.
+ * Outcome without a reward. It says nothing about the policy model: leave it out of training, or send the completion
+ * again after the delay. If `turn` is set, the episode is not over, and the next completion gets the id in `turn`.
  */
 export interface UnscoredOutcome extends Answered {
   readonly kind: "unscored";
@@ -101,7 +101,7 @@ export interface UnscoredOutcome extends Answered {
   /** Resource that failed if the reason is "resource_unavailable", e.g. "judge". Otherwise unset. */
   readonly resource?: string;
   readonly detail: string;
-  /** Delay in milliseconds before the completion can be sent again. Unset: the reason is final. */
+  /** Delay in milliseconds before the completion can be sent again. Unset if the reason is final. */
   readonly retryDelayMs?: number;
   /** Next turn of the episode, if the reason is "turn". */
   readonly turn?: Turn;
@@ -114,7 +114,7 @@ export type Outcome = ScoredOutcome | UnscoredOutcome;
 export interface GroupOutcome {
   readonly groupId: string;
   readonly outcomes: readonly Outcome[];
-  /** Statistics of the group. Unset: the message did not hold the whole group, or no sample has a reward. */
+  /** Statistics of the group. Unset if the message did not contain the whole group, or no sample has a reward. */
   readonly statistics?: GroupStatistics;
   readonly contrastPairs: readonly ContrastPair[];
 }
@@ -193,7 +193,7 @@ export function groupOutcomeOf({ groupId, outcomes, statistics, contrastPairs }:
   return { groupId, outcomes: outcomes.map(outcomeOf), contrastPairs, ...(statistics && { statistics }) };
 }
 
-/** Returns the reward of an outcome. Undefined, and never 0: the outcome has no reward, and names the reason. */
+/** Returns the reward of an outcome. Undefined, and never 0, if the outcome has no reward; it then has the reason. */
 export function rewardOf(outcome: Outcome): number | undefined {
   return outcome.kind === "scored" ? outcome.reward : undefined;
 }

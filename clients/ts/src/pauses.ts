@@ -1,10 +1,10 @@
-/** Recognizes paused runs, and logs the wait for one. */
+/** Recognizes the error of a paused run, and logs that the client waits. */
 import type { GradusError } from "./errors.ts";
 
-/** Time between two log lines, in milliseconds. */
+/** Minimum time between two log lines, in milliseconds. */
 const NOTICE_MS = 60_000;
 
-/** Callback for each answer that the run is paused. */
+/** Callback for each error which says that the run is paused. */
 export type PauseNotice = (error: GradusError) => void;
 
 /** Returns whether an error says that the call's run is paused. */

@@ -10,12 +10,12 @@ import type { SolveTaskResponse } from "../../../proto/gen/gradus/v1/environment
 import { type Outcome, outcomeOf } from "./outcomes.ts";
 import { present } from "./reply.ts";
 
-/** Text of a person: an answer alone, without its marks, or a whole completion. */
+/** Text that a person wrote: an answer alone, without its marks, or a whole completion. */
 export type TextChoice = { readonly answer: string } | { readonly completion: string };
 
-/** Outcome that an answer would have. */
+/** Outcome that an answer would have if a model gave it. */
 export interface TriedAnswer {
-  /** Completion that was scored. Spans are positions in it. */
+  /** Completion that was scored. Spans in the outcome are positions in it. */
   readonly completion: string;
   readonly outcome: Outcome;
 }
@@ -33,9 +33,9 @@ export interface SimulationChoice extends CallOptions {
   /** Name of a student in ServerInfo.students. Defaults to the first. */
   readonly student?: string | undefined;
   readonly seed?: Seed | undefined;
-  /** Number of update batches. Defaults to the run's length, at most 500. */
+  /** Number of update batches to simulate. Defaults to the run's length, at most 500. */
   readonly updates?: number | undefined;
-  /** Number of points of the series. Defaults to 100. */
+  /** Number of points of the series in the reply. Defaults to 100. */
   readonly points?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface PeopleCalls {
   solveTask(task: { readonly taskId: string }, options?: SolveChoice): Promise<SolveTaskResponse>;
   /** Returns all errors of a run's configuration, or of a run file's text. Creates no run. */
   checkRun(source: RunChoice | RunConfig | { readonly file: string }, options?: CallOptions): Promise<CheckRunResponse>;
-  /** Returns what a run would draw with a simulated student, beside a run with equal shares. */
+  /** Returns what a run would draw with a simulated student, beside a run with equal shares of all arms. */
   simulateRun(choice: RunChoice | RunConfig, options?: SimulationChoice): Promise<SimulateRunResponse>;
 }
 
@@ -63,7 +63,7 @@ const textOf = (text: TextChoice) =>
 
 const none = { case: undefined } as const;
 
-/** Returns these calls over a caller. */
+/** Returns the calls for interactive use, made by a caller. */
 export function peopleCalls({ unary }: Caller): PeopleCalls {
   const { tryAnswer, drawTask, solveTask } = EnvironmentService.method;
   const { checkRun, simulateRun } = CurriculumService.method;

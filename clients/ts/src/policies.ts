@@ -25,7 +25,7 @@ import {
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Policy, Stage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
-/** Field of each rule in the message, and the contract's names of its numbers by their names here. */
+/** Field of each bandit rule in the message. `numbers` maps the names of parameters here to those of the contract. */
 const rules = {
   ema_softmax: { case: "emaSoftmax", numbers: { alpha: "alpha", tau: "tau" } },
   exp3_s: { case: "exp3S", numbers: { exp3Rate: "rate", exp3Share: "share" } },
@@ -51,7 +51,10 @@ const steps = { widen: CompetenceStep.WIDEN, move_on: CompetenceStep.MOVE_ON } a
 /** Weights by arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
-/** Rows of a run from rank `min` (0, the easiest, by default) to below `max` (1 by default, which includes rank 1). */
+/**
+ * Range of rows by their rank in the run, from `min` (default 0, the easiest) to below `max`. The default 1 of `max`
+ * includes rank 1.
+ */
 export interface RankChoice {
   readonly min?: number;
   readonly max?: number;
@@ -62,15 +65,15 @@ export interface RankChoice {
 }
 
 /**
- * A part of a run with arms of its own. A stage lasts for a share of the length or for a number of tasks. Without both,
- * it lasts until advance() is called.
+ * Stage of a run, with its own arms. A stage lasts for a share of the run's length or for a number of tasks. Without
+ * both, it lasts until advance() is called.
  */
 export interface StageChoice {
   /** Weights of the arms. Defaults to every arm with its own weight. */
   readonly weights?: ArmWeights;
   readonly share?: number;
   readonly tasks?: number;
-  /** Slice of the run's rows (Curriculum RLOO). Defaults to all rows. */
+  /** Range of the run's rows by difficulty (Curriculum RLOO). Defaults to all rows. */
   readonly ranks?: RankChoice;
 }
 
@@ -81,8 +84,8 @@ export interface StagedChoice {
 }
 
 /**
- * A cycle of stages that repeats (FORGE 3.3). Give `cycles`, the number of cycles in the run, or `cycleTasks`, the
- * tasks of each.
+ * Cycle of stages that repeats (FORGE 3.3). Give `cycles`, the number of cycles in the run, or `cycleTasks`, the tasks
+ * of each.
  */
 export interface ReplayChoice {
   readonly kind: "replay";
@@ -94,16 +97,16 @@ export interface ReplayChoice {
   readonly cycles?: number;
   readonly cycleTasks?: number;
   /**
-   * "fresh" (FORGE, the default): new instances in each cycle. "same": the same instances in each cycle (NP-ENGINE
-   * 3.3).
+   * Tasks of later cycles. "fresh" (FORGE, the default) gives new tasks in each cycle. "same" gives the same tasks in
+   * each cycle (NP-ENGINE 3.3).
    */
   readonly instances?: keyof typeof instances;
 }
 
-/** Tiers from easy to hard. When the newest tier is mastered, the next one opens ("adaptive" and "hybrid"). */
+/** Tiers of arms from easy to hard. When the newest tier is mastered, the next one opens ("adaptive" and "hybrid"). */
 export interface CompetenceChoice {
   readonly kind: "competence";
-  /** Arms of each tier, with their weights within the tier. Weights are above 0. */
+  /** Arms of each tier, with their weights within the tier. Weights must be above 0. */
   readonly tiers: readonly ArmWeights[];
   /** "widen" (the default) adds the next tier to the earlier ones; "move_on" replaces them. */
   readonly step?: keyof typeof steps;
@@ -112,44 +115,46 @@ export interface CompetenceChoice {
   /** Number of groups of the newest tier over which the share is taken, 1 to 256. Defaults to 32. */
   readonly window?: number;
   /**
-   * Share of draws that is spread evenly over all tiers, in [0, 1). 0 (the default) is "adaptive", and more is
-   * "hybrid".
+   * Share of draws that is spread evenly over all tiers, in [0, 1). 0 (the default) is the paper's "adaptive", and more
+   * is "hybrid".
    */
   readonly floor?: number;
   /** Newest tier's share of the remaining draws, in (0, 1]. Defaults to the same share as each other tier. */
   readonly newestShare?: number;
 }
 
-/** Domains in succession, the least forgotten first (Omni-Thinker 4.3). */
+/** Domains (sets of arms) trained one after the other, the least forgotten first (Omni-Thinker 4.3). */
 export interface ForgettingChoice {
   readonly kind: "forgetting";
   readonly domains: readonly {
     readonly name: string;
     readonly weights: ArmWeights;
-    /** Share of the run's length. Defaults to an equal share of what is left. */
+    /** Share of the run's length. Defaults to an equal part of the length that is left. */
     readonly share?: number;
   }[];
   /** Changes of the scores of other domains, by the domain that was trained on. A negative change means forgetting. */
   readonly transfers?: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Whether the most forgotten domain comes first: the paper's ablation. Defaults to false. */
+  /** Whether the most forgotten domain comes first, which is the paper's ablation. Defaults to false. */
   readonly reversed?: boolean;
 }
 
 /**
- * A bandit over the arms. An arm's probability is (1 − ε) times its rule's share, plus ε/n. Numbers that the rule and
- * the signal do not read are refused. Numbers that are left out default to the papers' values, or to ours if a paper
+ * Bandit over the arms. An arm's probability is (1 − ε) times its rule's share, plus ε/n. Parameters that the rule and
+ * the signal do not use are refused. Parameters that are left out default to the papers' values, or to ours if a paper
  * gives none.
  */
 export interface BanditChoice {
   readonly kind: "bandit";
   /**
-   * "ema_softmax" (ADSC 3.3, the default), "exp3_s" (Auer et al. 2002, section 8), "thompson" (Gaussian posteriors of
-   * discounted means) or "ucb" (D-UCB, Garivier and Moulines 2011).
+   * Rule that turns signals into shares of the arms. "ema_softmax" (ADSC 3.3) is the default. Others are "exp3_s" (Auer
+   * et al. 2002, section 8), "thompson" (Gaussian posteriors of discounted means) and "ucb" (D-UCB, Garivier and
+   * Moulines 2011).
    */
   readonly rule?: keyof typeof rules;
   /**
-   * "absolute_advantage" (ADSC 3.3, the default), "solved_variance" (p (1 − p) of the solved share), "learning_progress"
-   * (how fast the solved share changes) or "mixed_outcomes" (1 where some samples are solved and some not).
+   * Signal that the bandit maximizes. "absolute_advantage" (ADSC 3.3) is the default. Others are "solved_variance" (p
+   * (1 − p) of the solved share), "learning_progress" (how fast the solved share changes) and "mixed_outcomes" (1 if
+   * some samples are solved and some not).
    */
   readonly signal?: keyof typeof signals;
   /** Share of draws that is spread evenly over the arms, in [0, 1]. Defaults to 0.1. */
@@ -180,31 +185,37 @@ export interface BanditChoice {
   readonly rescale?: { readonly lowQuantile?: number; readonly highQuantile?: number; readonly window?: number };
 }
 
-/** A policy by its name: one of the server's own, or one of those above, as in the contract's JSON. */
+/**
+ * Policy by its name: one that the server's operator added, or one of the kinds above. Its parameters are those of the
+ * JSON form of the contract.
+ */
 export interface NamedChoice {
   readonly kind: "named";
   readonly name: string;
-  /** Parameters as plain JSON. Defaults to none: the policy's own defaults apply. */
+  /** Parameters as plain JSON. Defaults to the policy's own defaults. */
   readonly parameters?: JsonObject;
 }
 
-/** Filter of instances that are passed over, by the outcomes of the run's own groups. */
+/** Filter of tasks that a run does not draw again, by the outcomes of its own groups. */
 export interface FilterChoice {
-  /** Passes over instances of which every sample was solved the last time. */
+  /** Whether to pass over tasks of which every sample was solved the last time. Defaults to false. */
   readonly skipSolved?: boolean;
-  /** Passes over instances of which no sample was solved in this many groups in succession. Defaults to never. */
+  /** Number of groups in succession without a solved sample after which a task is passed over. Defaults to never. */
   readonly skipFailedAfter?: number;
-  /** Passes over rows of real pools outside of these ranks. */
+  /** Range of ranks of rows in real pools. Rows outside it are passed over. */
   readonly ranks?: RankChoice;
 }
 
-/** Prefers arms with something left to learn (our own policy). It is the default and needs no order of levels. */
+/**
+ * Policy that prefers arms with something left to learn (our own policy). It is the default and needs no order of
+ * levels.
+ */
 export interface FrontierChoice {
   readonly kind: "frontier";
   /**
-   * Measure of success. "quality" (the default) goes by each arm's goal: the ratio to an optimum, the grade, or whether
-   * the answer is right. "solved": whether the sample is solved. "reward": the reward within the range of its scheme.
-   * "improvement": 0 for the trivial answer, 1 for the optimum.
+   * Measure of success. "quality" (the default) depends on each arm's goal: the ratio to an optimum, the grade, or
+   * whether the answer is right. "solved" is whether the sample is solved. "reward" is the reward within the range of
+   * its scheme. "improvement" is 0 for the trivial answer and 1 for the optimum.
    */
   readonly measure?: keyof typeof measures;
   /** Measure of success of single arms, by id. Overrides `measure`. */
@@ -212,12 +223,13 @@ export interface FrontierChoice {
   /** Share of each update batch that is spread evenly over all arms, in (0, 1]. Defaults to 0.1. */
   readonly exploration?: number;
   /**
-   * Number of groups of practice without progress that halve an arm's share. Defaults to promptsPerUpdate, at least 8.
+   * Number of groups of an arm without progress after which its share is halved. Defaults to promptsPerUpdate, at least
+   * 8.
    */
   readonly practiceScale?: number;
 }
 
-/** Policy of a run. `constraints` hold for each update batch and `filter` for each instance, under any kind. */
+/** Policy of a run. `constraints` apply to each update batch and `filter` to each task, under any kind of policy. */
 export type PolicyChoice = {
   readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema>;
   readonly filter?: FilterChoice;
@@ -236,7 +248,9 @@ function refuse(message: string): never {
   throw new GradusError("INVALID_ARGUMENT", message);
 }
 
-/** Throws INVALID_ARGUMENT for an unknown option. Types do not find it in plain JavaScript or behind a spread. */
+/**
+ * Throws INVALID_ARGUMENT for an unknown option. TypeScript does not find one in plain JavaScript or behind a spread.
+ */
 function checkNames(what: string, options: object, names: readonly string[]): void {
   const wrong = Object.keys(options).find((name) => !names.includes(name));
   if (wrong !== undefined) refuse(`${what}: there is no "${wrong}"; there are ${names.join(", ")}`);
@@ -253,7 +267,7 @@ function chosen<Name extends string, T>(what: string, table: Readonly<Record<Nam
     : refuse(`${what}: "${name}" is none of ${Object.keys(table).join(", ")}`);
 }
 
-/** Returns the number of a name. Without a name: 0, the server's default. */
+/** Returns the enum number of a name. Without a name, returns 0, which means the server's default. */
 function valueOf<Name extends string>(
   what: string,
   table: Readonly<Record<Name, number>>,
@@ -262,7 +276,7 @@ function valueOf<Name extends string>(
   return name === undefined ? 0 : chosen(what, table, name);
 }
 
-/** Returns the values without undefined ones, which a message would take for values. */
+/** Returns the values without those that are undefined, which `create` would take for values. */
 function given<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }
@@ -285,7 +299,7 @@ function stageOf(choice: StageChoice): Stage {
 
 type Numbers = Readonly<Record<string, number | undefined>>;
 
-/** Returns the defined numbers whose names are in `names`, under the contract's names. */
+/** Returns the defined numbers whose names are keys of `names`, under the contract's names. */
 function renamed(numbers: Numbers, names: Readonly<Record<string, string>>): Readonly<Record<string, number>> {
   const entries = Object.entries(names).map(([name, contracts]) => [contracts, numbers[name]] as const);
   return given(Object.fromEntries(entries)) as Readonly<Record<string, number>>;

@@ -1,4 +1,4 @@
-/** Exports that both entries of the package share beside `createClient`. */
+/** Exports that both entries of the package (gRPC and web) share, apart from `createClient`. */
 export type { CallOptions, ClientDefaults } from "./caller.ts";
 export { answerFormatNames, sourceNames, splitNames, thinkingNames } from "./choices.ts";
 export type {

@@ -1,13 +1,13 @@
 /** Reads files with pass rates of rows, for RunHandle.rateRows. */
 import { GradusError } from "./errors.ts";
 
-/** Pass rates by row number in the pool's file, counted from 0. */
+/** Pass rates of rows by row number in the pool's file, counted from 0. */
 export type RowRates = ReadonlyMap<number, number> & {
-  /** Digest of the pool that numbers the rows (PoolInfo.digest). Unset: the file does not give it. */
+  /** Digest of the pool whose row numbers are used (PoolInfo.digest). Unset if the file does not give it. */
   readonly poolDigest?: string;
 };
 
-/** Adds the digest that all rates name. Throws INVALID_ARGUMENT if there are two. */
+/** Returns the rates with the digest that all of them name. Throws INVALID_ARGUMENT if they name two. */
 function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unknown>): RowRates {
   const [poolDigest = "", ...others] = [...digests].filter((digest) => typeof digest === "string" && digest !== "");
   if (others.length > 0)
@@ -16,7 +16,7 @@ function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unk
 }
 
 const COLUMNS = ["row", "pass_rate"] as const;
-/** Name of the column in CSV files, and of the field in reports. Both may lack it. */
+/** Name of the column in CSV files, and of the field in reports. Either may lack it. */
 const DIGEST = "pool_digest";
 
 /**
@@ -49,7 +49,8 @@ function ofCsv(text: string): RowRates {
     if (line.trim() === "") continue;
     const texts = line.split(",").map((cell) => cell.trim());
     const cells = texts.map((cell) => (cell === "" ? NaN : Number(cell)));
-    // A quoted field may contain commas, which would shift the columns after it.
+    // Refuse a line with another number of fields, e.g. a quoted field with commas, which would shift the columns after
+    // it.
     if (cells.length !== names.length)
       throw wrong(`line ${i + 2}: it has ${cells.length} fields, and the first line names ${names.length} columns`);
     const [number, value] = [cells[row], cells[rate]] as [number, number];

@@ -1,7 +1,7 @@
 /** Helpers that read replies. */
 import { GradusError } from "./errors.ts";
 
-/** Returns a part of a reply that the contract promises. Throws INTERNAL if it is missing. */
+/** Returns a field of a reply that the contract promises. Throws INTERNAL if it is missing. */
 export function present<T>(value: T | undefined, name: string): T {
   if (value === undefined) throw new GradusError("INTERNAL", `the server's reply has no ${name}`);
   return value;

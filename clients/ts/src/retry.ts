@@ -1,5 +1,5 @@
 /**
- * Retries. Calls are idempotent by design, so a call with a transient failure is sent again until its deadline.
+ * Retries calls. Calls are idempotent by design, so a call with a transient failure is sent again until its deadline.
  * `grpc-js` can retry by its service config. But it does not know the delay that the server asks for, stops after five
  * attempts, and keeps no request above 1 MB. Browsers need the same retries.
  */
@@ -20,22 +20,25 @@ export const passing: Retryable = (error) => {
   return codes.includes(error.code) || (error.code === "RESOURCE_EXHAUSTED" && error.retryDelayMs !== undefined);
 };
 
-/** Accepts failures after which the server asks for a retry, because it did nothing. */
+/** Accepts failures for which the server gives a retry delay, because it then did nothing. */
 export const asked: Retryable = (error) => passing(error) && error.retryDelayMs !== undefined;
 
 /** Accepts no failure. */
 export const never: Retryable = () => false;
 
-/** Number of failures from which the delay during a pause is computed if the server names none: 0.8 s. */
+/** Number of failures from which the delay during a pause is computed if the server gives none. It leads to 0.8 s. */
 const PAUSE_FAILURES = 4;
 
-/** Returns the delay after a failure in milliseconds. Jitter keeps the ranks of a job from retrying all at once. */
+/**
+ * Returns the delay after a failure, in milliseconds. Random jitter keeps the processes of a job from retrying all at
+ * once.
+ */
 export function delayMsAfter(error: GradusError, failures: number): number {
   const base = error.retryDelayMs ?? Math.min(DELAY_MS_MAX, DELAY_MS_FIRST * 2 ** (failures - 1));
   return base * (1 + 0.2 * Math.random());
 }
 
-/** Waits. Rejects with CANCELLED if the signal aborts. */
+/** Waits for a time in milliseconds. Rejects with CANCELLED if the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
@@ -51,7 +54,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Maximum timeout of setTimeout, about 25 days. */
+/** Maximum timeout of setTimeout, in milliseconds (about 25 days). */
 const timeoutMsMax = 2 ** 31 - 1;
 
 /** Returns the time until a deadline as a whole number of milliseconds, at least 1. */
@@ -61,7 +64,7 @@ function timeoutMsUntil(deadline: number): number {
 
 /**
  * Repeats an attempt until it succeeds, fails for good, or no time is left for another. Throws the last GradusError. If
- * the last attempt ran out of time, the failure before it is the cause. With `throughPause` a paused run is waited for
+ * the last attempt ran out of time, the failure before it is the cause. With `throughPause`, waits for a paused run
  * without limit. Attempts after the pause have the whole deadline again.
  */
 export async function retrying<T>(
@@ -70,9 +73,9 @@ export async function retrying<T>(
     readonly deadlineMs: number;
     readonly signal?: AbortSignal | undefined;
     readonly retryable: Retryable;
-    /** Maximum number of retries if the server names no delay. */
+    /** Returns the maximum number of retries if the server gives no delay. */
     readonly retriesMax?: () => number;
-    /** Callback for each answer that the run is paused. Left out: such an answer is a failure. */
+    /** Callback for each error which says that the run is paused. Without a callback, such an error is a failure. */
     readonly throughPause?: PauseNotice | undefined;
   },
 ): Promise<T> {

@@ -1,4 +1,4 @@
-/** Curricula over the rows of arms: rules that choose rows, and what a run knows of its rows. */
+/** Choices for arms that choose rows by their pass rates, and the pass rates that a run knows. */
 import { create } from "@bufbuild/protobuf";
 import {
   type ListRowsResponse,
@@ -8,38 +8,41 @@ import {
 } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 /**
- * Rule by which an arm chooses its rows. Without `sharpness` and `target` the rule is learnability. See RowCurriculum
- * in the contract.
+ * Rule by which an arm chooses its rows. Without `sharpness` and `target`, the rule prefers rows with a middle pass
+ * rate (learnability). See RowCurriculum in the contract.
  */
 export interface RowChoice {
-  /** Exponent of the interest 4p(1 − p), where p is the pass rate. Defaults to 6. */
+  /** Exponent of 4p(1 − p), by which a row with pass rate p is preferred. Defaults to 6. */
   readonly sharpness?: number | undefined;
   /**
-   * Prefers rows near a pass rate that moves from `start` at the first draw to `end` at the last. `end` defaults to
-   * `start`.
+   * Pass rate near which rows are preferred. It moves from `start` at the first draw to `end` at the last. `end`
+   * defaults to `start`.
    */
   readonly target?: { readonly start?: number; readonly end?: number; readonly width?: number } | undefined;
   /** Share of draws that is spread evenly over all rows. Defaults to 0.05. */
   readonly floor?: number | undefined;
-  /** Share of the earlier knowledge of a row that stays when a new group is observed. Defaults to 0.75. */
+  /** Share of the earlier knowledge of a row's pass rate that stays when a new group is observed. Defaults to 0.75. */
   readonly kept?: number | undefined;
-  /** Number of groups in succession with all samples solved after which a row is drawn no more. Defaults to never. */
+  /** Number of groups in succession with all samples solved after which a row is no longer drawn. Defaults to never. */
   readonly retireAfter?: number | undefined;
-  /** Number of rows of an arm with generated tasks. */
+  /** Number of rows of an arm whose rows are generated tasks. */
   readonly count?: number | undefined;
-  /** Number of samples that a rate in the pool's column is worth. 0: the column is ignored. Defaults to 8. */
+  /**
+   * Number of samples that a rate in the pool's column pass_rate is worth. 0 means that the column is ignored. Defaults
+   * to 8.
+   */
   readonly columnSamples?: number | undefined;
 }
 
-/** Knowledge of the rows of an arm. */
+/** Pass rates that a run knows of the rows of an arm. */
 export interface ArmRows {
   readonly rows: readonly RowState[];
-  /** Number of rows that are not retired, by expected pass rate, in 33 equal steps from 0 to 1. */
+  /** Number of rows by expected pass rate, in 33 equal steps from 0 to 1. Retired rows are not counted. */
   readonly histogram: readonly number[];
   readonly retired: number;
-  /** Number of rows that the pool no longer has. Each of them is marked `gone`, and its number has no meaning. */
+  /** Number of rows that the pool no longer has. Each of them is marked `gone`, and its row number has no meaning. */
   readonly gone: number;
-  /** Digest of the pool that numbers the rows. "": the rows are generated tasks. */
+  /** Digest of the pool whose row numbers are used. Empty if the rows are generated tasks. */
   readonly poolDigest: string;
 }
 
@@ -54,7 +57,7 @@ export function rowsOf({ sharpness, target, ...rest }: RowChoice): RowCurriculum
   return create(RowCurriculumSchema, { ...given, by });
 }
 
-/** Joins the pages of an arm's rows. */
+/** Returns an arm's rows, joined from the pages of the list. */
 export function joinRows(pages: readonly ListRowsResponse[]): ArmRows {
   const last = pages.at(-1);
   return {

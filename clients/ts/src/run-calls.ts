@@ -1,4 +1,4 @@
-/** Calls of a run's handle. */
+/** Makes the calls of a run's handle. */
 import type { RowRates } from "./rates.ts";
 import { create } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -31,7 +31,7 @@ type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "deleteSamples" | "history">;
 
-/** Position of the next batch of a handle. Undefined: the first update batch that is not closed. */
+/** Cursor of the handle's next batch. Undefined means the first update batch that is not closed. */
 interface Position {
   at: bigint | undefined;
 }
@@ -82,12 +82,12 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
       ),
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
-    // A retry is safe only if the server says that it did nothing. After a lost reply it would fail with NOT_FOUND.
+    // Retry only if the server says that it did nothing. After a lost reply, a retry would fail with NOT_FOUND.
     delete: async (options) => {
       try {
         await unary(method.deleteRun, { runId }, options, asked);
       } catch (error) {
-        // Another process created the run, or this call did and its reply was lost.
+        // Forget the position: another process deleted the run, or this call did and its reply was lost.
         if (asGradusError(error).code === "NOT_FOUND") position.at = undefined;
         throw error;
       }
@@ -134,7 +134,7 @@ function feedback({ unary, attempting, deadlineMsOf, transport }: Caller, runId:
         );
       return allPages(ask, (page) => page.groups);
     },
-    // A retry gets DUPLICATE, which is just as good.
+    // Allow retries. A retry of a call that succeeded gets "duplicate", which is just as good.
     reopenGroups: async (groupIds, options) =>
       (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups.map(groupFeedbackOf),
   };
@@ -161,7 +161,7 @@ function control({ unary }: Caller, runId: string): Control {
     return appliesFromCursor;
   };
   return {
-    // A retry is safe only if the server says that it did nothing. After a lost reply the new arms would already exist.
+    // Retry only if the server says that it did nothing. After a lost reply, the new arms would already exist.
     updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
       const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
       const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }), ...only(options) };
@@ -180,8 +180,8 @@ function control({ unary }: Caller, runId: string): Control {
 function records({ unary, follow }: Caller, runId: string, position: Position): Records {
   return {
     export: (options) => unary(method.exportRun, { runId }, options),
-    // A retry is safe only if the server says that it did nothing. After a lost reply a retry would take another id, or
-    // open another epoch if it restores in place.
+    // Retry only if the server says that it did nothing. After a lost reply, a retry would take another id, or open
+    // another epoch if it restores in place.
     import: async (state, options) => {
       const imported = await unary(
         method.importRun,
@@ -216,7 +216,7 @@ function records({ unary, follow }: Caller, runId: string, position: Position): 
   };
 }
 
-/** Maximum number of rates in one call. */
+/** Maximum number of pass rates in one call. */
 const RATES_MAX = 65_536;
 
 function rows({ unary }: Caller, runId: string): Rows {

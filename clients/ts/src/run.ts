@@ -28,7 +28,7 @@ export interface BatchChoice {
   readonly cursor?: bigint | undefined;
   /** Number of tasks. Defaults to the run's prompts_per_update. */
   readonly count?: number | undefined;
-  /** Milliseconds that the server waits for due feedback before it asks for a retry. Defaults to 10 s. */
+  /** Milliseconds that the server waits for missing feedback before it asks the client to retry. Defaults to 10 s. */
   readonly waitMs?: number | undefined;
   /**
    * Action while the run is paused. "wait" (the default) waits until the run is resumed, regardless of the deadline and
@@ -52,7 +52,7 @@ export interface EvaluationRoundChoice {
   readonly count?: number | undefined;
 }
 
-/** Options of groups. */
+/** Options of `RunHandle.groups`. */
 export interface GroupsChoice {
   /** Groups to return: "open" ones, those of the update batch with this index (from 0), or those with these ids. */
   readonly which: "open" | bigint | readonly string[];
@@ -62,19 +62,19 @@ export interface GroupsChoice {
   readonly waitMs?: number | undefined;
 }
 
-/** Feedback of a group: its effect on the run. */
+/** Result of feedback on a group: whether the run recorded it. */
 export interface GroupFeedback extends Feedback {
   readonly groupId: string;
 }
 
-/** Change of the shape of a run. Fields that are left out stay as they are. */
+/** Change of a run's arms, sizes or policy. Fields that are left out stay as they are. */
 export interface ShapeChoice {
   readonly addArms?: readonly (ArmChoice | Arm)[] | undefined;
   /** Ids of the arms to remove. */
   readonly removeArms?: readonly string[] | undefined;
   readonly numGenerations?: number | undefined;
   readonly promptsPerUpdate?: number | undefined;
-  /** Number of tasks to train on. 0: the run has no end. */
+  /** Number of tasks to train on. 0 means that the run has no end. */
   readonly length?: bigint | undefined;
   readonly policy?: PolicyChoice | Policy | undefined;
 }
@@ -82,8 +82,8 @@ export interface ShapeChoice {
 /** Options of calls that change a run. */
 export interface ControlOptions extends CallOptions {
   /**
-   * Callback for parts of the change that have no effect on draws, one sentence each. Not called if every part has an
-   * effect.
+   * Callback for parts of the change that have no effect on draws, with a sentence for each. Not called if every part
+   * has an effect.
    */
   readonly onNoEffect?: ((words: readonly string[]) => void) | undefined;
   /** Whether the server only reports the effect of the change and changes nothing. Defaults to false. */
@@ -92,32 +92,35 @@ export interface ControlOptions extends CallOptions {
 
 /** Options of `RunHandle.import`. */
 export interface ImportOptions extends CallOptions {
-  /** Whether the control of the export replaces that of the run. Defaults to false. For operators. */
+  /**
+   * Whether the export's control (pause, weights, policy, arms and sizes) replaces that of the run. Defaults to false.
+   * For operators.
+   */
   readonly restoreControl?: boolean | undefined;
 }
 
 /** Options of `RunHandle.watch`. */
 export interface WatchOptions extends CallOptions {
   /**
-   * Minimum time between two states in milliseconds, 100 to 60,000. Changes in between arrive as one state. Defaults to
-   * 100.
+   * Minimum time between two states in milliseconds, 100 to 60,000. Several changes in between arrive as one state.
+   * Defaults to 100.
    */
   readonly intervalMs?: number | undefined;
 }
 
-/** Options of history. They shorten the history of a long run or of a run with many arms. */
+/** Options of history, which shorten the history of a long run or of a run with many arms. */
 export interface HistoryOptions extends CallOptions {
   /**
    * Number of successive update batches that are merged into one record of sums and means, at most 65,536. Defaults to
    * 1.
    */
   readonly mergeBatches?: number | undefined;
-  /** Leaves out `probabilities`, `values` and `counts` of update batches. */
+  /** Whether to leave out `probabilities`, `values` and `counts` of update batches. Defaults to false. */
   readonly withoutArms?: boolean | undefined;
   /**
    * Group number of each arm, in the order of the arms in the state. Numbers count from 0 and are below the length of
    * this list. `values` of update batches are then means by group; `probabilities` and `counts` are sums. Arms beyond
-   * the end of the list are in no group. Left out: each arm is its own group.
+   * the end of the list are in no group. By default each arm is its own group.
    */
   readonly armGroups?: readonly number[] | undefined;
 }
@@ -133,23 +136,22 @@ export interface RunHandle {
   /** Creates the run, or returns it if it exists with the same configuration. */
   create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
-  /** Deletes the run. The handle then stands at the beginning of any new run with the same id. */
+  /** Deletes the run. The handle then starts at the beginning of a new run with the same id. */
   delete(options?: CallOptions): Promise<void>;
   /**
-   * Returns the next tasks. Waits for due feedback until the deadline (10 min by default), and for a paused run without
-   * limit.
-   * The handle keeps the position and moves it on only when the tasks have arrived, so a lost reply skips no task. A
-   * new handle begins at the first update batch that is not closed. A given cursor leaves the position unchanged. Each
-   * handle is an independent reader: all handles of a run get the same tasks.
+   * Returns the next tasks. Waits for missing feedback until the deadline (10 min by default), and for a paused run
+   * without limit. The handle keeps the position and moves it on only when the tasks have arrived, so a lost reply
+   * skips no task. A new handle begins at the first update batch that is not closed. A given cursor leaves the position
+   * unchanged. Each handle is an independent reader: all handles of a run get the same tasks.
    */
   nextBatch(choice?: BatchChoice, options?: CallOptions): Promise<NextBatchResponse>;
   /**
-   * Yields batches until the run's end. Starts at `cursor`, which defaults to the handle's position. So a restarted
-   * trainer goes on where it stopped.
+   * Yields batches until the run's end. Starts at `cursor`, which defaults to the handle's position. A restarted
+   * trainer therefore goes on at the first update batch that is not closed.
    */
   batches(choice?: BatchChoice, options?: CallOptions): AsyncGenerator<NextBatchResponse, void, undefined>;
   /**
-   * Returns tasks of an evaluation arm; they are the same in every round. Their completions are scored like others and
+   * Returns tasks of an evaluation arm, which are the same in every round. Their completions are scored like others and
    * appear in the run's state and history. No policy learns from them.
    */
   nextEvaluation(choice: EvaluationRoundChoice, options?: CallOptions): Promise<NextEvaluationResponse>;
@@ -161,20 +163,23 @@ export interface RunHandle {
   /** Closes groups whose completions will not arrive. */
   closeGroups(groupIds: readonly string[], reason?: string, options?: CallOptions): Promise<readonly GroupFeedback[]>;
   /**
-   * Returns groups with their results: "open" ones with their missing samples, those of an update batch, or those with
-   * given ids. With `waitMs` (at most 60 s) the call waits until all of them are closed, and then returns their current
-   * state in any case.
+   * Returns groups with their results. These are open groups with their missing samples, the groups of an update batch,
+   * or groups with given ids. With `waitMs` (at most 60 s) the call waits until all of them are closed, and returns
+   * their current state when the time is over.
    */
   groups(which: GroupsChoice, options?: CallOptions): Promise<readonly RunGroup[]>;
   /** Reopens groups that were closed before all their samples had a result. */
   reopenGroups(groupIds: readonly string[], options?: CallOptions): Promise<readonly GroupFeedback[]>;
-  /** Returns the knowledge of the rows of an arm with a row curriculum, in the order of the rows. */
+  /**
+   * Returns the pass rates that the run knows of an arm's rows, in the order of the rows. The arm must choose rows by
+   * pass rates.
+   */
   rows(armId: string, options?: CallOptions): Promise<ArmRows>;
   /**
-   * Sets pass rates of rows of an arm, by row number (in a pool: the number in its file). They replace what the run
-   * knew of these rows. Each rate is worth `samples` samples (8 by default). Returns the cursor from which the rates
-   * apply. `poolDigest` is the digest of the pool that numbers the rows. It defaults to that of rates from `readRates`.
-   * The server refuses the digest of another pool, and rates without a digest once the pool has changed.
+   * Sets pass rates of an arm's rows, by row number (in a pool: the number in its file). They replace the rates that
+   * the run knew of these rows. Each rate is worth `samples` samples (8 by default). Returns the cursor from which the
+   * rates apply. `poolDigest` is the digest of the pool that numbers the rows. It defaults to that of rates from
+   * `readRates`. The server refuses the digest of another pool, and rates without a digest once the pool has changed.
    */
   rateRows(
     armId: string,
@@ -182,11 +187,14 @@ export interface RunHandle {
     samples?: number,
     options?: Omit<ControlOptions, "onNoEffect"> & { readonly poolDigest?: string },
   ): Promise<bigint>;
-  /** Changes arms, generations, prompts or length. Returns the cursor from which the change applies. */
+  /**
+   * Changes the run's arms, completions per prompt, prompts per update, or length. Returns the cursor from which the
+   * change applies.
+   */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
   /** Replaces the run's policy. Like the calls below, returns the cursor from which the change applies. */
   updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
-  /** Sets the weights of arms by id. Other arms keep theirs. */
+  /** Sets the weights of arms by id. Other arms keep their weights. */
   setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;
   /** Moves a staged policy on to its next stage. */
   advance(options?: ControlOptions): Promise<bigint>;
@@ -194,18 +202,18 @@ export interface RunHandle {
   pause(options?: ControlOptions): Promise<bigint>;
   /** Issues update batches again. */
   resume(options?: ControlOptions): Promise<bigint>;
-  /** Returns the whole state as bytes, with its epoch and cursor. */
+  /** Returns the run's whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;
   /**
-   * Restores an exported state under this handle's id. The server issues outstanding tasks again; ids from before the
-   * import no longer count. The handle goes on at the first update batch that is not closed. An existing run keeps its
-   * control (pause, weights, policy, arms, sizes), unless restoreControl is set.
+   * Restores an exported state under this handle's id. The server issues unfinished tasks again; task ids from before
+   * the import no longer count. The handle goes on at the first update batch that is not closed. An existing run keeps
+   * its control (pause, weights, policy, arms, sizes), unless restoreControl is set.
    */
   import(state: Uint8Array, options?: ImportOptions): Promise<ImportRunResponse>;
   /** Yields the current state, and the state after each change, until the run is deleted. */
   watch(options?: WatchOptions): AsyncGenerator<RunState, void, undefined>;
   /**
-   * Yields the completions that the run keeps, the newest first. There are none if the server keeps none
+   * Yields the completions that the run keeps, the newest first. There are none unless the server keeps some
    * (--keep-samples). Each page is requested when the reader needs it.
    */
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;

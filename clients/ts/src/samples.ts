@@ -1,4 +1,4 @@
-/** Filters of completions of runs and evaluations, and the completions that a run keeps. */
+/** Filters for completions of runs and evaluations, and the completions that a run keeps. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
 import type { RunSample as RunSampleMessage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -8,15 +8,15 @@ import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
 
 /** Filter of completions. All conditions that are set must hold. */
 export interface SampleFilterChoice {
-  /** Accepted verdicts. */
+  /** Verdicts that the completion may have. */
   readonly verdicts?: readonly Exclude<VerdictName, "unknown">[] | undefined;
-  /** Text that the violation contains, in upper or lower case; at most 256 bytes. */
+  /** Text that the answer's violation must contain, in upper or lower case. At most 256 bytes. */
   readonly violation?: string | undefined;
   readonly rewardMin?: number | undefined;
   readonly rewardMax?: number | undefined;
   readonly solved?: boolean | undefined;
   readonly noReward?: boolean | undefined;
-  /** Text that the completion contains, in upper or lower case; at most 1,024 bytes. */
+  /** Text that the completion must contain, in upper or lower case. At most 1,024 bytes. */
   readonly text?: string | undefined;
 }
 
@@ -42,13 +42,13 @@ export interface RunSamplesChoice extends SampleFilterChoice, CallOptions {
   readonly groupId?: string | undefined;
   /** Whether to include the tasks with their prompts. Defaults to false. */
   readonly tasks?: boolean | undefined;
-  /** Leaves out the completions themselves. */
+  /** Whether to leave out the completions themselves. Defaults to false. */
   readonly brief?: boolean | undefined;
   /** Number of completions in each call. Defaults to 100. */
   readonly pageSize?: number | undefined;
 }
 
-/** A completion that a run keeps. */
+/** Completion that a run keeps. */
 export interface RunSample {
   /** Number of the completion within the run. Newer completions have larger numbers. */
   readonly number: bigint;
@@ -56,18 +56,18 @@ export interface RunSample {
   readonly groupId: string;
   readonly sampleIndex: number;
   readonly armId: string;
-  /** Position of its task in the run, or in the set of an evaluation arm. */
+  /** Position of the completion's task in the run, or in the set of an evaluation arm. */
   readonly cursor: bigint;
-  /** Round of evaluation. Unset: the completion belongs to training. */
+  /** Round of evaluation. Unset if the completion belongs to training. */
   readonly evaluationRound?: bigint;
   readonly completion: string;
   readonly outcome?: Outcome;
   readonly policyVersion?: number;
-  /** Time of scoring. */
+  /** Time at which the completion was scored. */
   readonly time: Date;
   /** Task. Set only if the request asked for tasks. */
   readonly task?: Task;
-  /** Message of the contract, e.g. for toJson. */
+  /** Original message of the contract, e.g. for toJson. */
   readonly message: RunSampleMessage;
 }
 

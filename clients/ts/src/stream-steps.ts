@@ -16,7 +16,7 @@ import type { Items } from "./windowed.ts";
 
 /** Options of streamSteps. */
 export interface StreamOptions extends CallOptions {
-  /** Maximum number of groups in flight, at least 1. Defaults to 64. */
+  /** Maximum number of groups that wait for a result, at least 1. Defaults to 64. */
   readonly window?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface StreamOptions extends CallOptions {
 export type StepResult<Group extends GroupChoice = GroupChoice> =
   | {
       readonly kind: "scored";
-      /** The group as it was given, and its position in the order of arrival. */
+      /** Group as the caller gave it, and its position in the order of arrival. */
       readonly group: Group;
       readonly index: number;
       readonly outcome: GroupOutcome;
@@ -50,8 +50,7 @@ export async function* streamSteps<Group extends GroupChoice>(
   options: StreamOptions = {},
 ): AsyncGenerator<StepResult<Group>, void, undefined> {
   const channel = caller.transport.openSteps?.() ?? batchChannel(caller.transport);
-  // Each group in flight has its own controller, because older Node versions warn of a leak if a signal has many
-  // listeners.
+  // Give each group its own controller, because older Node versions warn of a leak if a signal has many listeners.
   const underWay = new Set<AbortController>();
   const score = async (group: Group, index: number): Promise<StepResult<Group>> => {
     const leaving = new AbortController();
@@ -77,7 +76,8 @@ export async function* streamSteps<Group extends GroupChoice>(
     done = true;
     channel.end();
   } finally {
-    // This runs after the end, or earlier after an error of the source, an abort, or a reader that left.
+    // Abort the groups that are left if the source failed, the signal aborted, or the reader left. After a normal end,
+    // none is left.
     for (const leaving of underWay) leaving.abort();
     if (!done) channel.cancel();
   }

@@ -1,19 +1,20 @@
 /**
- * Finds completions with half of a surrogate pair. UTF-8 cannot hold it, and TextEncoder writes U+FFFD in its place.
+ * Finds completions that contain half of a surrogate pair. UTF-8 cannot hold it, and TextEncoder writes U+FFFD in its
+ * place.
  */
 
 const half = /\p{Surrogate}/u;
 
 /**
- * Returns whether a text has only whole surrogate pairs. The engine's own test, if there is one, takes a hundredth of
- * the time.
+ * Returns whether a text contains no half of a surrogate pair. The engine's own test, if there is one, takes a
+ * hundredth of the time.
  */
 const isWellFormed = (text: string & { isWellFormed?: () => boolean }): boolean =>
   text.isWellFormed?.() ?? !half.test(text);
 
 /**
- * Returns the text unchanged, with a warning if the server will score a changed text. No right answer has half a pair,
- * so no reward changes.
+ * Returns the text unchanged. Warns if the server will score a changed text because of half a surrogate pair. No right
+ * answer has one, so no reward changes.
  */
 export function sendable(text: string, sample: string): string {
   if (!isWellFormed(text)) {

@@ -1,9 +1,9 @@
-/** Reads the bearer token for a header. */
+/** Checks the bearer token before it goes into a header. */
 import { GradusError } from "./errors.ts";
 
 /**
- * Returns the token without surrounding white space, which token files have. Throws INVALID_ARGUMENT for a token that
- * no header can hold. No error shows the token.
+ * Returns the token without surrounding white space, which token files often have. Throws INVALID_ARGUMENT for a token
+ * that no header can hold. No error message shows the token.
  */
 export function tokenOf(token: string | undefined): string | undefined {
   if (token === undefined) return undefined;

@@ -1,26 +1,26 @@
-/** Interface between the client and a way to reach a server. */
+/** Interface between the client and a transport, which reaches a server. */
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
 /** Options of one attempt of a call. */
 export interface Attempt {
-  /** Timeout in milliseconds. Undefined: none. */
+  /** Timeout in milliseconds. Defaults to none. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A channel that scores groups, with one request at a time or many at once. Failures are GradusErrors. */
+/** Channel that scores groups, with one request at a time or many at once. Failures are GradusErrors. */
 export interface StepChannel {
   /** Returns the outcome of each group, in the order of the groups. */
   request(groups: readonly CompletionGroup[], attempt: Attempt): Promise<readonly GroupOutcome[]>;
-  /** Ends the requests. Outstanding replies still arrive. */
+  /** Ends the channel for requests. Outstanding replies still arrive. */
   end(): void;
-  /** Cancels the requests without a reply. */
+  /** Cancels the requests that have no reply yet. */
   cancel(): void;
 }
 
-/** A way to reach a server. Every failure is a GradusError. */
+/** Way to reach a server. Every failure is a GradusError. */
 export interface Transport {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -32,7 +32,7 @@ export interface Transport {
     input: MessageShape<I>,
     attempt: Attempt,
   ): AsyncIterable<MessageShape<O>>;
-  /** Opens a channel for one stream of steps. Unset: the client makes BatchStep calls instead. */
+  /** Opens a channel for one stream of steps. If unset, the client makes BatchStep calls instead. */
   openSteps?(): StepChannel;
   close(): void;
 }

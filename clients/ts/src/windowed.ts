@@ -1,14 +1,14 @@
-/** Processes a stream of items, with a bounded number in flight. */
+/** Processes a stream of items, with a bounded number of them at a time. */
 import { abortedError } from "./errors.ts";
 
-/** A synchronous or asynchronous iterable. */
+/** Synchronous or asynchronous iterable. */
 export type Items<T> = Iterable<T> | AsyncIterable<T>;
 
 function iterate<T>(items: Items<T>): Iterator<T> | AsyncIterator<T> {
   return Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
 }
 
-/** A wake-up signal that can be used again. A waiter checks the state again after each wake-up. */
+/** Returns a wake-up signal that can be used again. A waiter must check the state again after each wake-up. */
 function bell(): { readonly ring: () => void; readonly rung: () => Promise<void> } {
   let ring = (): void => undefined;
   let rung = new Promise<void>((resolve) => (ring = resolve));
@@ -75,8 +75,7 @@ export async function* windowed<Item, Result extends object>(
   } finally {
     state.exhausted = true;
     signal?.removeEventListener("abort", abort);
-    // The return of the source is not awaited, because a generator in the middle of a wait answers only after that
-    // wait.
+    // Do not wait for the source to return, because a generator in the middle of a wait answers only after that wait.
     void Promise.resolve(source.return?.()).catch(() => undefined);
   }
 }

@@ -16,9 +16,9 @@ export interface ConnectOptions {
 }
 
 function codeOf(error: ConnectError, caught: unknown): GradusCode {
-  // An error of fetch has no code. It means that no server answers.
+  // Treat an error of fetch, which has no code, as a server that does not answer.
   if (caught instanceof TypeError || error.cause instanceof TypeError) return "UNAVAILABLE";
-  // Connect reports a value that its field cannot hold as INTERNAL, but the caller is at fault.
+  // Blame the caller for a value that its field cannot hold. Connect reports it as INTERNAL.
   if (error.rawMessage.startsWith("serialize binary: ")) return "INVALID_ARGUMENT";
   return codeName(error.code);
 }
@@ -27,7 +27,7 @@ const httpPort = "give the URL of the server's HTTP port, http://host:8080 by de
 
 /**
  * Returns the mistake behind an error of Node's fetch: the port speaks no HTTP/1.1 or no TLS, or its certificate is not
- * accepted. Undefined: not known; browsers do not give the reason.
+ * accepted. Undefined if the reason is unknown; browsers do not give it.
  */
 function mistakeBehind(caught: unknown): { readonly mistake: ConnectionMistake; readonly words: string } | undefined {
   const reasons: string[] = [];
@@ -43,13 +43,13 @@ function mistakeBehind(caught: unknown): { readonly mistake: ConnectionMistake; 
   return undefined;
 }
 
-/** Returns the possible reasons of a failure that fetch does not explain. */
+/** Returns the possible reasons of a failure that fetch does not explain, in words. */
 function unanswered(baseUrl: string): string {
   const secure = baseUrl.startsWith("https:") ? "" : " it speaks TLS (then write https://),";
   return `no server answers at ${baseUrl},${secure} or it refuses the origin of this page (its --cors-origin)`;
 }
 
-/** Matches the errors of Connect for an answer that does not follow its protocol. */
+/** Matches the errors that Connect gives for an answer that does not follow its protocol. */
 const otherForm = /^HTTP \d+$|^unsupported content type|^missing content type|^invalid content type/;
 
 function fromConnectError(caught: unknown, baseUrl: string, attempt: Attempt): GradusError {
@@ -82,8 +82,8 @@ function reasonIn({ details, metadata }: ConnectError): ErrorReason | undefined 
 }
 
 /**
- * Returns a URL that fetch accepts, or throws INVALID_ARGUMENT. Without the check, a page's own address would fill in
- * missing parts.
+ * Returns a URL that fetch accepts, or throws INVALID_ARGUMENT. Without the check, the address of a web page would fill
+ * in missing parts.
  */
 function checked(baseUrl: string): string {
   if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return baseUrl;

@@ -1,11 +1,12 @@
 /** Parses and checks gRPC addresses. */
 
-/** Matches names that gRPC's resolvers read, e.g. "dns:///host:port" (gRPC's naming document). */
+/** Matches names that gRPC's own resolvers read, e.g. "dns:///host:port" (gRPC's naming document). */
 const resolved = /^(dns|unix|unix-abstract|ipv4|ipv6|xds):(?!\d+$)/;
 const hostAndPort = /^(?:\[([\da-f:.]+)\]|([^\s:/?#@[\]]+)):(\d{1,5})$/i;
 
 /**
- * Returns the host and port of an address. Undefined: the address is invalid, or only a resolver of gRPC can read it.
+ * Returns the host and port of an address. Undefined if the address is invalid, or if only a resolver of gRPC can read
+ * it.
  */
 export function hostAndPortOf(address: string): { readonly host: string; readonly port: number } | undefined {
   const [, v6, name, digits] = hostAndPort.exec(address.replace(/^dns:(?!\d+$)(\/\/\/)?/, "")) ?? [];
@@ -13,7 +14,7 @@ export function hostAndPortOf(address: string): { readonly host: string; readonl
   return host === undefined || port < 1 || port > 65_535 ? undefined : { host, port };
 }
 
-/** Returns the error in an address, with the remedy. Undefined: the address is valid. */
+/** Returns what is wrong with an address, with the remedy. Undefined if the address is valid. */
 export function addressProblem(address: string): string | undefined {
   if (resolved.test(address) || hostAndPortOf(address) !== undefined) return undefined;
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z\d+.-]*):\/\/)?(.*)$/is.exec(address) ?? [];

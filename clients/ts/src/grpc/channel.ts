@@ -4,11 +4,11 @@ import type { ChannelCredentials, ChannelOptions } from "@grpc/grpc-js";
 import { X509Certificate } from "node:crypto";
 import { GradusError } from "../errors.ts";
 
-/** TLS options. `true`: the client trusts the system's certificates. Certificates and keys are PEM texts. */
+/** TLS options. `true` means that the client trusts the system's certificates. Certificates and keys are PEM texts. */
 export type TlsOptions =
   | boolean
   | {
-      /** Certificates of the trusted authorities. Defaults to the system's. */
+      /** Certificates of the authorities to trust. Defaults to the system's. */
       readonly ca?: string | Uint8Array;
       /** This client's certificate and key, if the server asks for them (mutual TLS). */
       readonly cert?: string | Uint8Array;
@@ -18,8 +18,8 @@ export type TlsOptions =
     };
 
 /**
- * HTTP/2 window in bytes. A 1 MB reply at 4 ms round trip takes 112 ms with the default of 64 KB, and about 10 ms with
- * 8 MB.
+ * Flow control window of HTTP/2, in bytes. A 1 MB reply at 4 ms round trip takes 112 ms with the default of 64 KB, and
+ * about 10 ms with 8 MB.
  */
 const windowBytes = 8 * 1024 * 1024;
 const receiveBytesMax = 64 * 1024 * 1024;
@@ -36,7 +36,7 @@ export function credentialsOf(tls: TlsOptions | undefined): ChannelCredentials {
     ["tls.ca", ca],
     ["tls.cert", cert],
   ] as const) {
-    // Node treats a text without a certificate as an empty list of certificates.
+    // Refuse a text without a certificate, which Node would treat as an empty list of certificates.
     if (text !== null && !holdsCertificate(text)) throw unusable(`${name}: want a certificate in PEM; it holds none`);
   }
   try {
@@ -63,13 +63,13 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   return {
     "grpc-node.flow_control_window": windowBytes,
     "grpc.max_receive_message_length": receiveBytesMax,
-    // Each client has its own connection, because a server shares scarce resources between connections. A connection
-    // that the client left must not come back from the process's pool.
+    // Give each client its own connection, because a server shares scarce resources between connections. The process's
+    // pool could also return a connection that the client has given up.
     "grpc.use_local_subchannel_pool": 1,
-    // A server that has restarted is found soon. By default grpc-js waits from 1 s up to 2 min.
+    // Look for a server soon after it restarts. By default grpc-js waits from 1 s up to 2 min.
     "grpc.initial_reconnect_backoff_ms": 250,
     "grpc.max_reconnect_backoff_ms": 5_000,
-    // grpc-js would use a proxy even for this machine; clients such as curl and Go do not.
+    // Use no proxy for this machine. grpc-js would, but clients such as curl and Go do not.
     ...(loopback.test(address) ? { "grpc.enable_http_proxy": 0 } : {}),
     ...(serverName === undefined
       ? {}

@@ -1,4 +1,7 @@
-/** Connection of a client. The first call opens it. The client leaves it if it may have died without notice. */
+/**
+ * Connection of a client, which the first call opens. The client replaces a connection that may have died without
+ * notice.
+ */
 import type { Client } from "@grpc/grpc-js";
 import type { GradusError } from "../errors.ts";
 
@@ -8,8 +11,8 @@ export interface Connection {
   readonly heard: () => void;
   /**
    * Records that a call failed which began at `begunAt` (performance.now()). If the call timed out and no reply arrived
-   * in the meantime, the connection is left: the next call opens another one, and calls on the old one go on. Returns
-   * whether it was left.
+   * in the meantime, the connection is replaced: the next call opens another one, and calls on the old one go on.
+   * Returns whether it was replaced.
    */
   readonly failed: (used: Client, begunAt: number, error: GradusError) => boolean;
   readonly close: () => void;

@@ -1,13 +1,13 @@
-/** Finds out what listens at an address. Called only after a failure, to explain it. */
+/** Finds out which kind of program listens at an address. Used only after a failure, to explain it. */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-/** Listener at a port, as far as a first exchange shows. */
+/** Program that listens at a port, as far as a first exchange of bytes shows. */
 export interface Listener {
   readonly tls: boolean;
   readonly protocol: "http1" | "http2" | "other" | "silent";
-  /** Whether it answers like a Gradus server's HTTP port. */
+  /** Whether the program answers like a Gradus server's HTTP port. */
   readonly gradus: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Place {
 }
 
 const patienceMs = 1_000;
-/** Number of bytes of a reply that are enough to recognize it. */
+/** Number of bytes of a reply that are enough to recognize its protocol. */
 const replyBytesMax = 4_096;
 
 /** Returns a request for a Gradus HTTP port, in HTTP/1.1, which a gRPC port does not speak. */
@@ -37,10 +37,10 @@ const nonsense = "?\r\n\r\n";
 
 type Reply =
   | { readonly kind: "refused" }
-  /** The connection was made. `bytes` arrived before it closed or the time was over. */
+  /** Result if the connection was made. `bytes` arrived before it closed or the time was over. */
   | { readonly kind: "connected"; readonly bytes: Buffer; readonly closed: boolean; readonly alpn: string | false };
 
-/** Sends a text over a connecting socket, and returns the reply. */
+/** Sends a text over a socket once it is connected, and returns the reply. */
 function exchange(socket: Socket, connected: "connect" | "secureConnect", text: string): Promise<Reply> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -65,7 +65,9 @@ function exchange(socket: Socket, connected: "connect" | "secureConnect", text: 
   });
 }
 
-/** Returns whether a reply comes from a Gradus server: it lists environments, or has an error in Connect's form. */
+/**
+ * Returns whether a reply comes from a Gradus server: it lists environments, or contains an error in Connect's form.
+ */
 const isGradus = (text: string): boolean =>
   /^content-type: application\/json/im.test(text) && /\{"(environments":\[|code":"[a-z_]+")/.test(text);
 
@@ -79,7 +81,7 @@ function protocolOf(bytes: Buffer): Omit<Listener, "tls"> {
   return { protocol: isHttp2(bytes) ? "http2" : "other", gradus: false };
 }
 
-/** Returns what listens at an address. Undefined: nothing accepts connections. */
+/** Returns which kind of program listens at an address. Undefined if nothing accepts connections. */
 export async function listenerAt(place: Place): Promise<Listener | undefined> {
   const plain = await exchange(connect(place), "connect", question(place));
   if (plain.kind === "refused") return undefined;
@@ -88,7 +90,7 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
     const second = await exchange(connect(place), "connect", nonsense);
     return { tls: false, ...protocolOf(second.kind === "connected" ? second.bytes : bytes) };
   }
-  // A TLS server answers plain text with an alert, or just closes the connection.
+  // Suspect TLS if the answer to plain text is an alert or a closed connection.
   const maybeTls = bytes.length === 0 || (bytes[0] === 0x15 && bytes[1] === 3);
   if (!maybeTls) return { tls: false, ...protocolOf(bytes) };
   const overTls = (...ALPNProtocols: readonly string[]): Promise<Reply> => {
@@ -98,7 +100,7 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
   const secret = await overTls("h2", "http/1.1");
   if (secret.kind === "refused") return { tls: false, ...protocolOf(bytes) };
   if (secret.alpn !== "h2") return { tls: true, ...protocolOf(secret.bytes) };
-  // A Gradus server's HTTP port speaks both versions of HTTP; a gRPC port speaks only HTTP/2.
+  // Try HTTP/1.1 too. A Gradus server's HTTP port speaks both versions of HTTP; a gRPC port speaks only HTTP/2.
   const older = await overTls("http/1.1");
   const found = older.kind === "refused" ? undefined : protocolOf(older.bytes);
   return { tls: true, ...(found?.gradus === true ? found : { protocol: "http2", gradus: false }) };

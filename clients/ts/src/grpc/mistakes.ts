@@ -1,4 +1,4 @@
-/** Distinguishes a wrong address or wrong options from a server that is away. */
+/** Distinguishes a wrong address or wrong options from a server that is not running. */
 import { GradusError } from "../errors.ts";
 import type { ConnectionMistake, GradusCode } from "../errors.ts";
 import { hostAndPortOf } from "./address.ts";
@@ -9,12 +9,12 @@ import type { Listener } from "./listener.ts";
 export interface Target {
   readonly address: string;
   readonly tls: TlsOptions | undefined;
-  /** Calls ListEnvironments, which every Gradus server has. Returns its error; undefined: it succeeded. */
+  /** Calls ListEnvironments, which every Gradus server has. Returns its error, or undefined if the call succeeded. */
   readonly ask: () => Promise<GradusError | undefined>;
 }
 
 interface Finding {
-  /** Mistake. Unset: the server behind the address may only be away. */
+  /** Mistake in address or options. Unset if the server behind the address may only be down. */
   readonly mistake?: ConnectionMistake;
   readonly words: string;
 }
@@ -31,7 +31,10 @@ function notGradus(address: string, what: string): Finding {
   return { mistake: "not_gradus", words: `${address} ${what}, and is no Gradus server's gRPC port: ${grpcPort}` };
 }
 
-/** Returns the mistake that the listener shows. Undefined: none. `reason` is gRPC's text of the failure. */
+/**
+ * Returns the mistake that the listening program shows. Undefined if it shows none. `reason` is gRPC's text of the
+ * failure.
+ */
 function findingOf({ address, tls }: Target, listener: Listener, reason: string): Finding | undefined {
   const wanted = tls !== undefined && tls !== false;
   const { protocol } = listener;
@@ -53,7 +56,7 @@ function findingOf({ address, tls }: Target, listener: Listener, reason: string)
 }
 
 /**
- * Matches Node's errors for a certificate of the other side that it does not accept. An alert is the other side's error
+ * Matches Node's errors for a server certificate that it does not accept. A TLS alert is instead the server's error
  * about our certificate.
  */
 const unaccepted = /self.signed|unable to|has expired|not yet valid|altname|certificate chain/i;
@@ -66,7 +69,7 @@ function certificateWords(tls: TlsOptions, reason: string): string {
   return `the server refuses this client's certificate, tls.cert (${reason}): it wants a valid one of its --tls-client-ca`;
 }
 
-/** Returns a reason without the text that grpc-js adds around it. */
+/** Returns the reason in grpc-js's message, without the text that grpc-js adds around it. */
 const plainReason = (message: string): string =>
   message
     .replace(/^No connection established\. Last error: (Error: )?/, "")
@@ -77,7 +80,7 @@ const plainReason = (message: string): string =>
 /** Matches errors of grpc-js for a call that could not be sent, because there was no usable connection. */
 const unconnected = /^(No connection established|Name resolution failed)|Waiting for LB pick$/;
 
-/** Codes with which servers of other services answer, gRPC or not. */
+/** Codes with which servers of other services, gRPC or not, answer our calls. */
 const foreign: readonly GradusCode[] = ["UNIMPLEMENTED", "UNKNOWN", "INTERNAL"];
 
 /** Returns whether an error may come from something other than a Gradus server, or from no server at all. */
@@ -87,7 +90,7 @@ export const isSuspicious = ({ code, message }: GradusError): boolean =>
 const explained = ({ code, cause }: GradusError, { mistake, words }: Finding): GradusError =>
   new GradusError(code, words, { mistake, cause });
 
-/** Explains an error of a client that has not reached a server yet. */
+/** Returns an error of a client that has not reached a server yet, with an explanation. */
 export async function explain(error: GradusError, target: Target): Promise<GradusError> {
   const { address } = target;
   if (foreign.includes(error.code)) {
@@ -104,7 +107,7 @@ export async function explain(error: GradusError, target: Target): Promise<Gradu
   return finding === undefined ? inPlainWords(error, address) : explained(error, finding);
 }
 
-/** Returns the error. If nothing answers at the address, its message names the address. */
+/** Returns the error. If nothing answers at the address, the new message names the address. */
 export function inPlainWords(error: GradusError, address: string): GradusError {
   if (error.code !== "UNAVAILABLE" || !unconnected.test(error.message)) return error;
   const words = `no server answers at ${address}: ${plainReason(error.message)}`;

@@ -4,9 +4,9 @@ import { reasonOfStatus, reasonOfText, waitReasonKey } from "../details.ts";
 import { asGradusError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
 
 /**
- * Converts an error of grpc-js, with the delay that the server asks for. A call counts as cut off on its way,
- * UNAVAILABLE, if it was cancelled without its caller's signal, or if its stream was reset before a status. Load
- * balancers do this when they lose the server behind them.
+ * Converts an error of grpc-js, with the delay that the server asks for. A call that was cancelled without its caller's
+ * signal, or whose stream was reset before a status, becomes UNAVAILABLE. Load balancers cut calls off in this way when
+ * they lose the server behind them.
  */
 export function fromServiceError(error: unknown, signal?: AbortSignal): GradusError {
   if (!(error instanceof Error) || !("code" in error) || !("details" in error)) return asGradusError(error);
@@ -18,7 +18,7 @@ export function fromServiceError(error: unknown, signal?: AbortSignal): GradusEr
   const status = metadata.get("grpc-status-details-bin")[0];
   const found = status instanceof Uint8Array ? reasonOfStatus(status) : undefined;
   const reason = found ?? reasonOfText(metadata.get(waitReasonKey)[0]?.toString());
-  // This is grpc-js's own error for a reply: no other limit of this client has it.
+  // Recognize grpc-js's own error for a reply, which no other limit of this client causes.
   const isReply = details.includes("Received message larger than max");
   const words = isReply ? `the reply is too large: ${details}: ask for less in a call, e.g. a smaller page` : details;
   return new GradusError(codeName(code), words, { retryDelayMs, reason, cause: error });

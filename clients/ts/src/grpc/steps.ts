@@ -9,36 +9,39 @@ import { bytesOf } from "./bytes.ts";
 import { fromServiceError } from "./service-error.ts";
 
 type Call = ClientDuplexStream<Buffer, StreamStepsResponse>;
-/** Settles a request. "again": the stream ended because of another request, so this one goes on the next stream. */
+/**
+ * Settles a request. "again" means that the stream ended because of another request, so this request goes on the next
+ * stream.
+ */
 type Settle = (end: StreamStepsResponse | GradusError | "again") => void;
-/** A request without a reply. */
+/** Request without a reply yet. */
 interface Waiting {
   readonly settle: Settle;
   readonly bytes: number;
 }
 
-/** One open stream. */
+/** Open stream of steps. */
 interface Stream {
   readonly call: Call;
   readonly waiting: Map<string, Waiting>;
-  /** Requests that wait for room to write. */
+  /** Requests that wait until the stream can take more bytes. */
   readonly outgoing: { readonly requestId: string; readonly bytes: Buffer }[];
   ended: boolean;
-  /** Ends the stream, and its waiting requests with this error. */
+  /** Ends the stream. Its waiting requests end with this error. */
   readonly end: (error: GradusError) => void;
   /**
-   * Error with which the server ended the stream, and the time before which no new stream may be opened (by
-   * performance.now()). Undefined: the server gave no delay.
+   * Error with which the server ended the stream, and the time (by performance.now()) before which no new stream may be
+   * opened. Undefined if the server gave no delay.
    */
   refusal: { readonly error: GradusError; readonly until: number } | undefined;
 }
 
-/** Returns whether an error means that a message had too many bytes, by the text of the server or of gRPC. */
+/** Returns whether an error means that a message had too many bytes. The text of the server or of gRPC says so. */
 function isTooLarge({ code, message }: GradusError): boolean {
   return code === "RESOURCE_EXHAUSTED" && /max-message-bytes|message larger than max/.test(message);
 }
 
-/** Returns the id of the largest request, which is the one that is too large. The others can be sent again. */
+/** Returns the id of the largest request, which must be the one that is too large. The others can be sent again. */
 function largestOf(waiting: Stream["waiting"]): string | undefined {
   return [...waiting].sort(([, one], [, other]) => other.bytes - one.bytes)[0]?.[0];
 }
@@ -59,7 +62,7 @@ function open(call: Call): Stream {
   return stream;
 }
 
-/** Writes requests while there is room. Requests that nobody waits for are skipped. */
+/** Writes requests while the stream can take more bytes. Skips requests that nobody waits for any more. */
 function flush({ call, waiting, outgoing }: Stream): void {
   while (!call.writableNeedDrain) {
     const next = outgoing.shift();
@@ -68,7 +71,10 @@ function flush({ call, waiting, outgoing }: Stream): void {
   }
 }
 
-/** Returns the reply to one request. Whichever comes first settles it: reply, deadline, abort or end of the stream. */
+/**
+ * Sends one request on the stream and returns its reply. The reply, deadline, abort or end of the stream settles it,
+ * whichever comes first.
+ */
 function replyTo(
   stream: Stream,
   requestId: string,
@@ -96,8 +102,8 @@ function replyTo(
 }
 
 /**
- * Returns the error for a request before the time that the server named, with the rest of the delay. Undefined: the
- * time is over.
+ * Returns an error for a request that comes before the time that the server named, with the rest of the delay.
+ * Undefined after that time.
  */
 function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
   if (refusal === undefined) return undefined;
@@ -106,9 +112,9 @@ function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
   return retryDelayMs > 0 ? new GradusError(error.code, error.message, { retryDelayMs, cause: error }) : undefined;
 }
 
-/** A channel of steps over one stream at a time. */
+/** Channel for steps over one stream at a time. */
 interface SteppingStream extends StepChannel {
-  /** Ends the open stream as a broken one. Its waiting requests can be sent again on the next stream. */
+  /** Gives up the open stream as if it were broken. Its waiting requests can be sent again on the next stream. */
   readonly leave: () => void;
 }
 

@@ -24,8 +24,8 @@ export interface GrpcOptions {
   /** Bearer token, if the server needs one. */
   readonly token?: string | undefined;
   /**
-   * Whether calls are part of the caller's active trace (W3C trace context), if @opentelemetry/api is installed.
-   * Defaults to true.
+   * Whether calls are part of the caller's active trace (W3C trace context). Needs @opentelemetry/api, if it is
+   * installed. Defaults to true.
    */
   readonly tracing?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ function optionsOf({ timeoutMs }: Attempt): CallOptions {
   return timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
 }
 
-/** Returns the metadata with the run that a call is about. */
+/** Returns the metadata with a header that names the run of a call. */
 function about(message: object, metadata: Metadata): Metadata {
   const run = runOf(message);
   if (run === undefined) return metadata;
@@ -89,7 +89,7 @@ function serverStream(client: Client, metadata: () => Metadata): Transport["serv
       about(message, metadata()),
       optionsOf(attempt),
     );
-    // The error of a cancelled call has no other listener.
+    // Listen to the error of a cancelled call, which has no other listener.
     call.on("error", () => undefined);
     const stop = cancelOn(attempt.signal, call);
     try {
@@ -106,7 +106,7 @@ function serverStream(client: Client, metadata: () => Metadata): Transport["serv
 /** Time in milliseconds that a server has, after a failure, to show whether it is a Gradus server. */
 const askMs = 2_000;
 
-/** Explains errors. As long as no Gradus server has answered, the address or the options may be wrong. */
+/** Explains errors of a client. While no Gradus server has answered, the address or the options may be wrong. */
 function explainer(address: string, tls: TlsOptions | undefined, call: () => Transport["unary"]) {
   let reached = false;
   const ask = async (): Promise<GradusError | undefined> => {
@@ -146,7 +146,7 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     wire.heard();
     return reached(reply);
   };
-  /** Runs `work` on the current connection and records its result. `leave` is called if the connection is left. */
+  /** Runs `work` on the current connection and records its result. Calls `leave` if the connection is replaced. */
   const attempted = async <T>(work: (on: Client) => Promise<T>, leave?: () => void): Promise<T> => {
     const [used, begunAt] = [client(), performance.now()];
     try {
