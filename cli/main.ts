@@ -26,8 +26,8 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * Ends this process soon after its npx was killed. The npx command passes signals on, except `kill -9`. SIGTERM is used so that the
- * terminal is restored and `gradus serve` drains.
+ * Ends this process soon after its npx was killed. The npx command passes signals on, except `kill -9`. SIGTERM is used
+ * so that the terminal is restored and `gradus serve` drains.
  */
 function endWithNpx(): void {
   const npx = npxAbove();

@@ -30,8 +30,8 @@ const opening = {
 };
 
 /**
- * Words that add nothing to a declaration's name. jsdoc/informative-docs refuses a comment that has only these and the
- * name.
+ * Words that add nothing to a declaration's name. The rule jsdoc/informative-docs refuses a comment that has only these
+ * and the name.
  */
 const uselessWords = "a an the of in its this that each one for all returns is are whether own by to".split(" ");
 const abbreviations = ["e.g.", "i.e.", "etc.", "vs.", "et al."];

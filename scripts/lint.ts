@@ -1,6 +1,6 @@
 /**
  * Prints the errors of tsc and ESLint for all TypeScript. Both use one program for each tsconfig.json, because working
- * out the types takes most of their time. Exits with 1 if either finds an error. scripts/check.sh runs this file.
+ * out the types takes most of their time. Exits with 1 if either finds an error. Run by scripts/check.sh.
  */
 import { join } from "node:path";
 import { ESLint } from "eslint";

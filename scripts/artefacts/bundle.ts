@@ -13,8 +13,8 @@ const SOURCES = "{envs,pictures,server,cli}/**/*.ts";
 const READ_AT_RUN_TIME = "{envs,server}/**/*.{py,jsonl,sql}";
 
 /**
- * Libraries that are not bundled. server/transport/grpc/internals.ts imports files of grpc-js by path, and the others
- * read files of their own. `pg` imports `pg-native` only if it is installed, which it is not.
+ * Libraries that are not bundled. The file server/transport/grpc/internals.ts imports files of grpc-js by path, and the
+ * others read files of their own. `pg` imports `pg-native` only if it is installed, which it is not.
  */
 const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "piscina", "pg-native"];
 

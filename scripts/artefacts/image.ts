@@ -39,8 +39,8 @@ writeFileSync(join(folder, "var/lib/gradus/README"), "Keys, runs, evaluations an
 execFileSync("chmod", ["-R", "a+rX", folder]);
 
 /**
- * Writes the package's locked versions as a lock file for the image. npm reads the versions that a package locks only
- * if a registry serves the package.
+ * Writes the package's locked versions as a lock file for the image. The npm command reads the versions that a package
+ * locks only if a registry serves the package.
  */
 function lockVersions(path: string): void {
   const read = (file: string): Record<string, unknown> =>

@@ -88,7 +88,7 @@ type Locked = (typeof lock.packages)["node_modules/node"] & {
 const locked = lock.packages as unknown as Readonly<Record<string, Locked>>;
 
 /**
- * Returns the path in the lock file of the npm package that code in a folder imports by a name. npm looks in the folder
+ * Returns the path in the lock file of the npm package that code in a folder imports by a name. Node looks in the folder
  * first, then in the folders above it.
  */
 function placeOf(name: string, from: string): string | undefined {
