@@ -1,10 +1,14 @@
-/** Decides which words may stand before "the answer is", for parsers that read what follows these words. */
+/**
+ * Decides whether the words before "the answer is" are harmless, so that a parser may read the text after it as the
+ * answer. "I doubt that the answer is 5" is not.
+ */
 
-/** Words that begin a clause of their own, whatever came before: "x = 5, so the answer is 5". */
+/** Words that begin a clause of their own, so that the words before them do not matter: "x = 5, so the answer is 5". */
 const LEADS = "so thus hence therefore then finally consequently accordingly means overall".split(" ");
 
 /**
- * Words that take nothing back. Others may, such as "I doubt that", "half", "the wrong" or "an" (there may be others).
+ * Words that do not change the meaning of the label after them. Unlisted words may, such as "doubt", "half", "wrong" or
+ * "an" (which implies that there are others).
  */
 const WORDS = new Set([
   ..."the my our your this that it is here we i and us can to be as a at which in".split(" "),
@@ -15,20 +19,18 @@ const WORDS = new Set([
   ...LEADS,
 ]);
 
-/** Matches the start of a clause: behind a punctuation mark, or on a line of its own behind an empty line or a mark. */
+/** Matches the start of a clause: after a punctuation mark, or on a new line after an empty line or a mark. */
 const CLAUSE = /(?:^|[.,:;!?。，：；！？$)\]}]|[^\p{L}\s]\n|\n[ \t]*\n)[\s*_#>\-\\$([{]*$/u;
-/**
- * Matches words that make the sentence one about another answer, even before a comma: "For example, the answer is 5".
- */
+/** Matches words that make the sentence about another answer, even before a comma: "For example, the answer is 5". */
 const ELSEWHERE =
   /(?<!\p{L})(?:for (?:example|instance)|e\.g\.|before|unless|without(?! loss)|suppose|assume|pretend|imagine|wrong|incorrect|naive(?:ly)?|ignoring|initially|originally|at first|(?:different|another|other|previous|similar|simpler) (?:question|problem|part|version)|the example)(?!\p{L})[^.!?。！？\n]*$/iu;
 const TEX_SPACE = /\\(?:[,;:! ]|q?quad)|[\u200b-\u200d\u2060]/g;
 const LAST_WORD = /(?<![\p{L}\d])(\p{L}+)[\s*_:,]*$/u;
 
-/** Number of UTF-16 units that are looked at, from the end on. */
+/** Maximum length, in UTF-16 units, of the text before a label that is read. */
 const UNITS_MAX = 160;
 
-/** Returns whether the words before a label introduce it. The words are read back to the start of their clause. */
+/** Returns whether the words before a label introduce the answer. Reads them backwards to the start of their clause. */
 export function introduces(before: string): boolean {
   let rest = before.slice(-UNITS_MAX).replace(TEX_SPACE, " ").replace(/\r\n?/g, "\n");
   if (ELSEWHERE.test(rest.replace(/\n\s*\n/g, ". ").replace(/\s+/g, " "))) return false;

@@ -1,12 +1,15 @@
-/** Recognizes answers that are denied, or followed by another one. For parsers that skip words, such as units. */
+/**
+ * Recognizes answers that the surrounding words deny or that another answer follows. Used by parsers that skip words,
+ * such as units.
+ */
 import { wordsOf } from "../lib/words.ts";
 
-/** Matches white space of any kind, and the marks in which a word behind a value may stand. */
+/** Matches white space of any kind, and marks that may precede a word after a value. */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
 /**
- * Matches denials in languages with spaces. Each must be the last word or end its clause: "3 false positives" is a
- * number.
+ * Matches denials in languages with spaces between words. Each must be the last word or end its clause, because "3
+ * false positives" is a number with a unit.
  */
 const DENIALS = `(?:${wordsOf(`
   no not nope false wrong incorrect rejected discarded retracted falsch nicht nein inkorrekt faux fausse incorrecte
@@ -14,7 +17,7 @@ const DENIALS = `(?:${wordsOf(`
   неверно неверный неправильно неправильный ошибочно ложно
 `).join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
 
-/** Denials in languages without spaces. */
+/** Denials in languages without spaces between words. */
 const CLINGING_DENIALS = [
   ...[
     "では(?:な|あり)",
@@ -29,7 +32,10 @@ const CLINGING_DENIALS = [
   ...[`[은는이가]?${GAP}(?:틀[리렸림]|오답)`, "不是", "不对", "不對", "不正确", "不正確", "是?[错錯]", "有[误誤]"],
 ].join("|");
 
-/** Matches "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or", and the struck out "~~52~~". */
+/**
+ * Matches denied or continued answers: "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or", and the struck-out
+ * "~~52~~".
+ */
 const DENIED = new RegExp(
   [
     `[\\da-z)}\\]$*]${GAP}(?:${CLINGING_DENIALS})`,
@@ -41,23 +47,23 @@ const DENIED = new RegExp(
   "isu",
 );
 
-/** Matches a denial right before a box, as in "it is not \\boxed{52}". */
+/** Matches a denial immediately before a box, as in "it is not \\boxed{52}". */
 const DENYING = new RegExp(
   `(?:(?<!\\p{L})(?:not|isn['’]t|never|neither|wrong|incorrect|false|nicht|kein|pas|no es|não é|не)(?: (?:the|my|an?|equal to))?|不是|≠|\\\\neq?|\\\\x?cancel\\{)${GAP}[:：]?${GAP}$`,
   "iu",
 );
-/** Matches a denial right behind a box, as in "\\boxed{52} is wrong" or "\\boxed{52}? No". */
+/** Matches a denial immediately after a box, as in "\\boxed{52} is wrong" or "\\boxed{52}? No". */
 const DENIED_BEHIND = new RegExp(
   `^${GAP}(?:[?？]|(?:(?:is|was|ist|est|es|é)${GAP})?(?:not(?= (?:the|an?|my|it|correct|right|valid|true)(?!\\p{L}))|${DENIALS})|${CLINGING_DENIALS})`,
   "iu",
 );
 
-/** Returns whether words behind an answer take it back, or continue with another one. */
+/** Returns whether the words in an answer deny it, or announce another answer. */
 export function isTakenBack(answer: string): boolean {
   return DENIED.test(answer);
 }
 
-/** Returns whether the words around a box, or before a label, deny its content. */
+/** Returns whether the words before or after a box deny its content. */
 export function isDenied(before: string, behind: string): boolean {
   return DENYING.test(before.slice(-48)) || DENIED_BEHIND.test(behind.slice(0, 48));
 }

@@ -1,7 +1,7 @@
 /**
- * Finds answers in completions without any properly marked answer. Examples: "<answer>12" or "\boxed{12" at the end, or
- * "**Final Answer**" and "So, the answer is 12" where a line "Answer:" was asked for. Such an answer may be incomplete
- * ("12" may be the start of "123"), so it counts only if it turns out to be right.
+ * Finds an answer in a completion that marks none properly: "<answer>12" or "\boxed{12" at the end, or "**Final
+ * Answer**" or "So, the answer is 12" where the format requires a line "Answer:". Such an answer may be incomplete
+ * ("12" may be the start of "123"), so it counts only if it is right.
  */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -12,8 +12,8 @@ import { beforeFence, holdsAnswer } from "./scan.ts";
 import { stripRange } from "./strip.ts";
 
 /**
- * Returns the likely answer between two offsets. `open` is the offset behind an opening mark that nothing closes.
- * Undefined if there is none.
+ * Returns the likely answer between two offsets, or undefined. `open` is the offset after an opening mark that is never
+ * closed.
  */
 export function doubtfulAnswer(
   text: string,
@@ -34,8 +34,8 @@ export function doubtfulAnswer(
 }
 
 /**
- * Returns the text between two offsets. Undefined if it holds no answer, or ends with a comma, behind which more was to
- * come.
+ * Returns the text between two offsets. Returns undefined if there is no answer, or if it ends with a comma and is thus
+ * incomplete.
  */
 function wholeRange(text: string, from: number, to: number): Range | undefined {
   if (!holdsAnswer(text, from, to)) return undefined;
@@ -46,17 +46,18 @@ function wholeRange(text: string, from: number, to: number): Range | undefined {
 const CUT_TAG = /<(?:\/[a-z]{0,6})?$/i;
 const CUT_TAG_UNITS_MAX = "</answer".length;
 
-/** Returns the offset before a closing tag that is cut off. */
+/** Returns the offset before an incomplete closing tag, such as "</ans", at the end. */
 function beforeCutTag(text: string, end: number): number {
   const past = skipSpaceBack(text, 0, end);
   return past - (CUT_TAG.exec(text.slice(Math.max(0, past - CUT_TAG_UNITS_MAX), past))?.[0].length ?? 0);
 }
 
-/** Maximum number of lines that are searched, from the end on. No answer behind a label has more. */
+/** Maximum number of lines that are searched, from the last one back. An answer after a label has fewer lines. */
 const LINES_MAX = 64;
 
 /**
- * Returns the text behind the last label at the start of a line, or the last line that starts with an answer object.
+ * Returns the text after the last label at the start of a line, or the last line that starts with an object such as
+ * {"answer": 12}.
  */
 function labelledRange(text: string, start: number, end: number): Range | undefined {
   let to = end;

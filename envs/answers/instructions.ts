@@ -1,23 +1,23 @@
 /**
- * Cuts instructions about the answer's form, and remains of chat templates, out of the problems of public data sets.
- * Such an instruction may contradict the task's own answer format, and an answer in its form would be malformed.
+ * Cuts instructions about the form of the answer, and remains of chat templates, out of problems from public data sets.
+ * Such an instruction may contradict the task's own answer format, and an answer that obeys it would be malformed.
  */
 
-/** The environment of the text's row. Each has forms that are part of its problems and are not cut. */
+/** The environment whose row has the text. In each environment, some forms are part of the problems and are not cut. */
 export type ProblemKind = "math" | "qa" | "code";
 
 export interface CutText {
   readonly text: string;
-  /** The instructions and remains that were cut, in their order. */
+  /** The instructions and template remains that were cut, in the order of the text. */
   readonly cut: readonly string[];
-  /** Sentences about an answer's form that were kept, because they may hold the problem. */
+  /** Sentences about an answer's form that were kept, because they may be part of the problem. */
   readonly left: readonly string[];
 }
 
-/** Matches a text that may have something to cut. Most texts do not match. */
+/** Matches a text that may contain something to cut. Most texts do not match, and are not searched further. */
 const HINT = /box|answer|[<｜]|step|###|\[INST|assistant|respon|letter|```|json|(?:solution:?|A:)\s{0,8}$/i;
 
-/** Maximum length of an instruction, in characters. A longer sentence is none. */
+/** Maximum length of an instruction, in characters. A longer sentence is not an instruction. */
 const SENTENCE_MAX = 600;
 
 // Forms in which an answer may be asked for.
@@ -31,7 +31,7 @@ const FENCE = "```|\\bdelimiters\\b|\\b(?:markdown|code) (?:code )?block|\\bback
 const FORMS: Readonly<Record<ProblemKind, string>> = {
   math: `${BOX}|${TAGS}|${LABEL}`,
   qa: `${BOX}|${TAGS}|${LABEL}|${LETTER}`,
-  // The other forms may belong to a program's output.
+  // The other forms may describe a program's output, so they are kept.
   code: String.raw`\\+boxed\b|${TAGS}|${FENCE}`,
 };
 
@@ -43,14 +43,17 @@ const VERB = String.raw`(?:put|place|write|enclose|wrap|give|present|provide|ret
 const SUBJECT = String.raw`(?:(?:your|the|all|each)\b[^.,]{0,50}?\b(?:answer|response|solution|reply|output|code|program|result|choice|reasoning process|thought process|line)s?\b[^.]{0,60}?\b(?:should|must|needs?|will|has|have|(?:is|are) (?:to|enclosed|wrapped|placed|put|given)))`;
 const ANSWER = String.raw`<|\b(?:answer|response|solution|reply|result|choice|option|code|program|output|reasoning|thoughts?|conclude|respond)`;
 /**
- * Matches instructions that are cut only at an end of the text, or beside another cut one. Elsewhere they may be the
- * problem.
+ * Matches instructions that are cut only at the start or end of the text, or beside another cut sentence. Elsewhere
+ * they may be part of the problem.
  */
 const NEARBY = new RegExp(String.raw`^(?:${LEAD}${STEPS}|i hope it is correct\.?)$`, "i");
-/** Matches an example of the form whose answer is a placeholder. */
+/** Matches an example of the required form with a placeholder as its answer. */
 const PLACEHOLDER =
   /^(?:(?:therefore|so|thus),? )?the (?:final )?answer is:? .{0,4}\\+boxed\{\W*(?:your )?(?:final )?(?:answer)?\W*\}|^where \W*(?:answer|letter|x)\W* is\b/i;
-/** Matches the parts of a line that is only an example of the form, or a label with a name in brackets. */
+/**
+ * Matches the parts of a line that is only an example of the required form. LABEL_LINE matches a label with a name in
+ * brackets.
+ */
 const EXAMPLE =
   /<\s?\/?\s?[a-z_]+\s?>|\\+boxed\{[^{}]*\}|\b(?:[\w,'-]+ ){0,8}here\b[.\])]?|```(?:python)?|(?:# ?)?your code|(?:for )?example:|at the end|[\d.…]/gi;
 const LABEL_LINE = /^[\w ]{1,30}:\s*[{<[(][^\n]{0,200}[}>\])][^\n]{0,80}$/;
@@ -62,7 +65,7 @@ const OPENER = new RegExp(
 interface Rules {
   readonly form: RegExp;
   readonly whole: RegExp;
-  /** Matches an instruction at the end of a sentence that begins with the problem. */
+  /** Matches an instruction at the end of a sentence whose beginning is part of the problem. */
   readonly clause: RegExp;
 }
 
@@ -74,7 +77,7 @@ function rulesOf(kind: ProblemKind): Rules {
 }
 
 const RULES: Readonly<Record<ProblemKind, Rules>> = { math: rulesOf("math"), qa: rulesOf("qa"), code: rulesOf("code") };
-/** Matches sentences that may ask for a form although they were not cut. */
+/** Matches sentences that may ask for a form of the answer, for those that were not cut. */
 const ASKS =
   /\b(?:your|the final) (?:\w+ ){0,2}(?:answer|response|solution|choice|code)\b|\b(?:answer|respond|reply) (?:with|in|by|as)\b/i;
 const SAYS_ANSWER = new RegExp(ANSWER, "i");
@@ -107,7 +110,7 @@ function withoutTemplate(text: string, cut: string[]): string {
   if (user !== undefined && users.length === 1) from = user.index + user[0].length;
   else from = BEGINNING.exec(text)?.[0].length ?? 0;
   const ends = users.length > 1 ? null : END.exec(text.slice(from));
-  // Without a user mark, only the last 100 characters surely belong to a template.
+  // Without a mark of the user's turn, only an end mark within the last 100 characters is surely part of a template.
   if (ends !== null && (users.length === 1 || text.length - from - ends.index < 100)) to = from + ends.index;
   const preamble = PREAMBLE.exec(text.slice(from, to));
   const reply = REPLY.exec(text.slice(from, to).trimEnd());
@@ -117,15 +120,12 @@ function withoutTemplate(text: string, cut: string[]): string {
   return text.slice(from, to);
 }
 
-/** Splits a text into lines and their sentences, each with the white space behind it. */
+/** Splits a text into sentences, and at line breaks. Each sentence keeps the white space after it. */
 function sentencesOf(text: string): readonly string[] {
   return text.split(/(?<=\n)|(?<=[.!?]["'”)]?)(?<!\b(?:e\.g|i\.e|etc|vs|cf)\.)(?<!\.\.\.)(?<=\S)(?= +\S)/);
 }
 
-/**
- * Cuts a text's instructions about the form of its answer, and nothing of its problem. The time is linear in the text's
- * length.
- */
+/** Cuts the instructions about the form of the answer from a problem. The time is linear in the text's length. */
 export function cutInstructions(text: string, kind: ProblemKind): CutText {
   const [rules, cut] = [RULES[kind], [] as string[]];
   if (!HINT.test(text)) return { text, cut, left: cut };
@@ -150,15 +150,15 @@ export function cutInstructions(text: string, kind: ProblemKind): CutText {
     }
   }
   const rest = kept.join("").trimEnd();
-  // A program may have to print such a label.
+  // In a programming task, the program may have to print such a label.
   const label = kind === "code" ? null : ANSWER_LABEL.exec(rest);
   if (label !== null) cut.push(label[0].trim());
   const shown = rest.slice(0, label?.index).trim();
-  // If nothing would be left, the text is a problem that only looks like an instruction.
+  // If everything would be cut, the text is a problem that only looks like an instruction, and is kept whole.
   return shown === "" ? { text, cut: [], left: cut } : { text: cut.length === 0 ? text : shown, cut, left };
 }
 
-/** Marks the example of a form behind the words that announce it. */
+/** Marks for cutting the example of a form that follows the words that announce it. */
 function cutExamples(sentences: readonly string[], gone: boolean[], kind: ProblemKind): void {
   for (const [i, sentence] of sentences.entries()) {
     const opens = sentence.length <= SENTENCE_MAX && OPENER.test(sentence.trim());

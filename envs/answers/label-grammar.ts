@@ -1,32 +1,32 @@
 /**
- * The grammar of answer labels. Each rule takes a text in lower case and an offset, and returns where its match ends. A
- * rule `past…` returns one offset, or undefined if it does not match. A rule `…Ends` yields several offsets, the best
- * one first.
+ * The grammar of labels such as "The final answer is:". Each rule takes a lowercase text and an offset, and returns the
+ * offset after its match. A rule `past…` returns one offset, or undefined if it does not match. A rule `…Ends` yields
+ * several offsets, the best one first.
  */
 import { AFTER, BEFORE, CLINGING_VERBS, EARLY_VERBS, VERBS } from "./label-words.ts";
 import { pastSpaces, Words } from "./words.ts";
 
-/** Matches a short gap. The bound keeps an endless gap cheap. */
+/** Matches a short gap. Its maximum length limits the time for texts of many spaces. */
 const GAP = "[ \\t\\u00a0\\u202f\\u3000]{0,4}";
 const GAPS = "[ \\t\\u00a0\\u202f\\u3000]{1,4}";
-/** Matches what lies between words, also within keys: "final_answer", "finalAnswer". */
+/** Matches the gap between words, also in keys such as "final_answer" and "finalAnswer". */
 const BETWEEN = /[ \t\u00a0_]{0,4}/y;
-/** Matches what TeX writes for spaces. */
+/** Matches spaces as TeX writes them. */
 const TEX_GAP = "[ \\t\\u00a0\\\\~]{0,4}";
 const SIGNS = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|⟹|➜|➔|➡\\ufe0f?|=>|->)";
 export const SIGN = new RegExp(GAP + SIGNS, "y");
 const TEX_SIGN = new RegExp(TEX_GAP + SIGNS, "y");
 const TEX_END = new RegExp(`${TEX_GAP}\\}`, "y");
-/** Matches the end of a line, and an underline that makes it a heading. */
+/** Matches the end of a line, with an underline below it that makes the line a heading. */
 const LINE = new RegExp(`${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029](?:(?:={3,64}|-{3,64})${GAP}\\r?\\n)?`, "y");
-/** Matches what may stand before a label: the sign of a heading, a quotation or an item, and an emoji. */
+/** Matches what may precede a label: the mark of a heading, a quotation or a list item, and an emoji. */
 export const HEAD = new RegExp(
   `(?:#{1,6}${GAP})?(?:[>•\\-]${GAPS})?(?:\\p{Extended_Pictographic}\\ufe0f?${GAP})?`,
   "yu",
 );
 export const TEX = new RegExp(`\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}`, "y");
 
-/** Marks of bold and italics. Longer ones come before their prefixes. */
+/** Marks of bold and italics. Longer marks come before their prefixes. */
 export const MARKS = ["***", "**", "*", "__", "_", ""] as const;
 const BOLD = ["**", ""] as const;
 const OF_WORD = /[\p{L}\p{M}'’]/uy;
@@ -38,13 +38,13 @@ const verbs = new Words(VERBS);
 const clinging = new Words(CLINGING_VERBS);
 const early = new Words(EARLY_VERBS);
 
-/** Returns the offset behind a match that starts at `at`. Undefined if there is none. */
+/** Returns the offset after a match that starts at `at`, or undefined. */
 export function past(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;
 }
 
-/** Returns the first result of a rule that is not undefined. */
+/** Returns the first result of the rule that is not undefined. */
 export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined): R | undefined {
   for (const item of items) {
     const found = rule(item);
@@ -53,7 +53,9 @@ export function first<T, R>(items: Iterable<T>, rule: (item: T) => R | undefined
   return undefined;
 }
 
-/** Yields the ends of "the final answer to the question". The noun alone may be bold: "The **answer** is 12". */
+/**
+ * Yields the ends of a phrase such as "the final answer to the question". Its noun may be bold: "The **answer** is 12".
+ */
 export function* nounEnds(text: string, at: number, nouns: Words, adjectives = 4): Generator<number, void> {
   for (const end of adjectives > 0 ? before.endsAt(text, at) : [])
     yield* nounEnds(text, past(BETWEEN, text, end) ?? end, nouns, adjectives - 1);
@@ -75,7 +77,7 @@ function* verbEnds(text: string, at: number): Generator<number, void> {
   for (const end of clinging.endsAt(text, start)) yield past(COMMA, text, end) ?? end;
 }
 
-/** Yields the ends of "ist" and the space behind it. German puts this verb before the noun. */
+/** Yields the offsets after "ist" and the space after it. German may put this verb before the noun. */
 export function* earlyVerbEnds(text: string, at: number): Generator<number, void> {
   for (const end of early.endsAt(text, at)) {
     const noun = pastSome(text, end);
@@ -83,36 +85,39 @@ export function* earlyVerbEnds(text: string, at: number): Generator<number, void
   }
 }
 
-/** Returns the offset behind a sign, with or without a verb before it. */
+/** Returns the offset after a sign such as ":", which a verb may precede. */
 function pastSign(text: string, at: number, sign: RegExp): number | undefined {
   return first(verbEnds(text, at), (end) => past(sign, text, end)) ?? past(sign, text, at);
 }
 
-/** Returns the offset behind what announces the answer: a sign, a verb or the end of the line. */
+/** Returns the offset after the sign, verb or line end that announces the answer. */
 export function pastSaying(text: string, at: number): number | undefined {
   return pastSign(text, at, SIGN) ?? first(verbEnds(text, at), (end) => end) ?? past(LINE, text, at);
 }
 
-/** Returns the offset behind a sign or a verb inside TeX's braces, and behind the closing brace. */
+/** Returns the offset after a sign or verb inside TeX braces and after their closing brace. */
 export function pastSayingInTex(text: string, at: number): number | undefined {
   const sign = pastSign(text, at, TEX_SIGN);
   const closed = sign === undefined ? undefined : past(TEX_END, text, sign);
   return closed ?? first(verbEnds(text, at), (end) => past(TEX_END, text, end));
 }
 
-/** Returns the offset after the words and marks that follow a noun. `closed`: the opened marks that are closed there. */
+/**
+ * Returns the offset after the words and marks that follow a noun. `opened` are the marks of bold or italics before the
+ * noun; `closed` are those of them that were closed.
+ */
 export function tailOf(text: string, at: number, opened: string): { past: number; closed: string } | undefined {
   return opened === "" ? unmarkedTail(text, at) : (closedTail(text, at, opened) ?? openTail(text, at));
 }
 
 function unmarkedTail(text: string, at: number): { past: number; closed: string } | undefined {
   const said = pastSaying(text, at) ?? pastSaying(text, pastSpaces(text, at));
-  // Behind a marked noun, a space suffices: "The **answer** 12".
+  // After a noun with its own marks, a space suffices: "The **answer** 12".
   const end = said ?? (/[*_]/.test(text.charAt(at - 1)) ? pastSome(text, at) : undefined);
   return end === undefined ? undefined : { past: end, closed: "" };
 }
 
-/** Returns the offset behind one or more spaces. Undefined if there is none. */
+/** Returns the offset after one or more spaces. Returns undefined if there is no space. */
 export function pastSome(text: string, at: number): number | undefined {
   const end = pastSpaces(text, at);
   return end > at ? end : undefined;

@@ -1,7 +1,7 @@
-/** The words of answer labels in ten languages. `labels.ts` has the grammar. */
+/** Words of answer labels, such as "The final answer is", in ten languages. `labels.ts` has the grammar. */
 import { entriesOf } from "../lib/words.ts";
 
-/** Words before a label, one or two of them: "Therefore, we conclude that". */
+/** Words that may introduce a label. A label may have two of them: "Therefore, we conclude that". */
 export const LEADS = entriesOf(`
   ultimately | in short | in the end | to summarize | in sum | all in all | in total | well | now | ok | okay
   we conclude that | we can conclude that | we find that | we see that | we know that | it follows that
@@ -32,7 +32,7 @@ export const LEADS = entriesOf(`
   よって | したがって | 従って | ゆえに | だから | 以上より | つまり | 따라서 | 그러므로 | 그래서 | 즉
 `);
 
-/** Words before the noun. None of them takes back what the noun says. */
+/** Words before the noun. None of them denies the answer or makes it partial. */
 export const BEFORE = entriesOf(`
   the | a | one | valid | feasible | my | our | your | this | final | correct | right | complete | exact
   best | optimal | largest | smallest | longest | shortest | maximum | minimum | max | min
@@ -55,7 +55,7 @@ export const NOUNS = entriesOf(`
   答案 | 解答 | 回答 | 结果 | 結果 | 答え | 答 | 正答 | 结论 | 結論 | 正解 | 解 | 정답 | 해답 | 답변 | 답안 | 답 | 결과 | 결론
 `);
 
-/** Words behind the noun. */
+/** Words after the noun. */
 export const AFTER = entriesOf(`
   to the question | to this question | to your question | to the problem | to this problem | (final)
   a la pregunta | à la question | auf die frage | на вопрос | para a pergunta | à pergunta | da pergunta
@@ -63,7 +63,7 @@ export const AFTER = entriesOf(`
   esatta | giusta | definitiva
 `);
 
-/** Verbs that announce the answer. "isn't" and "n'est pas" do not match. */
+/** Verbs that announce the answer. Denials such as "isn't" and "n'est pas" do not match. */
 export const VERBS = entriesOf(`
   is | are | equals | would be | should be | must be | will be | comes to | comes out to be | comes out to
   turns out to be | is equal to | is simply | is exactly | is therefore | is thus | is as follows
@@ -75,15 +75,17 @@ export const VERBS = entriesOf(`
   es | son | est | sont | ist | lautet | sind | lauten | é | são
   это | равен | равна | равно
 `);
-/** Verbs of languages that put no space around them. */
+/** Verbs of languages that put no spaces around them. */
 export const CLINGING_VERBS = entriesOf(`
   就是 | 应该是 | 應該是 | 应为 | 應為 | 等于 | 等於 | 是 | 为 | 為 | 如下 | は次の通りです | は以下の通りです | は次のとおりです | は以下のとおりです | は | 은 다음과 같습니다
   는 다음과 같습니다 | 은 | 는
 `);
-/** Verbs that German puts before the noun behind another word: "Also ist die Antwort 12". */
+/** Verbs that German puts before the noun: "Also ist die Antwort 12". */
 export const EARLY_VERBS = ["ist", "lautet", "sind", "lauten"];
 
-/** Endings of a text that a label begins: the verb of "答えは 12 です", and the closing words of Minerva's examples. */
+/**
+ * Words that end a sentence that a label begins: the verb of "答えは 12 です", and the closing words of Minerva's examples.
+ */
 export const ENDS = entriesOf(`
   になります | となります | となる | になる | でした | である | です | だ | 입니다 | 이에요 | 예요 | 이다 | 가 됩니다 | 이 됩니다 | I hope it is correct
 `);

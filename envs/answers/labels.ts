@@ -1,6 +1,6 @@
 /**
- * Recognizes labels before an answer: "Answer:", "So, the final answer is", "**Final Answer**" on a line of its own,
- * "答案：", "La respuesta es", "clique =". One grammar serves all languages, so a label may mix them.
+ * Recognizes labels before an answer: "Answer:", "So, the final answer is", "**Final Answer**" on its own line, "答案：",
+ * "La respuesta es" or "clique =". One grammar serves all languages, so a label may mix languages.
  */
 import { HEAD, MARKS, SIGN, TEX, first, past } from "./label-grammar.ts";
 import { earlyVerbEnds, nounEnds, pastSaying, pastSayingInTex, pastSome, tailOf } from "./label-grammar.ts";
@@ -9,7 +9,7 @@ import { pastSpaces, Words } from "./words.ts";
 
 const END_UNITS_MAX = 24;
 
-/** Words that an environment uses for its answers, such as "clique". */
+/** Nouns by which an environment calls its answers, such as "clique". */
 export type AnswerNames = readonly string[];
 
 const NO_NAMES: AnswerNames = Object.freeze([]);
@@ -21,11 +21,11 @@ function nounsWith(names: AnswerNames): Words {
   return nouns;
 }
 
-/** A label found at a given start. */
+/** A label at the start of a text. */
 export interface Label {
-  /** The offset behind the label. */
+  /** Offset after the label. */
   readonly past: number;
-  /** The marks of bold or italics that the label opens, and those that it also closes. */
+  /** Marks of bold or italics, such as "**", that the label opens, and those that it closes again. */
   readonly opened: string;
   readonly closed: string;
 }
@@ -35,8 +35,8 @@ const BACKSLASH = "\\";
 const LABEL_UNITS_MAX = 400;
 
 /**
- * Returns the start of a text in lower case, as long as a label may be. A few scripts change their length in lower
- * case; their text stays as it is.
+ * Returns the part of a text in which a label may lie, in lower case. If lowercasing changes its length, as in a few
+ * scripts, the part stays unchanged so that offsets remain valid.
  */
 function headOf(text: string, start: number): string {
   const head = text.slice(start, start + LABEL_UNITS_MAX);
@@ -44,7 +44,7 @@ function headOf(text: string, start: number): string {
   return lower.length === head.length ? lower : head;
 }
 
-/** Returns the label that starts at an offset and ends before another one. Undefined if there is none. */
+/** Returns the label that starts at `start` and ends at `end` or before. Returns undefined if there is none. */
 export function labelAt(text: string, start: number, end: number, names = NO_NAMES): Label | undefined {
   if (!mayStartLabel(text.charCodeAt(start))) return undefined;
   const nouns = nounsWith(names);
@@ -58,7 +58,7 @@ export function labelAt(text: string, start: number, end: number, names = NO_NAM
 const leads = new Words(LEADS);
 const PAUSE = /[,，、:：]/y;
 
-/** Returns what opens a label before its leading words, and the length of these words. */
+/** Returns the marks that open a label, and the length of the introductory words after them, such as "So,". */
 function leadOf(head: string): { opening: string; lead: number } {
   const opened = past(TEX, head, 0) ?? pastMarks(head, past(HEAD, head, 0) ?? 0);
   const once = pastLead(head, opened);
@@ -77,7 +77,7 @@ function pastLead(head: string, at: number): number | undefined {
   return pastSpaces(head, past(PAUSE, head, gap) ?? gap);
 }
 
-/** Returns the label at the start of a lower-case text without leading words. */
+/** Returns the label at the start of a lowercase text that has no introductory words. */
 function labelIn(head: string, nouns: Words): Label | undefined {
   if (head.startsWith(BACKSLASH)) return texLabel(head, nouns);
   const start = past(HEAD, head, 0) ?? 0;
@@ -135,7 +135,8 @@ function texLabel(head: string, nouns: Words): Label | undefined {
 }
 
 /**
- * Returns whether a label may start with this character. Most answers start with a digit, a bracket or a dollar sign.
+ * Returns whether a label may start with this character. The check is fast, and most answers start with a digit, a
+ * bracket or a dollar sign.
  */
 function mayStartLabel(unit: number): boolean {
   return unit > 0x7f || (unit >= 65 && unit <= 122) || `"#'*->`.includes(String.fromCharCode(unit));
@@ -145,8 +146,8 @@ const KEY = /\{\s{0,64}["'“]?/y;
 const KEY_END = /["'”]?\s{0,8}[:：]/y;
 
 /**
- * Returns the offset behind the brace and the key of an object such as {"answer": 12}. Undefined if the text is no such
- * object.
+ * Returns the offset after the brace and the key of an object such as {"answer": 12}. Returns undefined for other
+ * texts.
  */
 export function keyAt(text: string, start: number, end: number, names = NO_NAMES): number | undefined {
   const head = headOf(text, start);
@@ -158,7 +159,7 @@ export function keyAt(text: string, start: number, end: number, names = NO_NAMES
 
 const endings = new Words(ENDS);
 
-/** Returns the length of the words before an end that close the sentence of a label. */
+/** Returns the length of the words before `end` that close the sentence of a label, such as "です". */
 export function closingWords(text: string, start: number, end: number): number {
   const first = Math.max(start, end - END_UNITS_MAX);
   const before = headOf(text.slice(0, end), first);

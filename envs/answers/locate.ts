@@ -1,4 +1,4 @@
-/** Finds the marked answers of a completion behind its thinking. The time is linear in the completion's length. */
+/** Finds the marked answers of a completion, outside its thinking. The time is linear in the completion's length. */
 import type { AnswerFormat } from "../prompt.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
 import { doubtfulAnswer } from "./doubtful.ts";
@@ -26,13 +26,13 @@ const CLOSE = "</think>";
 
 /** The thinking of a completion. Offsets are UTF-16 units. */
 interface Thoughts {
-  /** Start of the part that may hold answers: just behind the last "</think>". */
+  /** Start of the part that may contain answers: immediately after the last "</think>", or the start of the text. */
   readonly start: number;
-  /** End of the part that may hold answers: a "<think>" that nothing closes, or the end of the text. */
+  /** End of the part that may contain answers: a "<think>" that is never closed, or the end of the text. */
   readonly end: number;
   /** Whether there is a "</think>". */
   readonly closed: boolean;
-  /** Whether thinking is open at the end. */
+  /** Whether a thinking block is still open at the end. */
   readonly open: boolean;
 }
 
@@ -46,7 +46,7 @@ export function locateThoughts(text: string, thinking: Thinking): Thoughts {
   return { start, end: reopened < 0 ? text.length : reopened, closed, open: reopened >= 0 };
 }
 
-/** A closed, marked answer: completion.slice(start, end), without its marks and outer white space. */
+/** A closed, marked answer without its marks and outer white space. `text` equals completion.slice(start, end). */
 export interface LocatedSpan {
   /** Offsets in UTF-16 units. */
   readonly start: number;
@@ -56,17 +56,17 @@ export interface LocatedSpan {
 
 /** The result of locating a completion's answers. */
 export interface Located {
-  /** Whether the completion follows its answer format, so that there is an answer to read. */
+  /** Whether the completion follows its answer format and thus has an answer to parse. */
   readonly formatValid: boolean;
-  /** Whether a thinking or answer mark is open at the end, i.e. the completion was cut. */
+  /** Whether a thinking block or an answer mark is still open at the end, because generation stopped too early. */
   readonly truncated: boolean;
   /** The closed, non-empty answers outside the thinking, in order. Only the last SPANS_MAX are kept. */
   readonly spans: readonly LocatedSpan[];
-  /** The text of the last answer. */
+  /** Text of the last answer. Undefined if there is none. */
   readonly answer: string | undefined;
-  /** The reason why there is no answer to read. Undefined if there is one. */
+  /** The reason why there is no answer to parse. Undefined if there is one. */
   readonly problem: string | undefined;
-  /** If no answer is properly marked, the likely one. It counts only if it is right (doubtful.ts). */
+  /** The likely answer if none is properly marked. It counts only if it is right (doubtful.ts). */
   readonly doubtful: LocatedSpan | undefined;
 }
 
@@ -87,7 +87,7 @@ const MISSING: Readonly<Record<AnswerFormat, string>> = {
 const NO_SPANS: readonly LocatedSpan[] = Object.freeze([]);
 
 /**
- * Finds the answers of a completion in an answer format. Accepts any text and never throws. `wasCut` says that
+ * Finds the answers of a completion in an answer format. Accepts any text and never throws. `wasCut` is true if
  * generation stopped at its length limit.
  */
 export function locateAnswers(
@@ -115,9 +115,7 @@ export function locateAnswers(
   };
 }
 
-/**
- * Returns the result with the doubtful answer as the one that counts. Whether the format was followed stays as it was.
- */
+/** Returns the result with its doubtful answer as the answer that counts. `formatValid` stays unchanged. */
 export function trusting(located: Located): Located {
   const { doubtful } = located;
   return doubtful === undefined
@@ -144,7 +142,7 @@ const NEVER_CLOSED = "the thinking is never closed: there is no </think>";
 const NEVER_OPENED =
   "the thinking is never opened: there is no <think> before </think>; if the chat template puts it into the prompt, the task wants thinking: prefilled";
 
-/** Returns what is wrong with the thinking. Undefined if nothing is. */
+/** Returns the reason why the thinking is invalid, or undefined if it is valid. */
 function thoughtsProblem(
   completion: string,
   format: AnswerFormat,

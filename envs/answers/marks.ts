@@ -1,7 +1,9 @@
-/** Strips marks that stand at both ends of an answer: fences, tags, dollar signs, bold, quotes, LaTeX commands. */
+/**
+ * Strips marks that surround an answer on both sides: code fences, tags, dollar signs, bold, quotes, LaTeX commands.
+ */
 import { entriesOf } from "../lib/words.ts";
 
-/** A part of a text: text.slice(start, end). */
+/** The part text.slice(start, end) of a text. */
 export interface Range {
   start: number;
   end: number;
@@ -10,7 +12,8 @@ export interface Range {
 type Marks = readonly [open: string, close: string];
 
 /**
- * Pairs of marks. Those that may be doubled are stripped one by one. Fences and commands are handled apart.
+ * Pairs of marks. Repeated marks such as "**" are stripped one by one. Code fences and LaTeX commands have functions of
+ * their own.
  */
 const PAIRS = entriesOf(`
   <answer> </answer> | $ $ | \\( \\) | \\[ \\] | * * | _ _ | \` \` | \` ' | " " | ' ' | ＂ ＂ | ＇ ＇ | “ ” | ” ” | ‘ ’ | „ “
@@ -18,7 +21,7 @@ const PAIRS = entriesOf(`
 `).map((pair) => pair.split(" ") as unknown as Marks);
 const PAIRS_BY_FIRST = Map.groupBy(PAIRS, ([open]) => open.charAt(0));
 
-/** Strips one pair of marks. Returns whether there was one. */
+/** Strips one pair of marks. Returns whether a pair was found. */
 export function stripMarks(text: string, range: Range): boolean {
   const first = text[range.start] ?? "";
   if ((first === "`" || first === "~") && stripFence(text, range, first)) return true;
@@ -28,7 +31,10 @@ export function stripMarks(text: string, range: Range): boolean {
   return (PAIRS_BY_FIRST.get(first) ?? []).some(([open, close]) => stripPair(text, range, open, close));
 }
 
-/** Matches the first of several items with quotes of their own: '"0", "3"'. */
+/**
+ * Matches the first of several items that each have quotes: '"0", "3"'. Its quotes are not a pair around the whole
+ * answer.
+ */
 const QUOTED_ITEM = /(["'“‘])[^"'“”‘’,，]{1,64}["'”’]\s{0,8}[,，、]\s{0,8}\1/y;
 
 function stripPair(text: string, range: Range, open: string, close: string): boolean {
@@ -43,12 +49,12 @@ function stripPair(text: string, range: Range, open: string, close: string): boo
 }
 
 /**
- * Matches a language on the line of a fence. It stands alone there and starts with a letter: "```1" names no language.
- * The closing fence must then stand alone on its line too, or the first line belongs to the text.
+ * Matches a language name on the line of an opening code fence, alone and starting with a letter: "```1" names no
+ * language. The closing fence must then be on its own line too; otherwise the first line is part of the text.
  */
 const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
 
-/** Maximum length of a fence. A fence is longer than three if the text inside has fences too. */
+/** Maximum length of a code fence. A fence has more than three marks if the text inside contains fences. */
 const FENCE_MAX = 32;
 
 function stripFence(text: string, range: Range, mark: string): boolean {
@@ -61,7 +67,7 @@ function stripFence(text: string, range: Range, mark: string): boolean {
   return true;
 }
 
-/** Matches LaTeX commands that only change how their argument looks. */
+/** Matches LaTeX commands that only change the look of their argument. */
 const COMMAND =
   /\\(?:boxed|fbox|framebox|mbox|text|textbf|textit|textrm|textsf|texttt|emph|underline|mathrm|mathbf|mathit|mathsf|mathtt|bm|displaystyle|ensuremath)[ \t\u00a0]{0,4}\{/y;
 
@@ -74,12 +80,15 @@ function stripCommand(text: string, range: Range): boolean {
   return true;
 }
 
-/** Matches LaTeX environments that only place their content. */
+/** Matches LaTeX environments that only position their content. */
 const BEGIN = /\\begin\{((?:equation|align|gather|displaymath|math|center)\*?|aligned|gathered|split)\}/y;
-/** Matches HTML elements that only change how their content looks. Elements that strike out or raise it are missing. */
+/**
+ * Matches HTML elements that only change the look of their content. Elements that strike out or raise the content are
+ * missing, because they change its meaning.
+ */
 const ELEMENT = /<(b|strong|i|em|u|mark|code|pre|kbd|p|div|span|center|h[1-6])>/iy;
 
-/** Strips a pair of marks that repeat a name, such as an HTML element. */
+/** Strips a pair of marks whose closing mark repeats a name, such as an HTML element. */
 function stripBetween(text: string, range: Range, opens: RegExp, closing: (name: string) => string): boolean {
   opens.lastIndex = range.start;
   const [open = "", name = ""] = opens.exec(text) ?? [];

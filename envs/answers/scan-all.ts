@@ -1,7 +1,7 @@
 /**
- * Finds every marked answer of a completion from its start on, thoughts included. Commit scanning uses this (Curriculum
- * RLOO 3.3). Answers are the same as in scan.ts, but here the first ones count instead of the last. The time is linear
- * in the text's length.
+ * Finds all marked answers of a completion, including those within the thinking. Commit scanning uses this (Curriculum
+ * RLOO 3.3). The marks are those of scan.ts, but the first answers count instead of the last. The time is linear in the
+ * text's length.
  */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -11,14 +11,14 @@ import { withPlainTags } from "./tags.ts";
 
 /** A marked answer. Offsets are UTF-16 units. */
 export interface MarkedAnswer {
-  /** Start of its text, without marks and outer white space. */
+  /** Start of the answer's text, without marks and outer white space. */
   readonly start: number;
   readonly end: number;
-  /** Offset after the closing mark of the answer, or after an answer line. */
+  /** Offset after the answer's closing mark, or after its line. */
   readonly markedEnd: number;
 }
 
-/** Returns all marked answers, in order. `wasCut` is as in scan.ts. */
+/** Returns all marked answers in order. `wasCut` is true if generation stopped at its length limit. */
 export function scanAll(completion: string, format: AnswerFormat, wasCut: boolean): readonly MarkedAnswer[] {
   const text = withPlainTags(completion);
   switch (format) {
@@ -39,14 +39,14 @@ function marked(text: string, start: number, end: number, markedEnd: number): Ma
   return { start: skipSpace(text, start, until), end: until, markedEnd };
 }
 
-/** Finds each opening tag with the closing one after it and no tag between them. */
+/** Finds each opening tag with the next closing tag, if no other tag is between them. */
 function allTags(text: string): readonly MarkedAnswer[] {
   const found: MarkedAnswer[] = [];
   let open = text.indexOf(OPEN);
   while (open >= 0) {
     const close = text.indexOf(CLOSE, open);
     if (close < 0) break;
-    // The last of several opening tags in a row counts. The search ends at the first of them.
+    // The last of several opening tags before a closing tag counts. The search finds the first of them.
     const start = text.lastIndexOf(OPEN, close) + OPEN.length;
     const past = close + CLOSE.length;
     if (holdsAnswer(text, start, close)) found.push(marked(text, start, close, past));

@@ -1,33 +1,34 @@
 /**
- * Finds the marks of each answer format. A block without content, or with only dots, is a mention and no answer.
+ * Finds the marked answers in each answer format. A block that is empty or holds only dots only mentions the format and
+ * is not an answer.
  *
- * The last answers count, so each scan begins at the end. Searches are native, and no place is searched twice, because
- * a completion may be a million "<".
+ * The last answers count, so each scan begins at the end of the text. Searches use built-in functions and never search
+ * a place twice, because a completion may consist of a million "<".
  */
 import { isSpace, skipSpaceBack } from "../lib/text.ts";
 import type { Range } from "./marks.ts";
 import { stripRange } from "./strip.ts";
 
-/** Maximum number of closed answers that are returned. The last ones are. */
+/** Maximum number of closed answers that are returned: the last ones. */
 export const SPANS_MAX = 16;
 
 /**
- * Maximum number of marks that are looked at, from the end on. No completion mentions them more often between its
- * answers.
+ * Maximum number of marks that are examined, from the last one back. No real completion mentions marks so often between
+ * its answers.
  */
 const MARKS_MAX = 1024;
 
-/** The marked answers in part of a text. */
+/** The marked answers in a part of a text. */
 export interface Marks {
   /** The last SPANS_MAX closed answers in order, without their marks: start, end, start, end, … in UTF-16 units. */
   readonly offsets: readonly number[];
-  /** Start of the text of an answer that is open at the end. Undefined if none is. */
+  /** Start of the text of an answer whose mark is still open at the end. Undefined if there is none. */
   readonly open: number | undefined;
 }
 
 /**
- * Finds the marked answers in text[start, end), in time linear in the text's length. `wasCut` says that generation
- * stopped at its length limit. Then an answer that nothing ends may be incomplete.
+ * Finds the marked answers in text[start, end), in time linear in the text's length. `wasCut` is true if generation
+ * stopped at its length limit. Then an answer without a closing mark may be incomplete.
  */
 export type Scanner = (text: string, start: number, end: number, wasCut: boolean) => Marks;
 
@@ -35,10 +36,10 @@ const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: undefined 
 const PERIOD = 46;
 const ELLIPSIS = 0x2026;
 
-/** Matches anything but white space, periods and ellipses. */
+/** Matches a character other than white space, periods and ellipses. */
 const CONTENT = /[^.\u2026\s\u0085\u200b-\u200d\u2060]/g;
 
-/** Returns whether there is an answer between two offsets. "(in <answer>…</answer> tags)" holds none. */
+/** Returns whether there is an answer between two offsets. There is none in "(in <answer>…</answer> tags)". */
 export function holdsAnswer(text: string, start: number, end: number): boolean {
   if (start >= end) return false;
   if (!isFiller(text.charCodeAt(start))) return true;
@@ -54,13 +55,12 @@ export const OPEN = "<answer>";
 export const CLOSE = "</answer>";
 
 /**
- * Scans "<answer>…</answer>" blocks. A block is an opening tag and the closing one after it, with no tag between them.
- * A second opening tag starts the block anew, so the inner one of nested blocks counts. A closing tag without an
- * opening one is skipped.
+ * Finds "<answer>…</answer>" blocks. A block is an opening tag and the next closing tag, with no tag between them. Of
+ * nested blocks, the inner one counts. A closing tag without an opening tag is skipped.
  */
 export function scanTags(text: string, start: number, end: number): Marks {
-  // A search is slow if its first character is frequent, and a text may hold a million "<". The first search therefore
-  // begins with another character.
+  // A search is slow if its first character is frequent, and a text may contain a million "<". The first search
+  // therefore looks for "answer>".
   if (!text.includes("answer>", start)) return NONE;
   const first = text.indexOf(OPEN, start);
   if (first < 0 || first + OPEN.length > end) return NONE;
@@ -77,7 +77,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
   let close = lastClose;
   for (let marks = 0; marks < MARKS_MAX && spans.length < 2 * SPANS_MAX && close > first; marks++) {
     const open = text.lastIndexOf(OPEN, close);
-    // Closing tags after the first one close nothing.
+    // The first of several closing tags in a row closes the block. The others are skipped.
     const closing = text.indexOf(CLOSE, open);
     if (holdsAnswer(text, open + OPEN.length, closing)) spans.push(closing, open + OPEN.length);
     if (closing === firstClose) break;
@@ -86,37 +86,37 @@ export function scanTags(text: string, start: number, end: number): Marks {
   return { offsets: spans.reverse(), open: last > lastClose ? last + OPEN.length : undefined };
 }
 
-/** Line feed, carriage return and what lies between them; next line; line and paragraph separators. */
+/** Line feed to carriage return (U+000A to U+000D), next line, and line and paragraph separators. */
 const BREAKS = "\\n-\\r\\u0085\\u2028\\u2029";
-/** Maximum white space within a line before a label. */
+/** Maximum number of white space characters before a label in its line. */
 const BLANKS_MAX = 64;
 const BLANKS = `[\\t \\u00a0\\u1680\\u2000-\\u200d\\u202f\\u205f\\u2060\\u3000\\ufeff]{0,${BLANKS_MAX}}`;
-/** Matches what may stand between the start of a line and the word: the sign of a heading, bold or italics, "Final". */
+/** Matches what may precede the word "answer" in its line: the mark of a heading, bold or italics, "Final". */
 const BEFORE = `(?:^|[${BREAKS}])${BLANKS}(?:#{1,6}${BLANKS})?(\\*{0,3}|_{0,3})(?:final${BLANKS})?`;
-/** Maximum length of a match of BEFORE, with its line break. */
+/** Maximum length of a match of BEFORE, including its line break. */
 const BEFORE_UNITS_MAX = 1 + 3 * BLANKS_MAX + "######".length + "***".length + "final".length;
 /**
- * Matches "answer:" in any case, in bold or italics. The marks that open them may be closed before the colon. The
- * expression begins with the word, because it is rarest, then looks behind it and before it.
+ * Matches "answer:" in any case, also in bold or italics, whose marks may be closed before the colon. The expression
+ * begins with the word, because it is the rarest part; lookarounds check the rest.
  */
 const MARK = new RegExp(`answer(?=[*_]{0,3}[:：])(?<=${BEFORE}answer)(\\*{1,3}|_{1,2}|)[:：]`, "gi");
 const MARK_UNITS_MAX = "answer***:".length;
 
-/** A mark that starts its line. */
+/** A label "Answer:" that starts its line. */
 interface LineMark {
-  /** Offset behind the colon. */
+  /** Offset after the colon. */
   readonly from: number;
-  /** The marks of bold or italics that are still open there. */
+  /** Marks of bold or italics that are still open after the colon. */
   readonly emphasis: string;
 }
 
-/** Length of the stretches that are searched for marks, from the end of the text on. */
+/** Length of the pieces of text that are searched for labels, from the end of the text back. */
 const STRETCH = 16_384;
 
 /**
- * Scans lines that start with "Answer:" or "Final answer:", in bold or not, as a heading or not. The last answer
- * extends to the end of the text, because it may take several lines. Earlier ones are the rest of their line. A mark is
- * not closed if nothing follows it. The last one of a cut text is closed only if a line break follows its answer.
+ * Finds lines that start with "Answer:" or "Final answer:", which may be bold or a heading. The last answer extends to
+ * the end of the text, because it may take several lines; each earlier one is the rest of its line. A label is open if
+ * nothing follows it, or if it is the last one of a cut text and no line break follows its answer.
  */
 export function scanLines(text: string, start: number, end: number, wasCut: boolean): Marks {
   const spans: number[] = [];
@@ -135,7 +135,9 @@ export function scanLines(text: string, start: number, end: number, wasCut: bool
   return { open, offsets: spans.reverse() };
 }
 
-/** Returns the answers of all such lines, in order. Each is the rest of its line; the last one is all that follows. */
+/**
+ * Returns the answers of all lines with a label, in order. Each is the rest of its line; the last one extends to `end`.
+ */
 export function lineAnswers(text: string, start: number, end: number, wasCut: boolean): readonly Range[] {
   const found: LineMark[] = [];
   for (let from = start; from < end; from += STRETCH)
@@ -147,8 +149,8 @@ export function lineAnswers(text: string, start: number, end: number, wasCut: bo
 }
 
 /**
- * Returns the answer of the last mark. Undefined if it holds none, or a cut may have shortened it, e.g. "Answer: 50" to
- * "Answer: 5".
+ * Returns the answer after the last label. Returns undefined if there is none, or if it may be incomplete because
+ * generation was cut, e.g. "Answer: 5" for "Answer: 50".
  */
 function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean): Range | undefined {
   const limit = beforeFence(text, mark.from, end);
@@ -157,10 +159,10 @@ function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean):
   return isCutShort ? undefined : answerOf(text, mark, limit);
 }
 
-/** Returns the marks at the start of a line whose word starts in text[from, to). The searched text is [start, end). */
+/** Returns the labels whose word "answer" starts in text[from, to). The whole searched text is text[start, end). */
 function marksBetween(text: string, from: number, to: number, start: number, end: number): LineMark[] {
   const marks: LineMark[] = [];
-  // The part begins far enough back to see the start of the first word's line.
+  // The searched part begins early enough to include the start of the first label's line.
   const offset = Math.max(start, from - BEFORE_UNITS_MAX - 1);
   const part = text.slice(offset, Math.min(end, to + MARK_UNITS_MAX));
   MARK.lastIndex = from - offset;
@@ -173,12 +175,13 @@ function marksBetween(text: string, from: number, to: number, start: number, end
   return marks;
 }
 
-/** Matches a fence on its own line. A longer one is none. */
+/** Matches a code fence on its own line. A fence of more than 32 marks does not match. */
 const FENCE_LINE = new RegExp(`[${BREAKS}]${BLANKS}(\`{3,32}|~{3,32})$`);
 const FENCE_LINE_UNITS_MAX = 1 + BLANKS_MAX + 32;
 
 /**
- * Returns the end of a text before a closing fence, if the fence was opened before the text and ends the completion.
+ * Returns the offset before a closing code fence at the end of the completion, if the fence was opened before `from`.
+ * Otherwise returns `end`.
  */
 export function beforeFence(text: string, from: number, end: number): number {
   const past = skipSpaceBack(text, from, end);
@@ -189,15 +192,15 @@ export function beforeFence(text: string, from: number, end: number): number {
 
 const BREAK = new RegExp(`[${BREAKS}]`, "g");
 
-/** Returns the end of a line, at most `limit`. */
+/** Returns the end of the line, or `limit` if that comes first. */
 function lineEnd(text: string, from: number, limit: number): number {
   BREAK.lastIndex = from;
   return BREAK.test(text) ? Math.min(limit, BREAK.lastIndex - 1) : limit;
 }
 
 /**
- * Returns the text between a mark and an end, without the marks that close its bold or italics. Undefined if it holds
- * no answer.
+ * Returns the text between a label and `end`, without the marks that close the label's bold or italics. Returns
+ * undefined if it contains no answer.
  */
 function answerOf(text: string, { from, emphasis }: LineMark, end: number): Range | undefined {
   if (!holdsAnswer(text, from, end)) return undefined;
@@ -209,14 +212,19 @@ function answerOf(text: string, { from, emphasis }: LineMark, end: number): Rang
 const BOX = "\\boxed";
 const BACKSLASH = 92;
 const CLOSE_BRACE = 125;
-/** Matches the start of a box, up to its content. */
+/** Matches the start of a \boxed command, up to its content. */
 export const BOX_START = /\\boxed *\{/g;
-/** Matches a brace, or a backslash with the character that it escapes or the box that it opens. */
+/** Matches a brace, or a backslash with the character that it escapes or with the box that it opens. */
 const TOKEN = /[{}]|\\(?:boxed *\{|[^])?/g;
-/** Maximum number of tokens in the boxes of one text. Boxes with more are no answers and are not read to their end. */
+/**
+ * Maximum number of tokens that are read within the boxes of one text. A box with more is not an answer and counts as
+ * unclosed.
+ */
 const TOKENS_MAX = 8192;
 
-/** Scans "\boxed{…}" with balanced braces. "\{" and "\}" are no braces. The inner one of nested boxes counts. */
+/**
+ * Finds "\boxed{…}" with balanced braces. "\{" and "\}" do not count as braces. Of nested boxes, the inner one counts.
+ */
 export function scanBoxes(text: string, start: number, end: number): Marks {
   const found: Boxes = { offsets: [], tokens: 0 };
   BOX_START.lastIndex = firstLookedAt(text, start, end);
@@ -234,7 +242,7 @@ export interface Boxes {
   tokens: number;
 }
 
-/** Returns the offset from which on there are at most MARKS_MAX boxes. */
+/** Returns the offset after which at most MARKS_MAX boxes start. */
 function firstLookedAt(text: string, start: number, end: number): number {
   if (end - start <= MARKS_MAX * BOX.length) return start;
   let at = end;
@@ -246,8 +254,8 @@ function firstLookedAt(text: string, start: number, end: number): number {
 }
 
 /**
- * Adds the box whose content starts at an offset, or the closed boxes within it. Returns the offset behind its end, or
- * -1 if it is never closed. A stack of open boxes makes one pass suffice, because an unclosed box may hold many others.
+ * Adds the box whose content starts at `content`, or the closed boxes within it. Returns the offset after its end, or
+ * -1 if it is never closed. A stack of open boxes makes one pass suffice, even if an unclosed box contains many others.
  */
 export function scanBox(text: string, content: number, end: number, found: Boxes): number {
   const boxes = [{ depth: 0, inner: content }];

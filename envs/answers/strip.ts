@@ -20,32 +20,35 @@ import { skipGap, skipGapBack } from "../lib/text.ts";
 import { type AnswerNames, closingWords, keyAt, labelAt } from "./labels.ts";
 import { type Range, stripMarks } from "./marks.ts";
 
-/** Maximum number of labels and marks around an answer. */
+/** Maximum number of labels and marks that are stripped from an answer. */
 const STEPS_MAX = 256;
 
-/** Returns an answer without its wrapping. `names` are the environment's words for its answers. */
+/**
+ * Returns an answer without its wrapping. `names` are the nouns by which the environment calls its answers, e.g.
+ * "clique".
+ */
 export function stripAnswer(text: string, names?: AnswerNames): string {
   if (isBare(text)) return text;
   const { start, end, value } = stripped(text, { start: 0, end: text.length }, "", names);
-  // Nested JSON texts are few, because escapes grow with each level.
+  // The recursion is shallow, because the escapes of nested JSON strings grow with each level.
   return value === undefined ? text.slice(start, end) : stripAnswer(value, names);
 }
 
-/** Returns the text of {"answer": "…"}, if nothing else is left. Undefined otherwise. */
+/** Returns the string of an object {"answer": "…"}, if the text is nothing else. Returns undefined otherwise. */
 export function textOfObject(text: string): string | undefined {
   return text.includes('"') ? stripped(text, { start: 0, end: text.length }, "").value : undefined;
 }
 
 /**
- * Strips a part of a text that starts behind a label's colon. `opened` are the marks of bold or italics that the label
- * opened. If nothing closes them, the part stays as it is.
+ * Strips a part of a text that starts after a label's colon. `opened` are the marks of bold or italics that the label
+ * opened. If they are never closed, the part stays as it is.
  */
 export function stripRange(text: string, start: number, end: number, opened = ""): Range {
   return stripped(text, { start, end }, opened);
 }
 
 interface Stripped extends Range {
-  /** The text of a JSON object that holds one text, if such an object is left. */
+  /** The string of a JSON object such as {"answer": "12"}, if the stripped text is such an object. */
   readonly value: string | undefined;
 }
 
@@ -56,7 +59,7 @@ function stripped(text: string, whole: Range, opened: string, names?: AnswerName
   return endsInSign(text, other) ? usual : other;
 }
 
-/** Returns whether a range starts or ends with a sign of bold or italics, as no answer does. */
+/** Returns whether a range starts or ends with * or _, which no answer does. */
 function endsInSign(text: string, { start, end }: Range): boolean {
   return end > start && (isSign(text.charAt(start)) || isSign(text.charAt(end - 1)));
 }
@@ -65,7 +68,7 @@ interface Peeling {
   readonly opened: string;
   readonly names: AnswerNames | undefined;
   /**
-   * Decides what goes first if a label opened marks that are not clearly closed behind it. True: the label, as in
+   * Decides what is stripped first if a label opened marks that are not clearly closed after it. True: the label, as in
    * "**Answer:****[1]**". False: the marks at both ends, as in "***Answer:* [1]**".
    */
   readonly labelsFirst: boolean;
@@ -93,7 +96,10 @@ function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peelin
   return { ...left, value: label.value };
 }
 
-/** Returns whether a text has nothing to strip. Most answers start and end like "[0, 1]" or "(3 + 4) * 5". */
+/**
+ * Returns whether a text has nothing to strip, because it starts and ends with a digit or a bracket, as most answers
+ * do: "[0, 1]" or "(3 + 4) * 5".
+ */
 function isBare(text: string): boolean {
   return startsBare(text.charCodeAt(0)) && endsBare(text.charCodeAt(text.length - 1));
 }
@@ -119,16 +125,16 @@ function trim(text: string, range: Range): void {
 
 // Labels.
 
-/** The labels that may occur, and those found so far. */
+/** The nouns that labels may use, and the state of the search for labels. */
 interface Labelled {
   readonly names: AnswerNames | undefined;
   isThere: boolean;
-  /** The offset at which no label was found. */
+  /** Last offset at which no label was found, to avoid a second search there. */
   none: number;
   value: string | undefined;
 }
 
-/** Strips a label. Without `debts`, only a label whose marks are all closed. */
+/** Strips a label. If `debts` is undefined, strips only a label whose marks are all closed. */
 function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
   if (labelled.none === range.start) return false;
   const label = labelAt(text, range.start, range.end, labelled.names);
@@ -146,7 +152,7 @@ function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts
   return false;
 }
 
-/** Strips an ending such as "です", if a label began the sentence. */
+/** Strips an ending such as "です", if a label was stripped before. */
 function stripClosingWords(text: string, range: Range, { isThere }: Labelled): boolean {
   const units = isThere ? closingWords(text, range.start, range.end) : 0;
   range.end -= units;
@@ -155,7 +161,10 @@ function stripClosingWords(text: string, range: Range, { isThere }: Labelled): b
 
 const OPEN_BRACE = 123;
 
-/** Strips the braces and the key of {"answer": …}. If the value is a JSON text, stores its unescaped text instead. */
+/**
+ * Strips the braces and the key of {"answer": …}. If the value is a JSON string, stores its unescaped text in
+ * `labelled` instead.
+ */
 function stripObject(text: string, range: Range, labelled: Labelled): boolean {
   const { start, end } = range;
   if (text.charCodeAt(start) !== OPEN_BRACE || text[end - 1] !== "}") return false;
@@ -172,33 +181,32 @@ function stripObject(text: string, range: Range, labelled: Labelled): boolean {
 }
 
 /**
- * Matches a JSON text that is no LaTeX: "\
- * eq" and "\\frac" could also be escapes.
+ * Matches a JSON string that cannot be LaTeX. In LaTeX, the start of "\neq" or "\frac" would look like a JSON escape.
  */
 const STRING = /^"(?:[^\\"\p{Cc}]|\\["\\/]|\\[nrt](?![a-z])|\\u[0-9a-fA-F]{4})*"$/u;
 
-// Bold and italics that a label opens. They are closed behind its colon, as in "**Answer:** 1", or behind the answer,
-// as in "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".
+// Bold and italics that a label opens. They are closed after its colon, as in "**Answer:** 1", or after the answer, as
+// in "**Answer: 1**". Other marks with the same sign may stand between, as in "*Answer:***[1]***.*".
 
 type Sign = "*" | "_";
 
 interface Debt {
   readonly sign: Sign;
   readonly count: number;
-  /** Whether the marks may be closed behind the colon. */
+  /** Whether the marks that follow the colon may be the closing ones. */
   readonly maybeThere: boolean;
 }
 
 interface Debts {
-  /** Marks that labels have opened. */
+  /** Marks that labels opened and that still have to be closed. */
   readonly owed: Debt[];
-  /** Number of unpaired signs stripped at the start, minus those at the end. */
+  /** Number of unpaired signs stripped at the start of the text minus the number stripped at its end. */
   readonly unpaired: Record<Sign, number>;
-  /** The range before the first label with open marks. Undefined if there was none. */
+  /** The range before the first label with open marks was stripped. Undefined if there was no such label. */
   before: Range | undefined;
 }
 
-/** Maximum number of nested labels with open marks. */
+/** Maximum number of labels with open marks. With more, the labels stay. */
 const DEBTS_MAX = 8;
 
 function isSign(text: string): text is Sign {
@@ -206,8 +214,9 @@ function isSign(text: string): text is Sign {
 }
 
 /**
- * Strips the marks that close a label's bold or italics right behind its colon. They must touch the colon and end a
- * word (CommonMark 6.2). Otherwise records them as owed. Returns false if that is not allowed.
+ * Strips the marks that close a label's bold or italics immediately after its colon, with white space after them
+ * (CommonMark 6.2). If they are missing, records the open marks in `debts`. Returns false if marks are open and `debts`
+ * is undefined.
  */
 function owe(text: string, range: Range, opened: string, debts: Debts | undefined, before: Range): boolean {
   const sign = opened.charAt(0);
@@ -227,7 +236,7 @@ function owe(text: string, range: Range, opened: string, debts: Debts | undefine
   return true;
 }
 
-/** Strips an unpaired sign at one end. There can be as many as labels have opened. */
+/** Strips an unpaired * or _ at one end. At most as many are stripped as labels have opened. */
 function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): boolean {
   const { start, end } = range;
   if (owed.length === 0 || start >= end) return false;
@@ -244,7 +253,10 @@ function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): b
   return true;
 }
 
-/** Returns whether the unpaired signs are those that close the labels: each label's at the start, or at the end. */
+/**
+ * Returns whether the stripped unpaired signs close the marks of all labels. The closing marks of each label are at the
+ * start or at the end of the answer.
+ */
 function isPaid({ owed, unpaired }: Debts): boolean {
   if (owed.length > DEBTS_MAX) return false;
   return (["*", "_"] as const).every((sign) => {
@@ -256,9 +268,9 @@ function isPaid({ owed, unpaired }: Debts): boolean {
   });
 }
 
-// The period that closes a sentence, and a trailing comma or semicolon.
+// A period that closes a sentence, and a trailing comma or semicolon.
 
-/** Strips one closing sign. Several of them say that something was left out, so they stay. */
+/** Strips one closing sign. Several closing signs stay, because they mean that something was left out. */
 function stripEnd(text: string, range: Range): boolean {
   const { start, end } = range;
   if (end <= start || !isEnd(text[end - 1])) return false;

@@ -1,32 +1,33 @@
-/** Normalizes the tags of thoughts and answers, which models write in any case, with blanks or attributes. */
+/** Normalizes the tags of thinking and answers, which models may write in any case, with blanks or attributes. */
 
 const BLANK = "[\\t\\n\\r \\u00a0]";
-/** Blanks are bounded, so that other text costs little. */
+/** The number of blanks is bounded, so that texts without tags cost little. */
 const BLANKS = `${BLANK}{0,8}`;
 const WORDS = ["answer", "think"] as const;
 /**
- * Matches the words in any case, letter by letter. A group such as "(?-i:" would not do: V8 13.6 sometimes compiles it
- * so that tags in capitals are missed.
+ * Matches the words in any case, letter by letter. A group such as "(?-i:" is not used, because V8 13.6 sometimes
+ * compiles it so that tags in capitals are missed.
  */
 const WORD = `(?:${WORDS.map((word) => word.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`)).join("|")})`;
 const STARTS_TAG = new RegExp(`<${BLANKS}/?${BLANKS}${WORD}`, "y");
 const SLASH = 47;
 /**
- * Matches a tag that is not plain. The expression begins with the word, because it is rarest. Attributes hold only
- * characters of one code point each, so that offsets in code points stay. A self-closing tag does not match.
+ * Matches a tag that is not in the plain form "<answer>". The expression begins with the word, because it is the rarest
+ * part. An attribute must not contain characters of two UTF-16 units, so that offsets in code points stay valid. A
+ * self-closing tag does not match.
  */
 const OTHER_TAG = new RegExp(
   `${WORD}(?!>(?<=</?(?:${WORDS.join("|")})>))(?<=<(${BLANKS}/?${BLANKS})(${WORD}))(?:${BLANK}[^<>\\ud800-\\udfff]{0,128})?(?<!/)>`,
   "g",
 );
-/** Number of "<" that are looked at one by one. Most completions have fewer. */
+/** Number of "<" that are examined one by one. Texts with more are searched by the expression. */
 const LOOKED_AT = 64;
-/** Maximum number of tags that are normalized. Later ones stay as they are. */
+/** Maximum number of tags that are normalized. Later tags stay unchanged. */
 const OTHERS_MAX = 1024;
 
 /**
- * Returns a text with all such tags as "<answer>", "</think>" and so on. Spaces fill up longer tags, so that all
- * offsets stay.
+ * Returns the text with every tag in its plain form, "<answer>", "</think>" and so on. Spaces before a shortened tag
+ * keep all offsets valid.
  */
 export function withPlainTags(text: string): string {
   return mayHaveOthers(text) ? replaced(text) : text;

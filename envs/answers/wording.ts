@@ -1,9 +1,9 @@
-/** Words the answer formats: instructions for prompts, and well-formed completions. */
+/** Writes instructions for the answer formats in prompts, and well-formed completions. */
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Thinking } from "./locate.ts";
 
-/** Returns the sentences at the end of a prompt that ask for this answer format. */
+/** Returns the sentences at the end of a prompt that ask for an answer format. */
 export function formatInstruction(format: AnswerFormat): string {
   switch (format) {
     case "think_answer":
@@ -20,8 +20,8 @@ export function formatInstruction(format: AnswerFormat): string {
 }
 
 /**
- * Returns a well-formed completion with this answer behind these thoughts, if the format and the thinking mode show
- * any.
+ * Returns a well-formed completion with the given answer. The thoughts come before the answer, if the format and the
+ * thinking mode have thoughts.
  */
 export function wrapAnswer(
   answer: string,
@@ -41,7 +41,10 @@ export function wrapAnswer(
   }
 }
 
-/** Without thoughts nothing is put before an answer, so that a model does not learn to write an empty line. */
+/**
+ * Returns the text before an answer. Without thoughts it is empty, so that a model does not learn to write an empty
+ * line.
+ */
 function thoughtsBefore(format: AnswerFormat, thoughts: string): string {
   if (format === "think_answer") return `<think>\n${thoughts}\n</think>\n`;
   return thoughts === "" ? "" : `${thoughts}\n`;
@@ -65,8 +68,8 @@ const CLOSING_TAG: readonly string[] = Object.freeze(["</answer>"]);
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * Returns the strings that end an answer. They are part of the format, so a sampler that stops at one must keep it in
- * its output.
+ * Returns the stop strings that end an answer. They are part of the format, so a sampler that stops at one must keep it
+ * in its output.
  */
 export function stopStrings(format: AnswerFormat): readonly string[] {
   return format === "think_answer" || format === "answer_tag" ? CLOSING_TAG : NONE;

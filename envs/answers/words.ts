@@ -1,6 +1,6 @@
 /**
- * Finds the words of a table in a text by a tree of letters. One regular expression of some hundred words would take
- * tens of milliseconds to compile, and block the server meanwhile.
+ * Finds the words of a table in a text, by a tree of letters (trie). One regular expression with hundreds of words
+ * would take tens of milliseconds to compile and block the server meanwhile.
  */
 
 interface Node {
@@ -12,7 +12,7 @@ const SPACES = new Set(" \t\u00a0\u202f\u3000");
 /** Maximum number of spaces between words, so that a text of spaces costs little. */
 const SPACES_MAX = 4;
 
-/** Returns the offset behind the spaces at an offset, at most SPACES_MAX. */
+/** Returns the offset after the spaces that start at `start`; skips at most SPACES_MAX. */
 export function pastSpaces(text: string, start: number): number {
   let at = start;
   while (at < start + SPACES_MAX && SPACES.has(text.charAt(at))) at++;
@@ -20,7 +20,8 @@ export function pastSpaces(text: string, start: number): number {
 }
 
 /**
- * A table of words in lower case. Accents may be composed, decomposed or left out. A space matches one to four spaces.
+ * A table of words in lower case. Accents may be composed, decomposed or left out. A space in a word matches one to
+ * four spaces.
  */
 export class Words {
   readonly #root: Node = { next: new Map(), isWord: false };
@@ -29,7 +30,7 @@ export class Words {
     for (const word of words) insert(this.#root, Array.from(word.toLowerCase()), word.length > 1);
   }
 
-  /** Returns the ends of the words that start at an offset, the longest first. */
+  /** Returns the end offsets of the words that start at `start`, the longest word first. */
   endsAt(text: string, start: number): readonly number[] {
     const ends: number[] = [];
     let node: Node | undefined = this.#root;
@@ -43,7 +44,10 @@ export class Words {
   }
 }
 
-/** Adds a word to the tree. A word of one letter keeps its accent, because a bare "e" may be an option's letter. */
+/**
+ * Adds a word to the tree. A word of one letter keeps its accent, because without it an "e" may be the letter of an
+ * option.
+ */
 function insert(node: Node, [letter, ...rest]: readonly string[], mayBeBare: boolean): void {
   if (letter === undefined) {
     node.isWord = true;

@@ -1,21 +1,21 @@
-/** Defines the expression tree of an arithmetic task, and writes expressions for prompts and pictures. */
+/** Defines the expression of an arithmetic task as a tree, and writes expressions for prompts and pictures. */
 import { assertNever } from "../../lib/assert-never.ts";
 
 export type Expression =
   | { readonly kind: "integer"; readonly value: number }
   /** A positive fraction in lowest terms, with a denominator above 1. */
   | { readonly kind: "fraction"; readonly num: number; readonly den: number }
-  /** The value units / 10^places. The last digit is not 0. */
+  /** The decimal units / 10^places, whose last digit is not 0: units 275 and places 2 for 2.75. */
   | { readonly kind: "decimal"; readonly units: number; readonly places: number }
   | { readonly kind: Binary; readonly left: Expression; readonly right: Expression }
   | { readonly kind: "power"; readonly base: Expression; readonly exponent: number }
   | { readonly kind: "percentage"; readonly percent: number; readonly of: Expression }
   | { readonly kind: "remainder"; readonly of: Expression; readonly modulus: number };
 
-/** Operations on two expressions. The operands of gcd, lcm and the remainder are whole numbers. */
+/** Operations on two expressions. The operands of gcd and lcm are whole numbers. */
 export type Binary = "sum" | "difference" | "product" | "quotient" | "gcd" | "lcm";
 
-/** Returns the direct parts, from left to right. */
+/** Returns the operands, from left to right. */
 export function partsOf(expression: Expression): readonly Expression[] {
   if ("left" in expression) return [expression.left, expression.right];
   if (expression.kind === "power") return [expression.base];
@@ -54,7 +54,7 @@ function decimalText(units: number, places: number): string {
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-// Binding strengths. A part that binds less tightly than its surroundings is put in parentheses.
+// Binding strengths of operators. An operand that binds less tightly than its place requires is put in parentheses.
 
 const SUM = 1;
 const PRODUCT = 2;
@@ -66,7 +66,9 @@ interface Written {
   readonly tightness: number;
 }
 
-/** A way to write expressions. Its functions get parts that already have the parentheses they need. */
+/**
+ * A notation for expressions, plain or TeX. Its functions take operands that already have the parentheses they need.
+ */
 interface Notation {
   readonly open: string;
   readonly close: string;
@@ -125,7 +127,7 @@ function written(expression: Expression, notation: Notation): Written {
   const atom = (text: string): Written => ({ text, tightness: ATOM });
   switch (expression.kind) {
     case "integer":
-      // A negative number always gets parentheses, because the text before it is unknown here.
+      // A negative number always gets parentheses, because this function does not know which text comes before it.
       return atom(expression.value < 0 ? `(${expression.value})` : `${expression.value}`);
     case "fraction":
       return notation.fraction(expression.num, expression.den);
@@ -181,7 +183,7 @@ export function invariantOf(expression: Expression): string {
   }
 }
 
-/** Returns the operands of a nested operation: all three of 2 + (3 + 4). */
+/** Returns the operands of nested operations of the same kind: 2, 3 and 4 for 2 + (3 + 4). */
 function operandsOf(expression: Expression, kind: Expression["kind"]): readonly Expression[] {
   if (expression.kind !== kind || !("left" in expression)) return [expression];
   return [...operandsOf(expression.left, kind), ...operandsOf(expression.right, kind)];

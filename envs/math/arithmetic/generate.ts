@@ -1,4 +1,4 @@
-/** Generates random expressions with the amount of work that the level asks for. */
+/** Generates random expressions whose work by hand lies within the range of the level. */
 import { defineGenerator } from "../../define.ts";
 import { equalsInteger, type Rational } from "../../lib/rational.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -100,7 +100,10 @@ function generate(p: ArithmeticParameters, rng: Rng): ArithmeticInstance | undef
   return undefined;
 }
 
-/** Returns whether the value is easy to guess: it is one of the given numbers, or a small whole number. */
+/**
+ * Returns whether the value is easy to guess: it is one of the numbers in the expression, or a whole number from −2 to
+ * 2.
+ */
 function isGivenAway(expression: Expression, { num, den }: Rational): boolean {
   const text = den === 1 ? `${num}` : `${num}/${den}`;
   return literalsOf(expression).includes(text) || SMALL.some((small) => equalsInteger({ num, den }, small));
@@ -109,7 +112,7 @@ function isGivenAway(expression: Expression, { num, den }: Rational): boolean {
 const SMALL = [-2, -1, 0, 1, 2] as const;
 
 const PLAIN: readonly Binary[] = ["sum", "difference", "product", "quotient"];
-/** Operations that give whole numbers when applied to whole numbers. */
+/** Operations whose result is whole if their operands are whole. */
 const WHOLE: readonly Binary[] = ["sum", "difference", "product"];
 
 /** Returns an expression with `count` operations. If `whole` is true, its value is a whole number. */
@@ -149,8 +152,8 @@ function divisorOf(p: ArithmeticParameters, count: number, rng: Rng): Expression
 }
 
 /**
- * Returns the gcd or lcm of two expressions. Two given numbers are multiples of a common one, because random numbers
- * seldom share much.
+ * Returns the gcd or lcm of two expressions. If the operands are plain numbers, they are multiples of a common number,
+ * because random numbers seldom have a large gcd.
  */
 function shared(kind: "gcd" | "lcm", p: ArithmeticParameters, count: number, rng: Rng): Expression {
   if (count > 1) return binary(p, kind, count, rng, true);
@@ -193,7 +196,9 @@ function decimal(rng: Rng): Expression {
   return { kind: "decimal", units: 10 * rng.int(0, 2 * 10 ** places - 1) + rng.int(1, 9), places };
 }
 
-/** Returns a percentage: half of them are one of 5, 10, … 95, the others any number from 2 to 150. */
+/**
+ * Returns a random percentage: half of the time a multiple of 5 from 5 to 95, otherwise a whole number from 2 to 150.
+ */
 function percent(rng: Rng): number {
   return rng.int(0, 1) === 0 ? 5 * rng.int(1, 19) : rng.int(2, 150);
 }

@@ -1,5 +1,5 @@
 /**
- * Registers `math/arithmetic`: arithmetic with exact values at an adjustable amount of work. README.md opens with an
+ * Registers `math/arithmetic`: computing an exact value, with an adjustable amount of work. README.md opens with an
  * example.
  */
 import { formatInstruction } from "../../answers/wording.ts";
@@ -15,7 +15,7 @@ import { type ArithmeticAnswer, parse, verify } from "./verify.ts";
 
 // The prompt.
 
-/** Explanations that the prompt gives only if the operation occurs. */
+/** Explanations of operations. The prompt includes one only if its operation occurs in the expression. */
 const EXPLAINED: readonly (readonly [kind: Expression["kind"], words: string])[] = [
   ["remainder", "(a mod m) is the remainder of a divided by m: the one from 0 to m - 1, also where a is negative."],
   ["gcd", "gcd is the greatest common divisor, which is positive."],
@@ -67,7 +67,7 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
     operations: `${countOf(expression)}`,
     work: `${workOut(expression, Infinity)?.work}`,
   }),
-  // The parser strips the wrapping of an answer, as in math.
+  // The parser, as that of `math`, strips the wrapping of an answer itself.
   verbatim: true,
   parse,
   verify,

@@ -1,4 +1,4 @@
-/** Computes the exact value of an expression, and the work of finding it by hand. */
+/** Computes the exact value of an expression, and the work of computing it by hand. */
 import { add, divide, equalsInteger, fromInteger, multiply, type Rational, subtract } from "../../lib/rational.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { digitsOf, productWork, sumWork } from "../work.ts";
@@ -6,13 +6,14 @@ import type { Binary, Expression } from "./expression.ts";
 
 export interface Worked {
   readonly value: Rational;
-  /** Steps on single digits (envs/math/work.ts). */
+  /** Work by hand, in steps on single digits (envs/math/work.ts). */
   readonly work: number;
 }
 
 /**
  * Returns the value and the work. Undefined means: a part has no value, has too many digits, or is trivial. A part is
- * trivial if it is 0, an operation with ±1, or a gcd or lcm where one number divides the other.
+ * trivial if it is 0, applies an operation other than + and − to ±1, or is a gcd or lcm of numbers of which one divides
+ * the other.
  */
 export function workOut(expression: Expression, digitsMax: number): Worked | undefined {
   const worked = step(expression, digitsMax);
@@ -85,7 +86,7 @@ function raised(base: Worked | undefined, exponent: number, digitsMax: number): 
 }
 
 /**
- * Returns the least non-negative remainder. For a power, repeated squaring is used, so that the power itself may be
+ * Returns the least non-negative remainder. A power is reduced by repeated squaring, because its full value may be
  * huge.
  */
 function remainder(of: Expression, modulus: number, digitsMax: number): Worked | undefined {
@@ -133,7 +134,7 @@ function magnitude(integer: number | bigint): bigint {
   return whole < 0n ? -whole : whole;
 }
 
-/** Returns the value of a task's expression. Throws if it has none, which is a bug. */
+/** Returns the value of a task's expression. Throws if there is none, because generated tasks always have a value. */
 export function valueOf(expression: Expression): Rational {
   const worked = workOut(expression, Infinity);
   if (worked === undefined) throw new Error("bug: the expression of a task has no value");

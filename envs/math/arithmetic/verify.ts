@@ -8,13 +8,16 @@ import type { ArithmeticInstance } from "./generate.ts";
 import { valueOf } from "./solve.ts";
 
 export interface ArithmeticAnswer {
-  /** Exactly one value, in lowest terms. */
+  /** Exactly one value: a whole number or a fraction in lowest terms, e.g. "-22/7". */
   readonly values: readonly [string];
 }
 
 const LENGTH_MAX = 2000;
 
-/** Reads a value alone, with a name, or after an equals sign. Before the sign the given expression may be repeated. */
+/**
+ * Parses a value that stands alone, has a name, or follows an equals sign. The task's expression may be repeated before
+ * the sign, as in "2 + 3 = 5".
+ */
 export function parse(text: string, { expression }: ArithmeticInstance): Parsed<ArithmeticAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
   const read = readMath(withoutExpression(text, expression));
@@ -32,7 +35,7 @@ export function verify({ expression }: ArithmeticInstance, { values }: Arithmeti
   return gradeValues([valueOf(expression)], values, (value) => `the value is not ${value}`);
 }
 
-/** Parses the given expression like an answer. Undefined if it holds words, such as "15% of". */
+/** Parses the task's expression as if it were an answer. Returns undefined if it contains words, such as "15% of". */
 function readExpression(expression: Expression): Node | undefined {
   const read = readMath(textOf(expression));
   return read.kind === "answer" ? read.answer.readings[0]?.node : undefined;
@@ -40,7 +43,7 @@ function readExpression(expression: Expression): Node | undefined {
 
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g;
 
-/** Removes a repetition of the given expression before the equals sign, however it is spaced. */
+/** Removes a repetition of the task's expression before an equals sign, with any spacing. */
 function withoutExpression(text: string, expression: Expression): string {
   const characters = [...textOf(expression).replace(/\s/g, "")];
   const spaced = characters.map((character) => character.replace(SPECIAL, "\\$&")).join("\\s{0,3}");

@@ -1,4 +1,4 @@
-/** Generates random linear equations and inequalities with the amount of work that the level asks for. */
+/** Generates random linear equations and inequalities whose work by hand lies within the range of the level. */
 import { divide, equalsInteger, fromInteger, type Rational } from "../../lib/rational.ts";
 import { defineGenerator } from "../../define.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -108,7 +108,7 @@ function generate(p: LinearParameters, rng: Rng): LinearInstance | undefined {
   return undefined;
 }
 
-/** Names of unknowns. The letters e and i are numbers, and l and o look like digits, so none of them is used. */
+/** Names of unknowns. Without e and i, which are constants, and without l and o, which look like digits. */
 const NAMES: readonly (readonly string[])[] = [
   ["x", "y", "z", "w"],
   ["a", "b", "c", "d"],
@@ -116,13 +116,16 @@ const NAMES: readonly (readonly string[])[] = [
   ["u", "v", "w", "t"],
 ];
 
-/** Returns whether a solution has at most the given digits, and is no small whole number, which is easily guessed. */
+/**
+ * Returns whether a solution has at most `digitsMax` digits and is hard to guess: it must not be a whole number from −2
+ * to 2.
+ */
 function isFitting(value: Rational, digitsMax: number): boolean {
   if ([-2, -1, 0, 1, 2].some((small) => equalsInteger(value, small))) return false;
   return digitsOf(value.num) <= digitsMax && digitsOf(value.den) <= digitsMax;
 }
 
-// One unknown.
+// Tasks with one unknown.
 
 const ORDERED: readonly Relation[] = ["<", ">", "<=", ">="];
 
@@ -132,7 +135,7 @@ function oneUnknown(p: LinearParameters, rng: Rng): Statement {
   return { left, relation, right: side(p, rng.int(1, 2), rng) };
 }
 
-/** Returns one side. Its first term always has the unknown, and then the terms are shuffled. */
+/** Returns one side of a statement, with its terms in random order. At least one term has the unknown. */
 function side(p: LinearParameters, count: number, rng: Rng): readonly Term[] {
   const terms = Array.from({ length: count }, (_, i) =>
     i === 0 || rng.int(0, 2) === 0 ? withUnknown(p, rng) : constant(p, rng),
@@ -163,7 +166,7 @@ function signed(magnitude: number, rng: Rng): Rational {
   return fromInteger(rng.int(0, 1) === 0 ? magnitude : -magnitude);
 }
 
-// Several unknowns. The solution is drawn first, and all its parts share one denominator.
+// Tasks with several unknowns. The solution is drawn first, and all its components share one denominator.
 
 function system(p: LinearParameters, unknowns: number, rng: Rng): readonly Statement[] | undefined {
   const den = rng.int(1, p.denominator_max);
@@ -173,12 +176,12 @@ function system(p: LinearParameters, unknowns: number, rng: Rng): readonly State
   return rows.every((row) => row !== undefined) ? rows : undefined;
 }
 
-/** Share of the coefficients that are 0. */
+/** Probability with which a coefficient is set to 0. */
 const ABSENT = 0.2;
 
 /**
- * Returns an equation with at least two unknowns and a whole constant. One coefficient is raised until the constant is
- * whole. Undefined if that fails.
+ * Returns an equation that has at least two unknowns and a whole constant. One coefficient is increased until the
+ * constant is whole. Returns undefined if that fails.
  */
 function equation(p: LinearParameters, nums: readonly number[], den: number, rng: Rng): Statement | undefined {
   const coefficients = nums.map(() => (rng.float() < ABSENT ? 0 : rng.int(-p.coefficient_max, p.coefficient_max)));

@@ -4,18 +4,18 @@ import { digitsOf, productWork, sumWork } from "../work.ts";
 import { flipped, type LinearInstance, type Relation, type Statement, type Term } from "./statement.ts";
 
 export interface Solved {
-  /** The values of the unknowns, in their order. For an inequality, its bound. */
+  /** Values of the unknowns, in the order of their names. For an inequality, its bound. */
   readonly values: readonly Rational[];
-  /** The relation between unknown and value: "=", or that of the inequality. */
+  /** Relation between unknown and value: "=", or the relation of the solved inequality. */
   readonly relation: Relation;
-  /** Steps on single digits (envs/math/work.ts). */
+  /** Work by hand, in steps on single digits (envs/math/work.ts). */
   readonly work: number;
 }
 
-/** Coefficients of the unknowns, then the constant. All terms are on the left side, and the right side is 0. */
+/** Equation "coefficients · unknowns + constant = 0": the coefficients of the unknowns, then the constant. */
 type Row = readonly Rational[];
 
-/** Adds up the work of the operations. */
+/** Total work of the operations so far. */
 interface Calculation {
   work: number;
 }
@@ -57,7 +57,7 @@ function over(a: Rational, b: Rational, calculation: Calculation): Rational {
   return times(a, divide(fromInteger(1), b) ?? ZERO, calculation);
 }
 
-/** Expands the terms, collects them, and moves everything to the left side. */
+/** Returns a statement as a row: expands its groups, moves all terms to the left side, and collects them. */
 function rowOf({ left, right }: Statement, unknowns: number, calculation: Calculation): Row {
   const row: Rational[] = Array.from({ length: unknowns + 1 }, () => ZERO);
   const put = (term: Term, factor: Rational): void => {
@@ -76,8 +76,8 @@ function rowOf({ left, right }: Statement, unknowns: number, calculation: Calcul
 }
 
 /**
- * Solves by Gauss–Jordan elimination. The pivot is the candidate with the fewest digits. Undefined if there is no
- * unique solution.
+ * Solves by Gauss–Jordan elimination. The pivot of a column is the entry with the fewest digits. Returns undefined if
+ * there is no unique solution.
  */
 function eliminate(given: readonly Row[], unknowns: number, calculation: Calculation): Row | undefined {
   if (given.length !== unknowns) return undefined;

@@ -1,4 +1,4 @@
-/** Defines a task of linear algebra, and writes it for prompts and pictures. */
+/** Defines the linear equations or inequality of a task, and writes them for prompts and pictures. */
 import type { Rational } from "../../lib/rational.ts";
 
 export type Relation = "=" | "<" | ">" | "<=" | ">=";
@@ -6,7 +6,7 @@ export type Relation = "=" | "<" | ">" | "<=" | ">=";
 export type Term =
   | { readonly kind: "constant"; readonly value: Rational }
   | { readonly kind: "unknown"; readonly coefficient: Rational; readonly index: number }
-  /** A factor times a sum of terms. The terms are no groups. */
+  /** A factor times a sum of terms, which must not be groups. */
   | { readonly kind: "group"; readonly factor: Rational; readonly terms: readonly Term[] };
 
 /** Two sides, each a sum of terms, and their relation. */
@@ -18,7 +18,7 @@ export interface Statement {
 
 /** A system of as many equations as unknowns, or one inequality in one unknown. */
 export interface LinearInstance {
-  /** Names of the unknowns, in the order in which they are asked for. */
+  /** Names of the unknowns, in the order in which the prompt asks for them. */
   readonly names: readonly string[];
   readonly statements: readonly Statement[];
 }
@@ -94,11 +94,11 @@ function unsigned(term: Term, names: readonly string[], notation: Notation): str
   return `${factor}(${sum(term.terms, names, notation)})`;
 }
 
-// A form that ignores order and names.
+// A key that ignores order and names.
 
 /**
- * Returns a key that is equal for statements that differ only in the order of terms, sides, equations or unknowns, or
- * in names.
+ * Returns a key that is equal for tasks that differ only in the names of unknowns, or in the order of terms, sides,
+ * equations or unknowns.
  */
 export function invariantOf({ names, statements }: LinearInstance): string {
   const forms = orders(names.length).map((order) =>

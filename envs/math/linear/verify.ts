@@ -14,7 +14,7 @@ export interface LinearAnswer {
   readonly values: readonly string[];
 }
 
-/** Writes an answer as a model would. */
+/** Writes an answer as a model would, e.g. "x = 3, y = -1". */
 export function format({ names, relation, values }: LinearAnswer): string {
   return values.map((value, i) => `${names[i]} ${relation} ${value}`).join(", ");
 }
@@ -22,8 +22,9 @@ export function format({ names, relation, values }: LinearAnswer): string {
 const LENGTH_MAX = 2000;
 
 /**
- * Reads an answer. Equations allow "x = 3, y = -1" in any order, "(x, y) = (3, -1)", "(3, -1)" in the order asked for,
- * and a bare value for one unknown. An inequality allows "x > 3/2", "3/2 < x" or an interval.
+ * Parses an answer. For equations it may be "x = 3, y = -1" in any order, "(x, y) = (3, -1)", "(3, -1)" in the order
+ * that the prompt asks for, or a bare value for one unknown. For an inequality it may be "x > 3/2", "3/2 < x" or an
+ * interval.
  */
 export function parse(text: string, instance: LinearInstance): Parsed<LinearAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
@@ -54,7 +55,7 @@ export function verify(instance: LinearInstance, { relation, values }: LinearAns
 
 type Given = Pick<LinearAnswer, "relation" | "values">;
 
-/** Strips the words of "The solution is x = 3". */
+/** Strips introductory words: "The solution is x = 3" becomes x = 3. */
 function said(node: Node): Node {
   const [words, statement, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];
   return words?.kind === "text" && statement !== undefined && more.length === 0 && statement.kind !== "number"
@@ -102,7 +103,7 @@ function inOrder(given: Node, names: readonly string[]): readonly string[] | und
     : undefined;
 }
 
-/** Returns the items of a tuple, a row or a column. */
+/** Returns the items of a tuple, or of a matrix with one row or one column. */
 function itemsOf(node: Node): readonly Node[] {
   if (node.kind === "matrix") return node.rows.length === 1 || node.rows[0]?.length === 1 ? node.rows.flat() : [];
   return node.kind === "bracket" && node.open === "(" && node.close === ")" ? node.items : [];
