@@ -1,8 +1,8 @@
 /**
- * Compares two Python values by Python's == over the exact builtin types. An int equals a float and a bool of the same
- * value. A list equals no tuple, and a str no bytes. Sets and dicts have no order, and a set equals a frozenset with
- * the same members. Two things differ from Python: if one number is a float, a relative error of a billionth is
- * allowed, and nan equals nan. Values of other types equal nothing.
+ * Compares two Python values like Python's ==, for values of the exact builtin types. An int equals a float or a bool
+ * of the same value. A list never equals a tuple, nor a str bytes. Sets and dicts have no order, and a set equals a
+ * frozenset with the same members. Two rules differ from Python: if one number is a float, a relative error of a
+ * billionth is allowed, and nan equals nan. Values of other types equal nothing.
  */
 import type { PyValue } from "../ports.ts";
 import { isList, membersOf, numberOf, sequenceOf, tagged, wholeOf } from "./value.ts";
@@ -13,24 +13,27 @@ export interface Tolerance {
   readonly absolute: number;
 }
 
-/** Sums of floats in another order differ by less than this; different answers differ by more. */
+/**
+ * Tolerance for rounding errors. Sums of floats in another order differ by less; really different answers differ by
+ * more.
+ */
 export const ROUNDING: Tolerance = { relative: 1e-9, absolute: 1e-12 };
 
 export interface Comparison {
   readonly tolerance: Tolerance;
   /**
-   * Whether the expected value was written as JSON. Then a list also stands for a tuple, and a key of digits for an
-   * int.
+   * Whether the expected value was written as JSON, which has no tuples and only string keys. Then a list also matches
+   * a tuple, and a key of digits also matches an int.
    */
   readonly json: boolean;
 }
 
 export const EXACTLY: Comparison = { tolerance: ROUNDING, json: false };
 
-/** From this magnitude on, an int must equal a float exactly. */
+/** Magnitude from which an int must equal a float exactly. */
 const LARGE = 1e6;
 
-/** Maximum depth. A deeper value equals nothing, because a list may contain itself. */
+/** Maximum nesting depth. A deeper value equals nothing, because a list that contains itself would never end. */
 const DEPTH_MAX = 100;
 
 export function equals(expected: PyValue, got: PyValue, comparison: Comparison = EXACTLY, depth = 0): boolean {
@@ -53,9 +56,9 @@ function equalNumbers(expected: PyValue, got: PyValue, tolerance: Tolerance): bo
   if (one !== undefined && other !== undefined) return one === other;
   const [a, b] = [numberOf(expected), numberOf(got)];
   if (a === undefined || b === undefined) return false;
-  // An int too large for a double is no infinity.
+  // An int too large for a double must not count as infinity.
   if (isBeyond(one, a) || isBeyond(other, b)) return false;
-  // For a large int, a billionth is more than 1: 5000000000 is not 10000000001 / 2.
+  // A billionth of a large int may exceed 1: 5000000000 must not equal 10000000001 / 2.
   const isLarge = one !== undefined && Math.abs(a) >= LARGE && tolerance === ROUNDING;
   return isLarge ? a === b : near(a, b, tolerance);
 }
@@ -79,7 +82,7 @@ function equalSequences(expected: PyValue, got: PyValue, comparison: Comparison,
 }
 
 function equalSets(wanted: readonly PyValue[], got: readonly PyValue[] | undefined): boolean {
-  // The returned set has no duplicates, so a larger one differs.
+  // The returned set has no duplicates, so it differs if it has more items than the expected one.
   if (got === undefined || got.length > wanted.length) return false;
   const [one, other] = [wanted, got].map((items) => new Set(items.map((item) => keyOf(item)))) as [
     Set<string>,
@@ -93,7 +96,7 @@ type Entries = readonly (readonly [key: PyValue, value: PyValue])[];
 function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Comparison, depth: number): boolean {
   if (got === undefined || got.length > wanted.length) return false;
   const values = new Map(got.map(([key, value]) => [keyOf(key), value]));
-  // If a literal repeats a key, the last value counts.
+  // If an expected dict repeats a key, the last value counts.
   const expected = new Map(wanted.map(([key, value]) => [keyOf(key), value]));
   if (values.size !== expected.size) return false;
   return [...expected].every(([key, value]) => {
@@ -102,7 +105,7 @@ function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Compa
   });
 }
 
-/** JSON has only string keys, so "7" also stands for 7. */
+/** Returns an integer key for a string key of digits, because JSON writes the key 7 as "7". */
 function keyInJson(key: string): string {
   return /^"-?\d+"$/.test(key) ? key.slice(1, -1) : key;
 }

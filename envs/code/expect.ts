@@ -4,7 +4,9 @@ import { equals, EXACTLY, ROUNDING } from "./compare.ts";
 import type { CallTest, Expectation } from "./instance.ts";
 import { isList, numberOf, show, tagged } from "./value.ts";
 
-/** Returns whether the value of a call, after the test's views, meets the expectation. */
+/**
+ * Returns whether the result of a call meets the expectation. The test's views (conversions) are already applied to it.
+ */
 export function meets(expected: Expectation, value: PyValue): boolean {
   switch (expected.kind) {
     case "equal": {
@@ -35,7 +37,7 @@ function lies(side: "<" | "<=" | ">" | ">=", value: number | undefined, limit: n
   return side === ">" ? value > limit : value >= limit;
 }
 
-/** Returns a test's expectation in words. */
+/** Returns a test's expectation in words, for messages about a failed test. */
 export function expectationWords({ expected }: CallTest, charsMax: number): string {
   switch (expected.kind) {
     case "equal":

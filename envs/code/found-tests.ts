@@ -1,6 +1,7 @@
 /**
- * Reads tests that the sandbox found in Python code (server/outside/sandbox/python/reader.py) and a row stores. A row may
- * hold anything, so everything is checked. The result does not depend on the Python version that found the tests.
+ * Reads the tests that the sandbox extracted from Python code (server/outside/sandbox/python/reader.py) and that a row
+ * stores. A row may hold anything, so everything is checked. The result does not depend on the sandbox's Python
+ * version.
  */
 import { readValue, type ValueBudget } from "../lib/python-values.ts";
 import { type PyValue, type View, VIEW_NAMES } from "../ports.ts";
@@ -13,7 +14,7 @@ const PARTS_MAX = 1_000_000;
 const PLACES_MAX = 20;
 const NAME = /^[\p{L}_][\p{L}\p{M}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{M}\p{N}_]*)?$/u;
 
-/** Returns the tests, or a message that says what is wrong. */
+/** Returns the tests, or an error message. */
 export function readFound(found: unknown): Truths | string {
   if (!isFields(found)) return "holds no tests in the form of the sandbox's reader";
   const { refused, tests, unread } = found;
@@ -111,7 +112,10 @@ function valueOf(value: unknown, budget: ValueBudget): PyValue | undefined {
   return read && written(read);
 }
 
-/** Rewrites floats in our own notation, because the notation is part of a task's identity. Python writes 1e-05. */
+/**
+ * Rewrites floats in this project's notation, because the notation is part of a task's identity and Python's differs,
+ * as in 1e-05.
+ */
 function written(value: PyValue): PyValue {
   if (isList(value)) return value.map(written);
   const float = tagged(value, "float");

@@ -1,17 +1,21 @@
 /**
- * Reads ground truths of public data into tests. They are inputs with outputs, for a script or a function (APPS, TACO,
- * LiveCodeBench, code-r1), or tests written in Python (HumanEval, MBPP, LeetCode, KodCode's pytest).
+ * Reads ground truths (the tests of a row) of public data sets into tests. A ground truth holds inputs with outputs,
+ * for a script or a function (APPS, TACO, LiveCodeBench, code-r1), or tests written in Python (HumanEval, MBPP,
+ * LeetCode, KodCode's pytest).
  */
 import { isRawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { type CodeTest, type Expectation, LIMITS } from "./instance.ts";
 import { allFromJson, exactJson, fromJson, valueIn } from "./json.ts";
 
-/** Information of the row about the tested function. */
+/** Facts from other columns of the row about the function that the tests call. */
 export interface Hints {
-  /** "add" or "Solution.add". Undefined if programs are scripts, or the tests name the function. */
+  /**
+   * Name of the function: "add" or "Solution.add". Undefined if programs are scripts, or if the tests name the
+   * function.
+   */
   readonly entry: string | undefined;
-  /** Whether functions are methods of a class Solution. */
+  /** Whether the function is a method of a class Solution. */
   readonly isMethod: boolean;
 }
 
@@ -30,15 +34,21 @@ function unpacked(truth: unknown): unknown {
   return typeof truth === "string" && /^\s*[[{]/.test(truth) ? (valueIn(truth) ?? truth) : truth;
 }
 
-/** Matches what every Python test contains. Numbers and sentences are ground truths of other sets. */
+/**
+ * Matches an assertion, which every Python test contains. Numbers and sentences, the ground truths of other data sets,
+ * do not match.
+ */
 const ASSERTS = /\bassert|\braises\(/;
 
-/** Returns the Python code of a ground truth, for the sandbox to read. Undefined if it is no Python, or too long. */
+/**
+ * Returns the Python code of a ground truth, from which the sandbox extracts the tests. Returns undefined if it is not
+ * Python or too long.
+ */
 export function pythonOf(truth: unknown, hints: Hints): string | undefined {
   const value = unpacked(truth);
   const source = sourceOf(value);
   if (source === undefined || source.length > LIMITS.pythonCharsMax || !ASSERTS.test(source)) return undefined;
-  // HumanEval's tests define check(candidate), and leave the call to the harness.
+  // HumanEval's tests define check(candidate) but do not call it, so a call is appended.
   const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
   const own = isFields(value) ? value["entry_point"] : undefined;
   const name = typeof own === "string" && own !== "" ? own : hints.entry?.replace(/^Solution\./, "Solution().");
@@ -54,7 +64,7 @@ function sourceOf(value: unknown): string | undefined {
   return typeof source === "string" || Array.isArray(source) ? sourceOf(source) : undefined;
 }
 
-/** Reads a ground truth in any known form but Python. A string says what is wrong with it. */
+/** Reads a ground truth in any known form except Python. Returns an error text if it cannot be read. */
 export function readTruth(truth: unknown, hints: Hints): Truths | string {
   const value = unpacked(truth);
   const source = sourceOf(value);
@@ -99,7 +109,7 @@ function fromList(items: readonly unknown[], hints: Hints): Truths | string {
   );
 }
 
-/** Returns a list of arguments. APPS has lists, and tables made from it store them as texts. */
+/** Returns a list of arguments. APPS stores lists; tables derived from it store them as JSON texts. */
 function listIn(value: unknown): unknown {
   const read = unpacked(value);
   return Array.isArray(read) ? read : value;
@@ -118,7 +128,7 @@ interface Case {
   readonly output: unknown;
 }
 
-/** Returns a test, or a message that says why it is not read. */
+/** Returns a test, or the reason why it cannot be read. */
 function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
   if (entry === undefined) {
     const [stdin, stdout] = [textOf(input), textOf(output)];
@@ -132,7 +142,9 @@ function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
   return { kind: "call", name: entry, args, views: [], expected };
 }
 
-/** Returns a text, which may also be a number or a list of lines. Undefined for anything else. */
+/**
+ * Returns the value as text. The value may also be a number, or a list of lines. Returns undefined for other values.
+ */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint") return `${value}`;
@@ -142,7 +154,7 @@ function textOf(value: unknown): string | undefined {
   return lines.includes(undefined) ? undefined : lines.join("\n");
 }
 
-/** Reads arguments from a list, or from lines of JSON (LiveCodeBench). */
+/** Returns the arguments from a list, or from a text with one JSON value per line (LiveCodeBench). */
 function argsOf(input: unknown): readonly PyValue[] | undefined {
   if (Array.isArray(input)) return allFromJson(input);
   if (typeof input !== "string") return undefined;
@@ -151,8 +163,8 @@ function argsOf(input: unknown): readonly PyValue[] | undefined {
 }
 
 /**
- * Reads an expected result. APPS sometimes wraps results in a list, so a list of one item also stands for the item. A
- * text is JSON if the arguments are. Beside arguments given as values, it may also stand for itself.
+ * Reads an expected result. APPS sometimes wraps results in a list, so a list of one item also matches the item. A text
+ * is parsed as JSON; if the arguments were given as a list, the text itself matches too.
  */
 function expectationOf(output: unknown, areValues: boolean): Expectation | undefined {
   const read = typeof output === "string" ? exactJson(output) : output;

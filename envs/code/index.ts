@@ -42,7 +42,7 @@ function asked(tests: CodeInstance["tests"]): string {
   return `Write the functions ${names.join(", ")}. They are called, and what they return is tested.`;
 }
 
-/** Returns the names of the functions that tests call. Empty if programs are scripts. */
+/** Returns the names of the functions that the tests call. Empty if the program is a script. */
 function namesOf(tests: CodeInstance["tests"]): readonly string[] {
   return [...new Set(tests.flatMap((test) => (test.kind === "call" ? [test.name] : [])))];
 }
@@ -51,7 +51,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   id: "code",
   version: 1,
   description: "Write a Python program that passes the tests.",
-  // Programs have several lines and contain braces, so only tags can mark their ends.
+  // Programs have several lines and contain braces, so only tags can mark where an answer ends.
   answerFormats: ["think_answer", "answer_tag"],
   verbatim: true,
   grading,
@@ -78,7 +78,7 @@ export const code = defineEnvironment<CodeInstance, string>({
     defaultPool: { name: "exercises", file: new URL("./pool.jsonl", import.meta.url) },
   },
   canonical: ({ prompt, starter, prefix, tests }) => JSON.stringify([prompt, starter, prefix, tests]),
-  // Rows that differ only in their tests are in the same split.
+  // Rows with equal prompts but different tests get the same key, so that they fall into the same split.
   invariant: ({ prompt, starter }) => `${prompt} ${starter}`.replace(/\s+/g, " ").trim(),
   reference: ({ references: [first] }) => first && `\`\`\`python\n${first}\n\`\`\``,
   render,

@@ -7,15 +7,12 @@ export interface CodeInstance {
   readonly prompt: string;
   /** The code that an answer starts from, such as the head of a function. Empty if there is none. */
   readonly starter: string;
-  /**
-   * Python code that is put before every program, such as imports that the author takes for granted. Empty if there is
-   * none.
-   */
+  /** Python code that is put before every program, such as imports that the author assumes. Empty if there is none. */
   readonly prefix: string;
   readonly tests: readonly CodeTest[];
-  /** A reason for each test of the row that is left out, because it cannot be read, or no program could pass it. */
+  /** The reason for each test of the row that is left out: it cannot be read, or no program could pass it. */
   readonly unread: readonly string[];
-  /** Correct programs, according to the row. At least one of them must pass. */
+  /** Programs that the row claims are correct. At least one of them must pass the tests. */
   readonly references: readonly string[];
   readonly level: CodeLevel;
 }
@@ -32,31 +29,34 @@ export interface ScriptTest {
 }
 
 export interface ProgramCall {
-  /** "add", or "Solution.add" for a method of an instance that is made without arguments. */
+  /** "add", or "Solution.add" for a method. The class is then instantiated without arguments. */
   readonly name: string;
   readonly args: readonly PyValue[];
-  /** Unset means: none. */
+  /** Keyword arguments. Unset if there are none. */
   readonly kwargs?: readonly (readonly [name: string, value: PyValue])[];
 }
 
 export interface CallTest extends ProgramCall {
   readonly kind: "call";
-  /** Conversions of the result before it is compared, applied in order by Python in the sandbox. */
+  /** Conversions of the result before the comparison, such as sorted(). Python in the sandbox applies them in order. */
   readonly views: readonly View[];
   readonly expected: Expectation;
 }
 
 export type Expectation =
-  /** Equal by Python's ==, with the differences that compare.ts lists. */
+  /** Equal to the value by Python's ==, except for the differences that compare.ts lists. */
   | { readonly kind: "equal"; readonly value: PyValue; readonly tolerance?: Tolerance; readonly json?: true }
   | { readonly kind: "unequal"; readonly value: PyValue }
-  /** None, True or False itself. */
+  /** Identical to None, True or False. */
   | { readonly kind: "is"; readonly value: null | boolean }
   /** Equal to one of several values. */
   | { readonly kind: "in"; readonly values: readonly PyValue[]; readonly json?: true }
-  /** A number on this side of the value. */
+  /** A number that is less or greater than the value. */
   | { readonly kind: "<" | "<=" | ">" | ">="; readonly value: number }
-  /** An instance of one of these builtin types. The view is "bases". */
+  /**
+   * An instance of one of these builtin types. Such a test has the view "bases", which returns the names of the
+   * result's types.
+   */
   | { readonly kind: "instance"; readonly names: readonly string[] }
   /** Raises one of these exceptions, or a subclass. */
   | { readonly kind: "raises"; readonly names: readonly string[] };
@@ -67,13 +67,19 @@ export const LIMITS = {
   programCharsMax: 65_536,
   /** Maximum number of tests of a row. Further tests are ignored. */
   testsMax: 64,
-  /** Maximum number of characters of all tests of a row, as stored. */
+  /** Maximum total length of a row's tests as stored, in characters. */
   testCharsMax: 2_000_000,
-  /** Maximum number of characters of tests written as Python, because they are parsed each time the row is read. */
+  /**
+   * Maximum length, in characters, of tests written in Python. It is lower, because they are parsed each time the row
+   * is read.
+   */
   pythonCharsMax: 200_000,
-  /** A row with unreadable tests is accepted if this many can be read, and at least as many as cannot. */
+  /**
+   * Minimum number of readable tests in a row that also has unreadable ones. The unreadable tests must not outnumber
+   * the readable ones.
+   */
   testsReadMin: 5,
   referencesMax: 3,
-  /** Processor time of a test, in milliseconds. */
+  /** Maximum processor time of a test, in milliseconds. */
   cpuMsMax: 4000,
 } as const;

@@ -1,11 +1,14 @@
-/** Reads JSON in rows, and Python's printed form of it. All digits are kept, and floats stay distinct from ints. */
+/**
+ * Reads JSON in rows, and the similar text that Python prints. Numbers keep all their digits, and floats stay distinct
+ * from ints.
+ */
 import { isRawNumber, type RawNumber, rawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
 
 /**
- * Returns the value of a JSON text. Ints beyond 2^53 become bigints, and whole floats keep their notation. Undefined if
- * the text is no JSON.
+ * Returns the value of a JSON text. Ints beyond 2^53 become bigints, and floats such as 2.0 keep their notation.
+ * Returns undefined if the text is not JSON.
  */
 export function exactJson(text: string): unknown {
   try {
@@ -50,8 +53,9 @@ function isInt(source: string): boolean {
 const DIGITS_MAX = 4000;
 
 /**
- * Returns a number as Python reads it: an int with all its digits, a float with those of a double. A whole float stays
- * a float, because squaring 2.0 repeatedly soon overflows, and squaring 2 never ends. Undefined if an int is too long.
+ * Returns a number as Python reads it: an int with all its digits, a float with those of a double. 2.0 stays a float,
+ * because squaring it repeatedly soon overflows, whereas squaring 2 never ends. Returns undefined if an int is too
+ * long.
  */
 function numberOf(source: string): bigint | number | RawNumber | undefined {
   if (isInt(source)) return source.length <= DIGITS_MAX ? BigInt(source) : undefined;
@@ -59,7 +63,7 @@ function numberOf(source: string): bigint | number | RawNumber | undefined {
   return Number.isInteger(value) ? rawNumber(source) : value;
 }
 
-/** Returns a row's value with numbers as in `exactJson`. */
+/** Returns a row's value with its numbers converted as in `exactJson`. */
 export function exactValue(value: unknown): unknown {
   if (isRawNumber(value)) return numberOf(value.rawJSON);
   if (Array.isArray(value)) return value.map(exactValue);
@@ -70,8 +74,8 @@ export function exactValue(value: unknown): unknown {
 const DEPTH_MAX = 64;
 
 /**
- * Returns a JSON value as Python's json.loads makes it. Undefined for an int that lost digits, or a value nested too
- * deep.
+ * Returns a JSON value as the Python value that json.loads would return. Returns undefined for an int that has lost
+ * digits, or if the nesting is too deep.
  */
 export function fromJson(value: unknown, depth = 0): PyValue | undefined {
   if (depth > DEPTH_MAX) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Puts the row's prefix before a program. `from __future__ import` must stay the first statement (The Python Language
- * Reference, 7.11.1), after the docstring. The prefix is therefore inserted behind these.
+ * Puts the row's prefix before a program. Imports from __future__ must come first, after the docstring (The Python
+ * Language Reference, 7.11.1). The prefix is therefore inserted after them.
  */
 import { type Token, tokenize } from "./tokens.ts";
 
@@ -20,7 +20,7 @@ export function withPrefix(prefix: string, program: string): Prefixed {
   return { source, linesBefore, linesAdded: added.length };
 }
 
-/** Returns a line's number in the program without the prefix. */
+/** Converts a line number of the combined source into one of the program without the prefix. */
 export function ownLine({ linesBefore, linesAdded }: Prefixed, line: number): number {
   return line > linesBefore ? Math.max(1, line - linesAdded) : line;
 }

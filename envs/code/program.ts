@@ -43,8 +43,8 @@ const UNSEEN = /^[\ufeff\u200b\u2060]+|(?<![\ufeff\u200b\u2060])[\ufeff\u200b\u2
 const FENCE = /[\s\u200b\u2060]{0,8}[*_]{0,3}[\s\u200b\u2060]{0,8}(?=```|~~~)/y;
 
 /**
- * Strips a label before a fence on the same line: "Answer: ```python". Without a fence, "answer = 1" is a line of a
- * program.
+ * Strips a label that precedes a fence on the same line: "Answer: ```python". If no fence follows, a line such as
+ * "answer = 1" is part of the program and stays.
  */
 function withoutLabel(text: string): string {
   const past = labelAt(text, text.length - text.trimStart().length, text.length)?.past ?? 0;
@@ -52,11 +52,11 @@ function withoutLabel(text: string): string {
   return past > 0 && FENCE.test(text) ? text.slice(FENCE.lastIndex) : text;
 }
 
-/** Chooses the block that counts. Blocks of Python come before those without a language, and these before others. */
+/** Returns the block that counts. Python blocks come before blocks without a language, and those before others. */
 function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | undefined {
   const ofPython = blocks.filter(isOfPython);
   const unnamed = blocks.filter(({ language }) => language === "");
-  // An answer in Markdown may itself stand in a fence.
+  // The whole answer may be Markdown inside an outer fence.
   const inner = ofPython.length > 0 ? [] : blocks.flatMap(({ lines }) => blocksOf(lines)).filter(isOfPython);
   const among = [ofPython, inner, unnamed, blocks].find(({ length }) => length > 0) ?? [];
   if (among.length < 2) return among[0];
@@ -73,7 +73,10 @@ function isOfPython({ language }: Block): boolean {
   return PYTHON.test(language);
 }
 
-/** Returns tests of a block's text: it defines each thing that is called, or reads the input. */
+/**
+ * Returns predicates on a block's text: for each thing that the tests call, whether the block defines it, or whether
+ * the block reads the input.
+ */
 function signsOf(tests: readonly CodeTest[]): readonly ((text: string) => boolean)[] {
   if (tests.some((test) => test.kind === "script" && test.stdin.trim() !== "")) return [readsInput];
   const owners = tests.flatMap((test) => (test.kind === "call" ? [test.name.split(".")[0] as string] : []));
@@ -90,7 +93,8 @@ function signsOf(tests: readonly CodeTest[]): readonly ((text: string) => boolea
 const INPUTS = new Set(["input", "stdin", "fileinput"]);
 
 /**
- * Returns whether a program reads its input: by a name for it, by "/dev/stdin", or by opening or reading descriptor 0.
+ * Returns whether a program reads its input: it uses input, stdin or fileinput, names "/dev/stdin", or opens or reads
+ * file descriptor 0.
  */
 function readsInput(text: string): boolean {
   const tokens = tokenize(text);
@@ -110,12 +114,15 @@ function tooLong(): Parsed<string> {
 
 /** Maximum number of blocks of an answer. */
 const BLOCKS_MAX = 256;
-/** Matches what opens or closes a fence or a multi-line string. Lines without a match are skipped. */
+/** Matches the marks of fences and multi-line strings. Lines without a match are skipped. */
 const MARKS = /`{3}|~{3}|"{3}|'{3}/g;
-/** Maximum number of marks that the searches for closing fences compare. Each search may run to the end of the text. */
+/**
+ * Maximum number of marks that all searches for closing fences compare. It bounds the time, because each search may run
+ * to the end of the text.
+ */
 const LOOKED_AT_MAX = 2 ** 18;
 
-/** Returns the fenced blocks (CommonMark 4.5). A block that nothing closes extends to the end. */
+/** Returns the fenced blocks (CommonMark 4.5). A block that is never closed extends to the end. */
 function blocksOf(lines: readonly string[]): readonly Block[] {
   const marks = lines.map((line) => line.match(MARKS)?.length ?? 0);
   const marked = Array.from(lines.keys()).filter((at) => marks[at] !== 0);
@@ -145,9 +152,9 @@ function openedBy(line: string): Fence | undefined {
 }
 
 /**
- * Returns the line that closes a fence. It must not be indented further than CommonMark allows, and must not lie in a
- * multi-line string, such as a docstring with its own fence. If there is no such line, any that looks like a closing
- * fence is taken.
+ * Returns the line that closes a fence. It must not be indented further than CommonMark allows, nor lie in a multi-line
+ * string, such as a docstring with its own fence. If there is no such line, the first one that at least looks like a
+ * closing fence is taken.
  */
 function closingOf(lines: readonly string[], marked: readonly number[], fence: Fence): number {
   let quotes = "";
@@ -171,14 +178,14 @@ function isMark(line: string, { mark }: Fence): boolean {
   return rest.length >= mark.length && rest.length <= 64 && rest === (mark[0] as string).repeat(rest.length);
 }
 
-/** Strips a fence that is closed at the end of the program's last line. */
+/** Strips a closing fence at the end of a program line instead of on its own line. */
 function closedInLine(lines: readonly string[], { mark }: Fence): readonly string[] {
   const last = lines.findLastIndex((line) => line.trimEnd().endsWith(mark));
   if (last < 0) return lines;
   return [...lines.slice(0, last), (lines[last] as string).trimEnd().slice(0, -mark.length)];
 }
 
-/** Returns a function that removes the fence's indentation, for blocks within lists. */
+/** Returns a function that removes a fence's indentation from a line, for blocks within Markdown lists. */
 function outdented({ indent }: Fence): (line: string) => string {
   return (line) => {
     let at = 0;
@@ -187,7 +194,7 @@ function outdented({ indent }: Fence): (line: string) => string {
   };
 }
 
-/** Strips the backticks around a short program, because no program begins with one. */
+/** Strips backticks around a short program. No Python program begins with a backtick. */
 function unquoted(text: string): string {
   const found = /^\s*(`{1,3})([^`]+)\1\s*$/.exec(text);
   return found?.[2] ?? text;

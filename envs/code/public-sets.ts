@@ -1,6 +1,6 @@
 /**
- * Reads public sets that spread a problem or its tests over several columns: verifiable-coding-problems, codeforces and
- * code_contests (names on Hugging Face).
+ * Reads public data sets that spread a problem or its tests over several columns: verifiable-coding-problems,
+ * codeforces and code_contests (their names on Hugging Face).
  */
 import { LIMITS } from "./instance.ts";
 import { valueIn } from "./json.ts";
@@ -8,25 +8,25 @@ import { isFields } from "./ground-truth.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Columns of tests. Those that the problem shows come first. */
+/** Columns of tests, first those that the problem statement shows. */
 const TESTS = ["public_tests", "private_tests", "generated_tests", "official_tests", "examples"] as const;
 const PARTS = ["input_format", "output_format", "note"] as const;
 const REFUSED = ["interaction_format", "generated_checker", "input_mode", "input_file", "output_file"] as const;
 
 export const SET_COLUMNS: readonly string[] = [...TESTS, ...PARTS, ...REFUSED, "verification_info", "language"];
 
-/** Returns an object, even if the table stores it as text. Undefined if the value is none. */
+/** Returns an object that a column holds, directly or as text. Returns undefined for other values. */
 export function fieldsIn(value: unknown): Row | undefined {
   const read = unpacked(value);
   return isFields(read) ? read : undefined;
 }
 
-/** Returns the value, or the value of a text in JSON or Python notation. */
+/** Returns the value of a text in JSON or Python notation. Returns other values unchanged. */
 const unpacked = (value: unknown): unknown => (typeof value === "string" ? valueIn(value) : value);
 
 /**
- * Returns the tests of all columns, within the limits. Undefined if there are none. A string says why they are not
- * read.
+ * Returns the tests of all columns, within the limits. Returns undefined if there are none, and an error text if they
+ * cannot be read.
  */
 export function setCases(row: Row): readonly unknown[] | string | undefined {
   const cases: unknown[] = [];
@@ -46,8 +46,8 @@ export function setCases(row: Row): readonly unknown[] | string | undefined {
 }
 
 /**
- * Returns a problem's statement from its parts in several columns, with its examples. Undefined if the row has no such
- * parts.
+ * Returns a problem's statement, joined from several columns and with its examples. Returns undefined if the row has no
+ * such columns.
  */
 export function setPrompt(row: Row): string | undefined {
   const [description, input, output, note] = ["description", ...PARTS].map((column) => textOf(row[column]));
@@ -66,8 +66,8 @@ const SEVERAL =
   /\b(?:print|output|report|find|choose|return|give|display)(?: out)? any\b|\bany of (?:them|these|those)\b|\b(?:multiple|several|many|more than one) (?:\w+ )?(?:answers?|solutions?|outputs?)\b/i;
 
 /**
- * Returns why a row of these sets is refused: comparing outputs would not tell right programs from wrong ones.
- * Undefined if it is accepted.
+ * Returns why a row of these data sets is refused, e.g. because several outputs are right and comparing outputs would
+ * reject right programs. Returns undefined if the row is accepted.
  */
 export function setProblem(row: Row): string | undefined {
   const told = fieldsIn(row["verification_info"])?.["language"];

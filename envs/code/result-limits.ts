@@ -5,11 +5,11 @@ import { isList, membersOf, sequenceOf, tagged } from "./value.ts";
 
 export interface Fitting {
   readonly tests: readonly CodeTest[];
-  /** A reason for each test that does not fit. */
+  /** The reason for each test that was left out. */
   readonly reasons: readonly string[];
 }
 
-/** Returns the first tests that fit, each alone and all together. */
+/** Returns the tests whose expected results fit the limits, each alone and all together. */
 export function fitting(all: readonly CodeTest[]): Fitting {
   const tests: CodeTest[] = [];
   const reasons: string[] = [];
@@ -31,7 +31,7 @@ export function fitting(all: readonly CodeTest[]): Fitting {
 interface Size {
   parts: number;
   characters: number;
-  /** Size in UTF-8. */
+  /** Size in UTF-8 bytes. */
   bytes: number;
   depth: number;
 }
@@ -57,14 +57,14 @@ function sizeOf(test: CodeTest): Size {
   const { expected } = test;
   if (expected.kind === "equal") return measured(expected.value);
   if (expected.kind !== "in") return NOTHING;
-  // The smallest value decides, because one of them suffices.
+  // The smallest of the accepted values decides, because a program may return it.
   return expected.values.map(measured).reduce((one, other) => (other.bytes < one.bytes ? other : one));
 }
 
 const NOTHING: Size = Object.freeze({ parts: 0, characters: 0, bytes: 0, depth: 0 });
 /** Maximum number of digits of an int that is sent as a number. Longer ints are sent as text. */
 const DIGITS_MAX = 15;
-/** Bytes around a value: a comma and brackets, or also the name of its kind. */
+/** Number of bytes around a value: a comma and brackets, or also the name of its type. */
 const [PLAIN_BYTES, TAGGED_BYTES] = [3, 9] as const;
 
 function measured(value: PyValue): Size {

@@ -1,6 +1,6 @@
 /**
- * Reads rows of data pools: our own columns, those of code-r1-12k, and columns of other public sets that say the same
- * under other names. README.md lists them.
+ * Reads rows of data pools: this project's columns, those of code-r1-12k, and columns of other public data sets with
+ * the same content under other names. README.md lists them.
  */
 import { cutInstructions } from "../answers/instructions.ts";
 import type { RowRead } from "../environment.ts";
@@ -26,7 +26,7 @@ const REFERENCES = [
   ...["solution", "canonical_solution", "reference", "code", "solutions", "gold_standard_solution"],
 ] as const;
 const LEVELS = ["level", "difficulty"] as const;
-/** Column for the tests that the sandbox found in Python code. It replaces the column with the code. */
+/** Column of the tests that the sandbox extracted from Python code. It replaces the column with the code. */
 const FOUND = "tests_read";
 const OTHERS = [
   FOUND,
@@ -66,14 +66,17 @@ export function readRow(value: unknown): RowRead<CodeInstance> {
   return { kind: "answer", answer, instructions: () => cutInstructions(answer.prompt, "code") };
 }
 
-/** Returns a row's tests if they are Python code that the sandbox has not read yet. Undefined otherwise. */
+/**
+ * Returns a row's tests if they are Python code from which the sandbox has not yet extracted the tests. Undefined
+ * otherwise.
+ */
 function pythonIn(row: unknown): string | undefined {
   if (!isFields(row) || isFields(row[FOUND])) return undefined;
   if ((promptOf(row)?.length ?? Infinity) > LIMITS.promptCharsMax) return undefined;
   return pythonOf(truthOf(row).truth, hintsOf(row));
 }
 
-/** Returns the row with the tests that the sandbox found in place of the Python code. */
+/** Returns the row with its Python code replaced by the tests that the sandbox extracted. */
 function withFound(row: unknown, found: string): unknown {
   const { column } = truthOf(row as Row);
   const [name = ""] = column.split(".");
@@ -102,7 +105,9 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
   };
 }
 
-/** Returns HumanEval's prompt, which is Python code to be continued. Empty if the prompt is no such code. */
+/**
+ * Returns HumanEval's prompt, which is the beginning of a Python function. Returns "" if the prompt is not such code.
+ */
 function headOf(row: Row): string {
   const [prompt, entry] = [textOf(row["prompt"]), textOf(row["entry_point"])];
   const isPython = entry !== "" && prompt.includes(`def ${entry}(`) && /^(?:import|from|def|class|@|#|\s)/.test(prompt);
@@ -124,7 +129,10 @@ function promptOf(row: Row): string | undefined {
   return undefined;
 }
 
-/** Returns the text of the user's messages. System messages are dropped, because Gradus says itself how to answer. */
+/**
+ * Returns the text of the user's messages. System messages are dropped, because the task's own prompt says how to
+ * answer.
+ */
 function userText(messages: readonly unknown[]): string | undefined {
   const texts: string[] = [];
   for (const message of messages) {
@@ -173,8 +181,8 @@ function givenTruth(row: Row): FoundTruth {
 }
 
 /**
- * Returns test cases, or a message that says why they are not read. LiveCodeBench stores cases as text, and many
- * private ones packed.
+ * Returns test cases, or the reason why they cannot be read. LiveCodeBench stores cases as JSON text, and many private
+ * cases compressed.
  */
 function casesIn(value: unknown): readonly unknown[] | string {
   if (value === undefined || value === null || value === "") return [];
@@ -197,7 +205,7 @@ function hintsOf(row: Row): Hints {
 }
 
 /**
- * Imports that LeetCode gives every program. The last one keeps `pow` the builtin function, which takes three
+ * Imports that LeetCode puts before every program. The last one restores the builtin `pow`, which takes three
  * arguments.
  */
 const LEETCODE = [
@@ -228,7 +236,10 @@ function referencesOf(row: Row, head: string, tests: readonly CodeTest[]): reado
   });
 }
 
-/** Keeps the Python solutions of code_contests, which names the language of each. Its number for Python 3 is 3. */
+/**
+ * Returns only the Python 3 solutions of a code_contests row, which states the language of each solution: 3 or
+ * "PYTHON3". Returns other values unchanged.
+ */
 function pythonOnly(found: unknown): unknown {
   const { language, solution } = fieldsIn(found) ?? {};
   if (!Array.isArray(language) || !Array.isArray(solution)) return found;
@@ -241,7 +252,7 @@ function programsIn(value: unknown): readonly string[] {
   return items.filter((item) => typeof item === "string" && item.trim() !== "") as readonly string[];
 }
 
-/** Names of levels in APPS, TACO, LeetCode, LiveCodeBench and KodCode. */
+/** Names that APPS, TACO, LeetCode, LiveCodeBench and KodCode give to each level. */
 const LEVEL_NAMES: readonly (readonly [CodeLevel, readonly string[]])[] = [
   ["easy", ["easy", "introductory", "beginner"]],
   ["medium", ["medium", "interview", "medium_hard"]],

@@ -13,7 +13,7 @@ export function samePrinted(expected: string, got: string): boolean {
   return firstDifference(expected, got) === undefined;
 }
 
-/** Returns the index of the first line that differs. Undefined if none does. */
+/** Returns the index of the first line that differs. Undefined if the outputs are equal. */
 function firstDifference(expected: string, got: string): number | undefined {
   if (expected === got) return undefined;
   const [wanted, have] = [linesOf(expected), linesOf(got)];
@@ -51,7 +51,7 @@ function isDecimal(text: string): boolean {
   return /^[+-]?\d+\.\d+$/.test(text);
 }
 
-/** A number as written: its digits, the number of digits after the point, and the exponent. */
+/** A number as written: its sign, its digits, the number of digits after the point, and the exponent. */
 interface Written {
   readonly isNegative: boolean;
   readonly digits: string;
@@ -81,7 +81,7 @@ function sameNumber(expected: string, got: string): boolean {
   const [one, other] = [written(expected), written(got)];
   if (one === undefined || other === undefined) return false;
   if (expected === got) return true;
-  // Leading zeros count, because a problem may ask for them.
+  // Numbers with leading zeros must be equal as text, because a problem may ask for the zeros.
   if (PADDED.test(expected) || PADDED.test(got)) return false;
   if (isInt(expected)) return isInt(got) && plain(one) === plain(other);
   if (isInt(got)) return one.exponent === undefined ? plain(one) === plain(other) : Number(expected) === Number(got);
@@ -90,7 +90,7 @@ function sameNumber(expected: string, got: string): boolean {
 
 const PADDED = /^[+-]?0\d/;
 
-/** Returns a text that is equal for equal numbers of any length. The exponent is ignored. */
+/** Returns a text that is equal for equal numbers, however long. Ignores the exponent. */
 function plain({ isNegative, digits, places }: Written): string {
   const point = digits.length - places;
   let end = digits.length;
@@ -118,7 +118,7 @@ function nearly(expected: string, one: Written, got: string, other: Written): bo
 
 const DOUBLES = 1e-14;
 
-/** Returns in words where two outputs differ. Short outputs are shown whole. */
+/** Returns words that say where two outputs differ. Quotes short outputs whole. */
 export function differenceWords(expected: string, got: string, charsMax: number): string {
   const wanted = linesOf(expected);
   if (wanted.length <= 1 && got.length <= charsMax)

@@ -1,7 +1,7 @@
 /**
- * Python's lexical rules (The Python Language Reference, chapter 2), as far as test files need them. Time and size are
- * bounded by the text's length. Anything unsupported, such as an f-string, becomes a token of its own, so that the
- * lines around it can be read.
+ * Splits Python into tokens (The Python Language Reference, chapter 2), with the rules that test files need. Time and
+ * size are bounded by the text's length. Anything unsupported, such as an f-string, becomes an "unread" token, so that
+ * the lines around it can still be read.
  */
 
 export type Token =
@@ -13,8 +13,8 @@ export type Token =
   | { readonly kind: "bytes"; readonly value: string; readonly line: number }
   | { readonly kind: "unread"; readonly reason: string; readonly line: number }
   /**
-   * Token without text. `newline`: the end of a logical line. `indent` and `dedent`: more or less indentation at the
-   * start of a line. `end`: the end of the text.
+   * Token without text. `newline` ends a logical line, `indent` and `dedent` mark a change of indentation at the start
+   * of a line, and `end` ends the text.
    */
   | { readonly kind: "newline" | "indent" | "dedent" | "end"; readonly line: number };
 
@@ -22,7 +22,7 @@ interface Lexer {
   readonly text: string;
   at: number;
   line: number;
-  /** Number of open brackets. Inside brackets, lines do not end. */
+  /** Number of open brackets. Within brackets, a line break does not end a logical line. */
   depth: number;
   readonly indents: number[];
   readonly tokens: Token[];
@@ -141,7 +141,7 @@ function numberToken(text: string, line: number): Token {
 
 const STRING_START = /([rRbBuUfFtT]{0,2})("""|'''|"|')/y;
 
-/** Reads a string literal with its prefix. Returns whether there is one. */
+/** Reads a string literal with its prefix. Returns false if there is none. */
 function readString(lexer: Lexer): boolean {
   STRING_START.lastIndex = lexer.at;
   const found = STRING_START.exec(lexer.text);
@@ -157,7 +157,7 @@ function readString(lexer: Lexer): boolean {
   return true;
 }
 
-/** Returns the index of the quote that closes a string. Undefined if none does. */
+/** Returns the index of the quote that closes a string. Undefined if the string is never closed. */
 function closing(text: string, start: number, quote: string): number | undefined {
   for (let at = start; at < text.length; at++) {
     if (text[at] === "\\") at++;
@@ -195,7 +195,10 @@ const SIMPLE: Readonly<Record<string, string>> = {
 };
 const ESCAPE = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(N\{)|([^]))/gu;
 
-/** Returns a string's value. Undefined if it names a character, or a code point that does not exist. */
+/**
+ * Returns a string's value, with escapes resolved. Returns undefined for a named character (\N{…}) or a code point that
+ * does not exist.
+ */
 function unescaped(body: string, isBytes: boolean): string | undefined {
   let fails = false;
   const value = body.replace(ESCAPE, (all: string, ...groups: readonly (string | undefined)[]) => {

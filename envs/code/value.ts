@@ -1,7 +1,7 @@
-/** Makes, reads and shows Python values that are stored as data. */
+/** Creates, reads and shows Python values, which are stored as plain data. */
 import type { PyValue } from "../ports.ts";
 
-/** Returns a Python int. */
+/** Returns an int as a Python value. */
 export function pyInt(value: bigint): PyValue {
   return { int: value.toString() };
 }
@@ -18,7 +18,7 @@ export function isList(value: PyValue): value is readonly PyValue[] {
 
 type Tagged<Name extends string> = Extract<PyValue, { readonly [Key in Name]: unknown }>;
 
-/** Returns the value if it has the type of this name, e.g. "tuple". Undefined if it has another type. */
+/** Returns the value if it has the named type, e.g. "tuple". Undefined otherwise. */
 export function tagged<Name extends "int" | "float" | "tuple" | "set" | "frozenset" | "dict" | "bytes">(
   value: PyValue,
   name: Name,
@@ -38,7 +38,7 @@ export function membersOf(value: PyValue): readonly PyValue[] | undefined {
   return tagged(value, "set")?.set ?? tagged(value, "frozenset")?.frozenset;
 }
 
-/** Returns the nearest double to an int, a bool or a float. Undefined for other values. */
+/** Returns the double nearest to an int, a bool or a float. Undefined for other values. */
 export function numberOf(value: PyValue): number | undefined {
   if (typeof value === "boolean") return Number(value);
   const float = tagged(value, "float")?.float;
@@ -61,7 +61,7 @@ export function wholeOf(value: PyValue): string | undefined {
 
 const CUT = "…";
 
-/** Returns a value roughly as Python writes it, cut to a number of characters. */
+/** Returns a value roughly as Python prints it, cut to `charsMax` characters. */
 export function show(value: PyValue, charsMax: number): string {
   const writer = { text: "", charsMax };
   write(writer, value, 0);
@@ -79,7 +79,9 @@ interface Writer {
 
 const DEPTH_MAX = 32;
 
-/** Writes a value. Stops when the text is long enough, because a value may have a million items. */
+/**
+ * Appends a value to the writer's text. Stops when the text is long enough, because a value may have a million items.
+ */
 function write(writer: Writer, value: PyValue, depth: number): void {
   if (writer.text.length > writer.charsMax) return;
   if (depth > DEPTH_MAX) writer.text += CUT;
@@ -120,7 +122,7 @@ function writeDict(writer: Writer, entries: readonly (readonly [PyValue, PyValue
   writer.text += "}";
 }
 
-/** Returns a text in double quotes, with invisible characters escaped. */
+/** Returns the start of a text in double quotes, with special characters escaped as in JSON. */
 export function quoted(text: string, charsMax: number): string {
   return JSON.stringify(text.length > charsMax ? text.slice(0, charsMax) : text);
 }

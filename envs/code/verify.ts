@@ -1,4 +1,7 @@
-/** Runs an answer in the sandbox and grades its results. Results are compared here and never in the sandbox. */
+/**
+ * Runs a program in the sandbox and grades its results. Results are compared here, never in the sandbox, where the
+ * program could tamper with the comparison.
+ */
 import type { PortContext } from "../environment.ts";
 import { type Failed, type Facts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
@@ -10,7 +13,7 @@ import { ownLine, type Prefixed, withPrefix } from "./prefix.ts";
 import { differenceWords, samePrinted } from "./stdout.ts";
 import { clip, quoted, show } from "./value.ts";
 
-/** The result of a program's tests: how many passed, and the first that failed. */
+/** Result of a program's tests: the number of passed tests, and the first failed test. */
 export interface Outcome {
   readonly kind: "outcome";
   readonly passed: number;
@@ -33,7 +36,7 @@ export async function runTests(
   const job = { program: prefixed.source, cases, cpuMsMax: LIMITS.cpuMsMax };
   const reply = await sandbox.ask(job, context);
   if (reply.kind === "failed") return reply;
-  // Without a result for each test the program cannot be graded, and the fault is ours.
+  // Without a result for each test the program cannot be graded. That is the sandbox's fault, not the program's.
   if (reply.results.length !== tests.length)
     return unavailable("sandbox", `the sandbox gave ${reply.results.length} results of ${tests.length}`);
   const passes = tests.map((test, i) => isPassed(test, reply.results[i] as SandboxResult));
@@ -49,7 +52,7 @@ export async function runTests(
   };
 }
 
-/** Rewrites line numbers to those of the program without its prefix. */
+/** Converts line numbers in a result into those of the program without its prefix. */
 function inOwnLines(result: SandboxResult, prefixed: Prefixed): SandboxResult {
   const own = (text: string): string =>
     text.replace(/\(line (\d+)\)$/, (_, line) => `(line ${ownLine(prefixed, Number(line))})`);
@@ -70,7 +73,7 @@ function isPassed(test: CodeTest, result: SandboxResult): boolean {
   return result.kind === "raised" && expected.names.some((name) => result.names?.includes(name));
 }
 
-/** Grades an answer. Returns Failed if the sandbox failed, which says nothing about the answer. */
+/** Grades a program. Returns Failed if the sandbox failed, because such a failure says nothing about the program. */
 export async function verify(instance: CodeInstance, program: string, context: PortContext): Promise<Facts | Failed> {
   const outcome = await runTests(instance, program, context);
   if (outcome.kind === "failed") return outcome;
@@ -89,8 +92,8 @@ export async function verify(instance: CodeInstance, program: string, context: P
 }
 
 /**
- * Returns what is wrong with the row if none of its reference programs passes the tests. Undefined if one does, or if
- * there are none.
+ * Returns an error text if none of the row's reference programs passes the tests. Returns undefined if one passes, or
+ * if there are none.
  */
 export async function checkReferences(
   instance: CodeInstance,
@@ -106,7 +109,7 @@ export async function checkReferences(
   return first && `its own solution fails ${first}`;
 }
 
-// Words for a failed test. Each part is cut, so that the whole has room.
+// Words for a failed test. Each part is cut to a maximum length, in characters.
 
 const INPUT_CHARS = 140;
 const VALUE_CHARS = 110;
@@ -141,7 +144,7 @@ export function inputWords(stdin: string): string {
   return quoted(clip(stdin, INPUT_CHARS), INPUT_CHARS);
 }
 
-/** Writes a call with its views: "sorted(add(1, b=2))". */
+/** Returns a call with its views, e.g. "sorted(add(1, b=2))". */
 export function callWords({ name, args, kwargs = [], views }: CallTest): string {
   const given = [
     ...args.map((arg) => show(arg, INPUT_CHARS)),

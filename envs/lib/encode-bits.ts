@@ -7,8 +7,8 @@ import { bitMatrix, type BitMatrix, hasBit, setBit } from "./bit-matrix.ts";
 import { adjacent, emptyGraph, type Graph, join } from "./graph.ts";
 
 /**
- * Maximum size, in bytes, of an encoded instance. Steps make larger instances again, which costs little compared with
- * reading their answers.
+ * Maximum size, in bytes, of an encoded instance. Larger instances are not encoded; each step generates them again from
+ * their seed, which costs little compared with parsing the answers.
  */
 const INLINE_BYTES_MAX = 256;
 
@@ -72,7 +72,7 @@ function isOne(bytes: Uint8Array, at: number): boolean {
   return (((bytes[at >>> 3] as number) >>> (at & 7)) & 1) === 1;
 }
 
-// Flag of a byte that more bytes of the same number follow.
+// Flag in a byte: more bytes of the same number follow.
 
 const MORE = 128;
 

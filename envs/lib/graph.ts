@@ -47,7 +47,7 @@ export function edgeCount(graph: Graph): number {
   return ends / 2;
 }
 
-/** Returns the complement: the graph of exactly the missing edges. */
+/** Returns the complement: the graph with exactly the edges that this graph lacks. */
 export function complement(graph: Graph): Graph {
   const other = emptyGraph(graph.vertices);
   for (const [a, b] of pairs(graph.vertices)) if (!adjacent(graph, a, b)) join(other, a, b);

@@ -17,7 +17,10 @@ function candidatesOf(graph: Graph, clique: readonly number[]): readonly number[
   return all.filter((v) => !clique.includes(v) && clique.every((u) => adjacent(graph, u, v)));
 }
 
-/** Adds the candidate that leaves the most candidates, until there are none. */
+/**
+ * Adds vertices that are joined to the whole clique, each time the one that leaves the most further candidates, until
+ * there are none.
+ */
 function grown(graph: Graph, start: readonly number[]): readonly number[] {
   const clique = [...start];
   let candidates = candidatesOf(graph, clique);

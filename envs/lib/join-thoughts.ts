@@ -1,4 +1,4 @@
-/** Joins thoughts that an inference server returns apart from the text with that text. */
+/** Joins thoughts and text that an inference server returns separately. */
 
 /** Returns a whole completion from thoughts and text. `thoughts` is undefined if the server returned none. */
 export function withThoughts(thoughts: string | undefined, text: string, isCut: boolean): string {

@@ -33,12 +33,15 @@ interface Core extends CoreProblem {
   readonly breakItem: number;
   readonly breakWeight: number;
   readonly breakValue: number;
-  /** Next item to remove, going down, and next item to add, going up. */
+  /** Next item to remove from the greedy choice (indices going down), and next item to add to it (going up). */
   left: number;
   right: number;
   best: number;
   bestMark: number;
-  /** Log of changes, by mark: the item changed, and the mark of the change before it. */
+  /**
+   * Log of changes. A mark is an index into both arrays: the item that was added or removed, and the mark of the
+   * previous change.
+   */
   readonly changed: number[];
   readonly before: number[];
 }

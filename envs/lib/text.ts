@@ -41,18 +41,18 @@ export function clipUtf8(text: string, bytesMax: number): string {
 // White space in models' texts: everything that separates words in any language, and the spaces of LaTeX.
 
 /**
- * Number of units checked one by one before an expression takes over. Most runs of white space are shorter. The
- * expression reads long runs ten times as fast and takes a microsecond to start.
+ * Number of UTF-16 units checked one by one before a regular expression takes over. Most runs of white space are
+ * shorter. The expression reads long runs ten times as fast, but takes a microsecond to start.
  */
 const LOOKED_AT = 32;
 
 const SPACES = "\\s\\u0085\\u200b-\\u200d\\u2060";
 const RUN = new RegExp(`[${SPACES}]*`, "y");
-/** Matches backwards from its position. */
+/** Matches white space backwards from its position. */
 const RUN_BACK = new RegExp(`(?<=([${SPACES}]*))`, "y");
-/** Includes LaTeX's spaces: a backslash before one of ",;:!" or a space, "\quad" and "\qquad". */
+/** Matches white space and LaTeX's spaces: a backslash before one of ",;:!" or a space, "\quad" and "\qquad". */
 const GAP_RUN = new RegExp(`(?:[${SPACES}]|\\\\(?:[,;:! ]|q?quad))*`, "y");
-/** Matches backwards, without the quads. The space of "\ " may already be stripped. */
+/** Matches backwards like GAP_RUN, without the quads. The space of "\ " may already be stripped. */
 const GAP_RUN_BACK = new RegExp(`(?<=((?:[${SPACES}]|\\\\[,;:!]?)*))`, "y");
 
 /** Returns the offset after the white space that starts at `start`, at most `end`. */
@@ -66,7 +66,7 @@ export function skipSpace(text: string, start: number, end = text.length): numbe
 /** Returns the number of units that a sticky expression matches from an offset on. */
 function runLength(run: RegExp, text: string, start: number, end: number): number {
   run.lastIndex = 0;
-  // V8 does not copy the text for a slice.
+  // V8 makes a slice without copying the text.
   run.test(text.slice(start, end));
   return run.lastIndex;
 }

@@ -27,7 +27,7 @@ export interface VertexSetProblem {
   readonly generator: Generator<Graph>;
   /** True if every two vertices of a set must be joined, false if no two may be. */
   readonly joined: boolean;
-  /** Name of such a set, e.g. "independent set", its article, and a single word for it. */
+  /** Name of such a set with its article, e.g. "independent set" and "an", and a single word for it. */
   readonly name: string;
   readonly article: "a" | "an";
   readonly word: string;
