@@ -85,8 +85,9 @@ function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: r
 }
 
 /**
- * Returns the names of the reward schemes that fit the definition. Tasks with turns have returns. Graded facts have weights, and right-or-wrong
- * answers have grades. An objective has each scheme whose measure the environment can compute.
+ * Returns the names of the reward schemes that fit the definition. Tasks of several turns get schemes of returns.
+ * Environments with graded components get "weighted" and "graded", and those without an objective get "graded".
+ * Environments with an objective get each scheme whose inputs, e.g. a baseline, they can compute.
  */
 function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>): readonly string[] {
   if (definition.turns !== undefined) return RETURNS;

@@ -65,7 +65,10 @@ export interface ComponentInfo {
 export interface Resource {
   /** Name of the service, such as "judge". Environments that share a resource share its limits. */
   readonly name: string;
-  /** Port of the resource. A server without the port takes no tasks of the environment. Defaults to none. */
+  /**
+   * Port (connection to the service, see ports.ts) that the verifier uses. A server without this port refuses the
+   * environment's tasks. Defaults to none.
+   */
   readonly port?: PortName;
   /** Maximum number of concurrent verifications. The operator can change it. */
   readonly concurrencyMax: number;
@@ -92,7 +95,7 @@ export interface Resource {
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }
 
-/** Deadline for questions to the outside, and the ports that may be asked. */
+/** Deadline for questions to external services, and the connections to them (ports.ts). */
 export interface PortContext extends AskContext {
   readonly ports: Ports;
 }
@@ -160,7 +163,7 @@ export interface MountedTasks {
   readonly seeds: readonly bigint[];
 }
 
-/** Origin of a task that the outside made, and the hash that its instance must have when it is made again. */
+/** Origin of a task that a mounted generator made, and the hash that its instance must have when it is made again. */
 export interface MountedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
@@ -170,7 +173,7 @@ export interface MountedPlace {
   readonly hash: string;
 }
 
-/** Result of asking for a task. */
+/** Result of asking a mounted generator for a task. */
 export type MountedResult<Instance = unknown> =
   | {
       readonly kind: "made";
@@ -183,7 +186,7 @@ export type MountedResult<Instance = unknown> =
   | { readonly kind: "exhausted"; readonly message: string }
   | Failed;
 
-/** Result of asking for a picture. */
+/** Result of asking a mounted generator for a picture. */
 export type MountedDrawing =
   | { readonly kind: "svg"; readonly svg: string }
   /** There is no picture. Asking again does not help. */

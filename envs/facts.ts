@@ -90,7 +90,7 @@ export function reasonWords({ reason, resource }: { readonly reason: string; rea
   return resource === undefined ? reason : `${reason}: ${resource}`;
 }
 
-/** A bug of ours, which the log tells of. */
+/** Failure for a bug of this server. The server's log has the details. */
 export const bug: Failed = Object.freeze({
   ...({ kind: "failed", reason: "internal", retryable: true } as const),
   detail: "the server failed to score this completion; its log says why",

@@ -1,12 +1,12 @@
 /**
- * Makes the keys of tasks whose instances a mounted environment makes, and turns a key back into the place to ask for
- * them. The task store uses these functions.
+ * Converts tasks of mounted environments, whose instances another process makes, into task keys and back. The task
+ * store uses these functions.
  */
 import type { MountedGenerator, MountedPlace, MountedResult, Environment, Parameters } from "./environment.ts";
 import type { Origin, TaskKey } from "./origin.ts";
 import { instanceHash } from "./splits.ts";
 
-/** Environment whose instances come from outside this process. */
+/** Environment whose instances another process makes. */
 export interface MountedEnvironment<Instance = unknown> {
   readonly environment: Environment<Instance>;
   readonly asked: MountedGenerator<Instance>;
@@ -19,7 +19,7 @@ export function findMounted<Instance>(environment: Environment<Instance>): Mount
 
 type Made<Instance> = Extract<MountedResult<Instance>, { readonly kind: "made" }>;
 
-/** Returns the key of a task that the outside made. */
+/** Returns the key of a task that a mounted generator made. */
 export function mountedTaskKey<Instance>(
   { environment }: MountedEnvironment<Instance>,
   { parameters, seed }: { readonly parameters: Parameters; readonly seed: bigint },
@@ -31,8 +31,8 @@ export function mountedTaskKey<Instance>(
 }
 
 /**
- * Returns where to ask for the task of a key. Returns undefined if the task came from a row or from a teacher, so that
- * nobody asked for it.
+ * Returns the data with which to ask the mounted generator for a task again. Returns undefined if the task came from a
+ * row or from a teacher instead.
  */
 export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash">): MountedPlace | undefined {
   if (origin.kind !== "generated") return undefined;
@@ -41,8 +41,8 @@ export function mountedPlaceOf({ origin, hash }: Pick<TaskKey, "origin" | "hash"
 }
 
 /**
- * Returns an error text that says that an environment no longer has the digest by which its tasks or arms were made. An
- * environment that makes its instances itself has no digest.
+ * Returns an error text: the environment no longer has the digest under which its task was made, so answers may be
+ * scored differently. An environment without a mounted generator has no digest.
  */
 export function changedSources({ id, asked }: Pick<Environment, "id" | "asked">, before: string | undefined): string {
   const made = before === undefined ? "was the server's own" : `was of digest ${before}`;

@@ -13,9 +13,9 @@ import { placeOfSentence } from "./sentence.ts";
 
 /** An answer: an option, or another text. */
 interface Choice {
-  /** The option's index, or −1 if the text is no option. */
+  /** Index of the option in the question, or −1 if the text is not an option. */
   readonly place: number;
-  /** The option as the policy would write it. If the text is no option, its beginning. */
+  /** The option as the policy would write it. If the text is not an option, its beginning. */
   readonly text: string;
 }
 
@@ -46,7 +46,7 @@ function solver(write: (question: Question, place: number) => string): Solver<Qu
 
 const textAt = ({ options }: Question, place: number): string => options[place] ?? "";
 
-/** Reads any text. A text that is no option is as wrong as another option. */
+/** Parses any text. A text that is not an option is not malformed, but as wrong as another option. */
 function readText(text: string, question: Question): Parsed<Choice> {
   const place = placeOfSentence(question, text);
   const start = text.slice(0, SHOWN_UNITS);

@@ -1,4 +1,4 @@
-/** Reads answers that give an option's letter. */
+/** Parses answers that name an option by its letter. */
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
 import { placeBehindBullet, withoutSentence, withPlainLetter } from "./sentence.ts";
@@ -9,25 +9,28 @@ export function letterOf(place: number): string {
   return String.fromCharCode(A + place);
 }
 
-/** Matches words before a letter. */
+/** Matches words before the letter, as in "I choose option B". */
 const NAMED =
   /^(?:i(?: would|'d)? (?:choose|select|pick) )?(?:(?:(?:the|la|el|l'|die|der|a) ?)?(?:option|choice|answer|letter|opción|opcion|alternativa|letra|lettre|proposition|antwort|buchstabe|вариант|ответ|opção|opcao) |(?:答案)?(?:故|应|應|因此|所以)?(?:选择|選擇|选项|選項|选|選)[:：]? ?|選択肢 ?|보기 ?|(?:la|die) )?(?=\W?[a-z](?![a-z]))/i;
 
-/** Matches a letter with or without parentheses, possibly followed by a text. */
+/** Matches a letter with or without parentheses, and the separator if a text follows. */
 const LETTER = /^(?:\(([a-z])\):?|\[([a-z])\]|([a-z]))(?:$|[).:!]$|(?:[).:,]| -)? (?=\S))/i;
-/** Matches a letter with a mark before a text. Without a mark the letter may be an article: "A dog". */
+/**
+ * Matches a letter with a mark, such as ")" or ".", before a text. Without a mark the letter may be an article: "A
+ * dog".
+ */
 const MARKED = /^(?:\([a-z]\):?|\[[a-z]\]|[a-z](?:[).:,]| -)) /i;
-/** Matches words behind a letter that call it right. */
+/** Matches words after a letter that call it right, as in "B is correct". */
 const IS_RIGHT =
   / (?:is (?:the )?(?:correct|right)(?: one| answer| option| choice)?|ist (?:richtig|korrekt)|es (?:la )?correct[ao]|est (?:la )?(?:correcte?|bonne)|é (?:a )?corret[ao]|верно|верный)$|(?: ?选项| ?選項)$/i;
 /** Matches a letter with the option's text in parentheses. */
 const ASIDE = /^(\(?[a-z][).]?) \((.+)\)$/i;
 
 /**
- * Returns the index of the option whose letter a text gives, or a message that says what is wrong. The letter may be in
- * either case and stand alone, as in "B", "(B)", "B)", "B.", "option B" and "B is correct". With a mark it may stand
- * before the option's own text, as in "B) Paris" and "B, Paris". Any other text makes the answer unreadable. An
- * option's text without its letter does too, because the letter was asked for.
+ * Returns the index of the option whose letter a text gives, or an error message. The letter may be in either case and
+ * stand alone: "B", "(B)", "B)", "B.", "option B" or "B is correct". With a mark it may precede the option's text: "B)
+ * Paris" or "B, Paris". Any other text is malformed. So is an option's text without its letter, because the task asks
+ * for the letter.
  */
 export function readLetter(text: string, question: Question): number | string {
   if (text.length > GIVEN_UNITS_MAX) return "the answer is longer than a letter and the text of an option";

@@ -1,20 +1,17 @@
 /**
- * Decides whether a text is one of the options: they must be equal after a normalization that keeps their meaning.
- * SQuAD's normalization would remove punctuation and articles, so that -5 equals 5, "x < 3" equals "x > 3", and C++
- * equals C. Containing an option is never enough.
+ * Decides whether a text is one of the options. The two must be equal after a normalization that keeps their meaning.
+ * SQuAD's normalization is not used: it removes punctuation and articles, so that -5 would equal 5 and C++ would equal
+ * C. A text that only contains an option is not that option.
  */
 import { stripAnswer } from "../answers/strip.ts";
 
-/**
- * Maximum length of an option in UTF-16 units, twice that of the longest in SuperGPQA and MMLU-Pro. Longer answers are
- * no options.
- */
+/** Maximum length of an option in UTF-16 units, twice that of the longest one in SuperGPQA and MMLU-Pro. */
 export const OPTION_UNITS_MAX = 4096;
 
-/** Maximum length of an answer, with white space and wrapping around the option. */
+/** Maximum length of an answer in UTF-16 units. It leaves room for white space and wrapping around the option. */
 export const GIVEN_UNITS_MAX = 2 * OPTION_UNITS_MAX;
 
-/** Words for the answer to a question besides "answer". No two options differ only by such a word. */
+/** Nouns for the answer to a question, besides "answer", that a label may use: "Option: B". */
 export const OPTION_NAMES: readonly string[] = [
   ...["option", "choice", "alternative", "letter", "opción", "alternativa", "letra", "lettre", "proposition", "choix"],
   ...["buchstabe", "auswahl", "вариант", "вариант ответа", "выбор", "буква", "opção", "escolha"],
@@ -23,25 +20,29 @@ export const OPTION_NAMES: readonly string[] = [
 
 // Replacements before NFKC, which would turn an acute accent into one on a space, and "1½" into "11⁄2".
 const ACUTE = /´/g;
-/** Matches the place before a superscript: 10² is not 102. In 10⁻³ the sign already shows the exponent. */
+/**
+ * Matches the position before a superscript, so that 10² does not become 102. In 10⁻³ the superscript begins with the
+ * sign.
+ */
 const POWER = /(?<=[\d)])(?=[⁰¹²³⁴-⁹])(?<![⁰¹²³⁴-⁹])/g;
 const MIXED_NUMBER = /(?<=\d)(?=[¼-¾⅐-⅟↉])/g;
-// Replacements after NFKC, which also normalizes superscript, small and full-width forms, and splits multiple primes.
+// Replacements after NFKC. NFKC also normalizes superscripts and small or full-width forms, and splits double and
+// triple primes.
 const SINGLE_QUOTES = /[‘’‚‛′‵`ʹʼ]/g;
 const DOUBLE_QUOTES = /["“”„‟«»]/g;
 const DASHES = /[\u2010-\u2015\u2212]/g;
 const FRACTION_SLASH = /\u2044/g;
 /**
- * Matches invisible characters: zero-width spaces, joiners, soft hyphens. Characters that change the order of text
- * stay.
+ * Matches invisible characters: zero-width spaces, joiners, soft hyphens. Characters that change the direction of text
+ * do not match.
  */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}--[\u202a-\u202e\u2066-\u2069]]/gv;
 /**
- * Matches invisible characters that may stand for a space. They are removed if the result is an option, and else become
- * spaces.
+ * Matches invisible characters that may stand for a space. They are first removed; if the result is not an option, they
+ * are replaced by spaces.
  */
 const UNSEEN_BREAKS = /[\u200b\u2060\ufeff]/g;
-/** Matches backslashes that LaTeX needs, as in "\$5". */
+/** Matches backslashes that only escape a character for LaTeX, as in "\$5". */
 const ESCAPING = /\\(?=[$%#&_])/g;
 const WHITE_SPACE = /[\s\u0085]+/g;
 
@@ -50,14 +51,16 @@ export function collapsed(text: string): string {
   return text.replace(WHITE_SPACE, " ").trim();
 }
 
-/** Texts that were normalized, in their normal form: each text of a row is normalized several times. */
+/** Cache of normal forms by text, because each text of a row is normalized several times. */
 const known = new Map<string, string>();
 
-/** Maximum number of known texts, and maximum length of one in characters: together some megabytes. */
+/**
+ * Maximum number of cached texts, and maximum length of a cached text in characters. Together they take some megabytes.
+ */
 const KNOWN_MAX = 1024;
 const KNOWN_LENGTH_MAX = 2048;
 
-/** Returns a text in the form in which texts are compared; see `normalForm`. */
+/** Returns a text's normal form, in which texts are compared; see `normalForm`. */
 export function normalized(text: string): string {
   if (text.length > KNOWN_LENGTH_MAX) return normalForm(text);
   const before = known.get(text);
@@ -69,9 +72,9 @@ export function normalized(text: string): string {
 }
 
 /**
- * Returns a text in the form in which texts are compared. Invisible characters are removed, NFKC is applied, and
- * variants of quotes, hyphens, dashes and minus signs are unified. Two single quotes become a double one. The wrapping
- * of an answer is stripped, with one closing period, and white space is collapsed.
+ * Returns the normal form in which texts are compared. Removes invisible characters, applies NFKC, and unifies variants
+ * of quotes, hyphens, dashes and minus signs. Two single quotes become a double one. Strips the wrapping of an answer
+ * and one closing period, and collapses white space.
  */
 function normalForm(text: string): string {
   const compatible = text
@@ -80,8 +83,8 @@ function normalForm(text: string): string {
     .replace(MIXED_NUMBER, " ")
     .normalize("NFKC")
     .replace(UNSEEN, "");
-  // Double quotes become two single ones first, so that two primes, or a quote beside an apostrophe, are equal however
-  // written.
+  // Double quotes are first split into two single ones. Two primes, or a quote next to an apostrophe, are then equal in
+  // every spelling.
   const quotes = compatible.replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, "''");
   const unified = quotes.replace(DASHES, "-").replace(FRACTION_SLASH, "/");
   return collapsed(stripAnswer(collapsed(unified), OPTION_NAMES).replace(ESCAPING, "")).replaceAll("''", '"');
@@ -92,12 +95,12 @@ export function folded(key: string): string {
   return key.toUpperCase().toLowerCase();
 }
 
-/** Returns the index of the option that a text is, or −1. */
+/** Returns the index of the option that a text equals, or −1. */
 export type Matcher = (text: string) => number;
 
 /**
- * Makes a matcher for options that differ after normalization. Case counts only between options that differ in nothing
- * else.
+ * Returns a matcher for options that all differ after normalization. Case matters only between options that differ in
+ * nothing else.
  */
 export function matcherOf(options: readonly string[]): Matcher {
   const keys = options.map(normalized);
@@ -117,7 +120,7 @@ export function matcherOf(options: readonly string[]): Matcher {
   };
 }
 
-/** Returns whether a stripped dollar sign may belong to an option: "$5$", if both "$5" and "5" are options. */
+/** Returns whether a stripped dollar sign may belong to an option: in "$5$", if both "$5" and "5" are options. */
 function isMoney(text: string, key: string, byFolded: ReadonlyMap<string, unknown>): boolean {
   if (!text.includes("$") || key.includes("$")) return false;
   return byFolded.has(folded(`$${key}`)) || byFolded.has(folded(`${key}$`));

@@ -1,4 +1,4 @@
-/** Reads the options of a row in any form that public data have. */
+/** Reads the options of a row in all the forms that public data sets use. */
 import { malformed, type Parsed } from "../facts.ts";
 import {
   firstWithValue,
@@ -22,13 +22,16 @@ export const OPTIONS_MAX = 26;
 
 export interface Options {
   readonly texts: readonly string[];
-  /** The row's labels, e.g. "A". Unset if it has none; options then count by their letters. */
+  /**
+   * Labels of the options in the row, e.g. "A". Unset if there are none; the options are then labelled by their
+   * letters.
+   */
   readonly labels?: readonly string[];
-  /** The index of the right option, if the form itself shows it. */
+  /** Index of the right option, if the options' own form shows it. */
   readonly right?: number;
-  /** Whether the row has numbers as options. Then an answer that is a number may be one of them. */
+  /** Whether the row's options are numbers. An answer that is a number may then equal one of them. */
   readonly areNumbers: boolean;
-  /** The column or columns. */
+  /** Column or columns that the options come from. */
   readonly from: string;
 }
 
@@ -49,8 +52,8 @@ export function optionsOf(row: Row): Parsed<Options> {
 }
 
 /**
- * Reads a list of texts or of objects with a text, an object with lists of texts and labels, or an object keyed by
- * letter.
+ * Reads options from a list of texts or of objects with a text, from an object with lists of texts and labels, or from
+ * an object with letters as keys.
  */
 function listed(from: string, value: unknown): Parsed<Options> {
   if (isRow(value)) return byName(from, value);
@@ -83,7 +86,7 @@ function byLetter(from: string, value: Row): Parsed<Options> {
   return checked({ texts: entries.map(([, text]) => text), labels: labels.map((label) => label.toUpperCase()), from });
 }
 
-/** Removes the letters of "A) Lyon" and "(b) Nice", if each option has its own. */
+/** Removes letters such as "A) " and "(b) " before the options, if each option has the letter of its position. */
 function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> {
   const found = items.map((item) =>
     typeof item === "string" ? /^\s*\(?([A-Za-z])\s?[).:]\s*(?=\S)/.exec(item) : null,
@@ -109,7 +112,7 @@ function wrongOf(row: Row): Wrong | undefined {
   const list = firstWithValue(row, WRONG_LISTS);
   if (list !== undefined) {
     const texts = unpacked(row[list]);
-    // TruthfulQA's table has "Paris; Rome".
+    // TruthfulQA's table separates wrong answers by semicolons: "Paris; Rome".
     return {
       from: list,
       texts: typeof texts === "string" ? texts.split(/;\s+/) : Array.isArray(texts) ? texts : [texts],
@@ -148,7 +151,7 @@ function checked({ texts: given, from, ...rest }: Given): Parsed<Options> {
 
 const LETTER = "\\(?[A-J]\\)?";
 
-/** Matches options that name others: "Both A and C", "(A), (B) and (D) only", "None of A or B". */
+/** Matches options that name other options: "Both A and C", "(A), (B) and (D) only" or "None of A or B". */
 const NAMES_OTHERS = new RegExp(
   `^(?:both |either |neither |all of |none of |only )?(?:options? |choices? |answers? )?${LETTER}(?:, ?${LETTER}){0,8},? (?:and|or|nor|&) ${LETTER}(?: only| above| are correct| are both correct)?\\.?$`,
   "i",

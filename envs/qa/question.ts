@@ -24,7 +24,7 @@ import { ANSWERS, INDEX, LETTER, NUMBER, RIGHT_COLUMNS, rightOf } from "./right-
 
 export interface Question {
   readonly question: string;
-  /** Options in the order shown. No two are equal after normalization. */
+  /** Options in the order in which the prompt shows them. No two are equal after normalization. */
   readonly options: readonly string[];
   /** Index of the right option. */
   readonly right: number;
@@ -48,10 +48,11 @@ const levels: readonly Omit<Level, "parameters">[] = [
 ];
 
 /**
- * Columns that may hold the question. The first one present counts. Its stem may lie in an object beside the options.
+ * Columns that may hold the question. The first one present in a row counts. It may hold an object with the question in
+ * its field "stem".
  */
 const QUESTIONS = [...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"]] as const;
-/** MMLU-Redux uses this column to say what is wrong with a row. */
+/** Column of MMLU-Redux that says what is wrong with a row. */
 const FAULT = "error_type";
 const CATEGORIES = ["discipline", "category", "subject", "subject_name"] as const;
 const FIELDS = ["field", "subfield"] as const;
@@ -70,19 +71,19 @@ export const rows = {
   },
   levels,
   levelOf: ({ level }) => level,
-  // The key includes the options, because a stem such as "Which of these is true?" is no problem by itself.
+  // The key includes the options, because a stem such as "Which of these is true?" does not identify a question.
   asked: ({ question, options }) => keyOf(folded(normalized(question)), ...options.map(normalized).sort()),
   problem: ({ question, options, right }) =>
     keyOf(folded(normalized(question)), folded(normalized(options[right] as string))),
   defaultPool: { name: "qa", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowDefinition<Question>;
 
-/** Returns the text that identifies a task. The order of the options does not count. */
+/** Returns a text that identifies a task. The order of the options does not matter. */
 export function canonical({ question, options, right }: Question): string {
   return keyOf(question, options[right] as string, ...[...options].sort());
 }
 
-/** Returns the key of a question's split. Its options do not count. */
+/** Returns the key that decides the split of a question. Its options do not matter. */
 export function invariant({ question }: Question): string {
   return folded(normalized(question));
 }
@@ -142,7 +143,7 @@ function read(row: unknown): RowRead<Question> {
   };
 }
 
-/** Returns the question with its context before it. */
+/** Returns the question's text, with its context before it. */
 function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: string }> {
   const column = firstWithValue(row, QUESTIONS) ?? "question";
   const given = row[column];
@@ -162,14 +163,15 @@ function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: st
 }
 
 /**
- * Returns the level. A number ranks questions but is no level, so it counts as unrated. Undefined for an unknown level.
+ * Returns the level of a row. A number in the column difficulty ranks the question but is not a level, so the level is
+ * "unrated". Returns undefined for an unknown level.
  */
 function levelIn({ difficulty = UNRATED }: Row): string | undefined {
   if (difficulty === null || difficulty === "" || numberIn(difficulty) !== undefined) return UNRATED;
   return typeof difficulty === "string" && levels.some(({ name }) => name === difficulty) ? difficulty : undefined;
 }
 
-/** Returns the options sorted. Wrong ones that repeat are merged, and MMLU-Pro's filler "N/A" is dropped. */
+/** Returns the options in sorted order. Repeated wrong options are merged, and MMLU-Pro's filler "N/A" is dropped. */
 function distinct(options: readonly string[], right: string): Parsed<readonly string[]> {
   const rightKey = normalized(right);
   const alike = options.filter((option) => normalized(option) === rightKey);
@@ -189,7 +191,8 @@ function distinct(options: readonly string[], right: string): Parsed<readonly st
 }
 
 /**
- * Returns whether an option can be read back from an answer. One with "</answer>", or with an unpaired brace, cannot.
+ * Returns whether an option can be read back from an answer in this format. An option with "</answer>" or an unpaired
+ * brace cannot.
  */
 function comesBack(option: string, format: AnswerFormat): boolean {
   const { answer } = locateAnswers(wrapAnswer(option, format), format);
@@ -199,7 +202,7 @@ function comesBack(option: string, format: AnswerFormat): boolean {
 /** Caches the matcher of each question in use. */
 const matchers = new WeakMap<Question, ReturnType<typeof matcherOf>>();
 
-/** Returns the index of the option that a text is, or −1. */
+/** Returns the index of the option that a text equals, or −1. */
 export function placeOfText(question: Question, text: string): number {
   const known = matchers.get(question) ?? matcherOf(question.options);
   matchers.set(question, known);

@@ -1,4 +1,4 @@
-/** Finds the right option of a row: by its text, its letter or label, or its index. */
+/** Finds the right option of a row, which may be given by its text, its letter or label, or its index. */
 import type { RowProof } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
 import { firstWithValue, isRow, hasValue, type Row, shown, textIn } from "../row-columns.ts";
@@ -7,16 +7,19 @@ import { type Options, RIGHT_TEXTS } from "./options.ts";
 
 /** Column with the right option's index, counted from 0. */
 export const INDEX = "answer_index";
-/** Column with the right option's number, counted from 1. No public set has it; the operator can name a column so. */
+/**
+ * Column with the right option's number, counted from 1. No public data set has it; the operator can assign a column to
+ * it.
+ */
 export const NUMBER = "answer_number";
 export const LETTER = "answer_letter";
 
-/** Columns that may hold a text, a letter or an index. The first one present counts. */
+/** Columns that may hold the right option's text, letter or index. The first one present in a row counts. */
 export const ANSWERS = [
   ...["answer", "answerkey", "answer_key", "correct_answer", "correct_option", "correct"],
   ...["label", "target", "gold", "cop", "best_answer"],
 ] as const;
-/** Columns that name an option and never hold its text. */
+/** Columns that hold a letter, label or index of the right option, and never its text. */
 const KEYS: readonly string[] = ["answerkey", "answer_key", "label", "cop"];
 
 export interface Right {
@@ -25,14 +28,18 @@ export interface Right {
   readonly proof?: RowProof;
 }
 
-/** Requires evidence from a file whose answers are indices: an index 0 shows that they do not count from 1. */
+/**
+ * Returns the proof that a file with indices as answers needs: at least one index must be 0, which shows that they do
+ * not count from 1.
+ */
 const fromZero = (column: string, given: boolean): RowProof => ({
   wanted: `column ${column} has indices, and none is 0, so that they may count from 1: say --column ${INDEX}=${column} where they count from 0, or --column ${NUMBER}=${column} where they count from 1`,
   given,
 });
 
 /**
- * Requires evidence from a file with an answer that is both a text and an index: an answer that is a text and no index.
+ * Returns the proof that a file needs if an answer can be read as a text and as an index: at least one answer must be
+ * readable as a text only.
  */
 const asText = (column: string, given: boolean): RowProof => ({
   wanted: `column ${column} can be read as options' texts and as their indices: say --column ${INDEX}=${column} where they are indices`,
@@ -64,7 +71,7 @@ export function rightOf(row: Row, options: Options): Parsed<Right> {
   );
 }
 
-/** Reads the columns that are unambiguous. All of them must name the same option. */
+/** Returns the option named by the unambiguous columns, if there are any. All of them must name the same option. */
 function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?: number; readonly from: string }> {
   const places: { readonly place: number; readonly from: string }[] = [];
   for (const [from, start] of [
@@ -138,13 +145,13 @@ function readAnswer(row: Row, column: string, options: Options): Parsed<Right> {
   );
 }
 
-/** Returns a whole number, also from a text. Undefined for anything else. */
+/** Returns a whole number, which a text may hold too. Returns undefined for other values. */
 function wholeIn(value: unknown): number | undefined {
   const text = textIn(value)?.trim() ?? "";
   return /^\d{1,3}(?:\.0+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Returns the index of the option with this label. If the row has no labels, letters count. */
+/** Returns the index of the option with this label, or with this letter if the row has no labels. */
 function letterPlace(given: unknown, labels: readonly string[] | undefined, count: number): number | undefined {
   if (typeof given !== "string") return undefined;
   const text = given.trim().replace(/^\(([A-Za-z])\)$|^([A-Za-z])[.)]$/, "$1$2");
@@ -158,5 +165,5 @@ function letterPlace(given: unknown, labels: readonly string[] | undefined, coun
 
 const found = (answer: Right): Parsed<Right> => ({ kind: "answer", answer });
 
-/** All columns that `rightOf` reads. */
+/** All columns that `rightOf` may read. */
 export const RIGHT_COLUMNS: readonly string[] = [...new Set([INDEX, NUMBER, LETTER, ...ANSWERS, ...RIGHT_TEXTS])];

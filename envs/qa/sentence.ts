@@ -1,19 +1,22 @@
 /**
- * Reads answers that give an option in a sentence: "It is Paris.", "Paris!", or "A. Paris" if A is Paris. This applies
- * only if the whole text is no option, and the remainder must be an option as a whole.
+ * Parses answers that give an option in a sentence: "It is Paris.", "Paris!", or "A. Paris" if A is Paris. This applies
+ * only if the whole text is not an option. The rest of the sentence must then equal an option.
  */
 import { closingWords } from "../answers/labels.ts";
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
 
-/** Matches words that begin such a sentence, in the languages of labels (envs/answers/labels.ts). */
+/** Matches words that begin such a sentence, e.g. "It is", in several languages. */
 const LEAD =
   /^(?:(?:it is|it's|it would be|it must be|it should be|that is|that's|this is|es ist|das ist|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
 
-/** Matches an exclamation mark behind a word ("5!" is a factorial), and the one that opens it in Spanish. */
+/**
+ * Matches an exclamation with its marks. The mark must follow a word, because "5!" is a factorial; in Spanish another
+ * mark precedes it.
+ */
 const EXCLAMATION = /^(?:¡ ?)?(.*(?:\p{L}{2}|[\p{Script=Han}\p{Script=Kana}]) ?)!{1,3}$/su;
 
-/** Strips what makes an option a sentence. */
+/** Strips the words and marks that make an option a sentence. */
 export function withoutSentence(given: string): string {
   const said = normalized(normalized(given).replace(EXCLAMATION, "$1"));
   const [lead = ""] = LEAD.exec(said) ?? [];
@@ -29,13 +32,13 @@ export function withPlainLetter(text: string): string {
   return text.replace(EMPHASIZED, "$2").replace(SET_APART, "$1 ");
 }
 
-/** Matches the bullet of a list, with a ticked box or without one, or a number that counts from 1. */
+/** Matches the bullet of a list, with or without a ticked box, or a list number. */
 const BULLET = /^(?:[-*+•‣⁃◦▪●○■□◆➤→·∙✓✔✅]|(\d{1,2})[.)](?= ?\(?\p{L}))\ufe0f? +(?:\[[x✓]\] +)?(?=\S)/iu;
 
 /**
- * Returns the index of an answer behind a bullet. Undefined if there is none. `placeOf` reads the rest. A number must
- * be 1, as in a list of one, or the option's own. If an option begins with the sign itself, as "-5" does, the sign
- * belongs to the answer.
+ * Returns the index of an answer after a bullet, or undefined if there is no bullet. `placeOf` parses the rest. A list
+ * number must be 1 or the number of the option. If an option itself begins with the bullet's character, as "-5" does,
+ * the character belongs to the answer.
  */
 export function placeBehindBullet<Place>(
   given: string,
@@ -57,7 +60,7 @@ const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)[.:]? ?|([a-z])(?
 
 const A = 65;
 
-/** Returns the index of the option that a text gives, or −1. */
+/** Returns the index of the option that a text gives, alone or in a sentence, or −1. */
 export function placeOfSentence(question: Question, text: string): number {
   const place = placeOfText(question, text);
   if (place >= 0 || text.length > GIVEN_UNITS_MAX) return place;

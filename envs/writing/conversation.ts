@@ -1,8 +1,8 @@
-/** Reads rows of ShareGPT conversations. Those of a single turn are tasks (Omni-Thinker 5.1). */
+/** Reads rows of ShareGPT conversations. Conversations of a single turn are tasks (Omni-Thinker 5.1). */
 import type { RowDefinition } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 
-/** A request and the reference reply to it, with which candidates are compared. */
+/** A request, and the reference reply with which the judge compares the policy's text. */
 export interface Conversation {
   /** Instructions before the request. Undefined if there are none. */
   readonly system: string | undefined;

@@ -31,10 +31,10 @@ export const writing = defineEnvironment<Conversation, string>({
       },
     ],
   },
-  // Only tags can mark the ends of a text of several lines.
+  // A text has several lines, so only tags can mark where it ends.
   answerFormats: ["think_answer", "answer_tag"],
   verbatim: true,
-  // Rows with the same request and other references are in the same split.
+  // Rows with equal requests but different references get the same key, so that they fall into the same split.
   invariant: ({ system = "", request }) => JSON.stringify([system, request].map(folded)),
   reference: ({ reference }) => reference,
   render,

@@ -76,8 +76,9 @@ const BRACKETED =
   /\[(?=\/?(?:SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|THINK|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|PREFIX|MIDDLE|SUFFIX)\])/g;
 
 /**
- * Respells what has a meaning to programs. Some servers read marks of chat templates, such as <|im_end|>, </s> and
- * [INST], even inside a message. A judge that quotes braces or the winner's field would seem to give a second verdict.
+ * Replaces marks that programs would interpret. Some servers interpret chat template marks, such as <|im_end|>, </s>
+ * and [INST], even inside a message. If the judge quoted braces or the field "winner", its reply would seem to have a
+ * second verdict.
  */
 function tamed(line: string): string {
   return line

@@ -46,7 +46,10 @@ function outcomeOf({ winner }: Verdict, candidate: Verdict["winner"]): Outcome {
   return winner === candidate ? "win" : "loss";
 }
 
-/** A judge sometimes favours a position, so only a verdict that holds in both orders counts. Anything else is a tie. */
+/**
+ * Combines the verdicts of both orders. A judge sometimes favours a position, so a win or a loss counts only if it
+ * holds in both orders. Otherwise the result is a tie.
+ */
 function graded(outcomes: readonly [Outcome, Outcome], [asA, asB]: readonly [string, string]): GradedFacts {
   const [first, second] = outcomes;
   const outcome = first === second ? first : "tie";
