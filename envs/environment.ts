@@ -66,8 +66,8 @@ export interface Resource {
   /** Name of the service, such as "judge". Environments that share a resource share its limits. */
   readonly name: string;
   /**
-   * Port (connection to the service, see ports.ts) that the verifier uses. A server without this port refuses the
-   * environment's tasks. Defaults to none.
+   * Port (connection to the service, see ports.ts) that the verifier uses. A server without this port serves no
+   * tasks of the environment. Defaults to none.
    */
   readonly port?: PortName;
   /** Maximum number of concurrent verifications. The operator can change it. */

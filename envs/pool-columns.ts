@@ -14,7 +14,7 @@ export const POOL_SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
 /** Row as the file holds it. */
 export interface RawRow {
-  /** Index of the row in its unit, from 0. */
+  /** Index of the row in its unit (a part of the file that is read at once), from 0. */
   readonly row: number;
   /**
    * JSON text of the row, if it still has to be parsed. Otherwise `value` holds the parsed row. Lines of white space

@@ -1,9 +1,15 @@
-/** Shows an environment's reader the columns of a file's row under the names that the reader knows, and no others. */
+/**
+ * Shows an environment's row reader the columns of a file under the names that the reader knows. Other columns are
+ * hidden.
+ */
 import type { RowReader } from "./environment.ts";
 import { RANK_COLUMNS } from "./pool-ranks.ts";
 import { hasValue } from "./row-columns.ts";
 
-/** Columns that the operator renamed: [the reader's name, the file's name]. The file's name may be a dotted path. */
+/**
+ * Columns that the operator named with --column: [the reader's name, the file's name]. The file's name may be a dotted
+ * path.
+ */
 export type ColumnNames = readonly (readonly [name: string, column: string])[];
 
 export interface View {
@@ -21,7 +27,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Part of a row reader that a view needs. */
 export type Reader = Pick<RowReader<never>, "columns" | "fields">;
 
-/** Returns a reader's columns and the columns that rank any rows, or undefined for all columns. */
+/** Returns a reader's columns and the columns that may rank rows. Returns undefined if the reader uses all columns. */
 export function columnsOfReader({ columns }: Reader): readonly string[] | undefined {
   return columns && [...new Set([...columns, ...RANK_COLUMNS])];
 }
@@ -57,20 +63,20 @@ export function wantedColumns(
   return there.filter((column) => keys.has(nameKey(column)) || named.has(column));
 }
 
-/** Creates the view of one unit of rows. */
+/** Creates the view of one unit of rows, i.e. of a part of the file that is read at once. */
 export function createView(reader: Reader, names: ColumnNames): View {
   const { fields = {} } = reader;
   const columns = columnsOfReader(reader);
   const own = columns && new Set(columns);
   const byKey = new Map(columns?.map((name) => [nameKey(name), name]));
-  /** Reader's name for each column of the file, filled as columns appear. */
+  /** The reader's name for each column of the file, or undefined; filled as columns appear. */
   const renamed = new Map<string, string | undefined>();
   const nameOf = (column: string): string | undefined => {
     if (own === undefined || own.has(column)) return column;
     if (!renamed.has(column)) renamed.set(column, byKey.get(nameKey(column)));
     return renamed.get(column);
   };
-  // A field whose column the operator names is taken from no other column.
+  // If the operator names a column for a field, no other column is used for that field.
   const replaced = new Set(names.flatMap(([name]) => groupOf(name, fields)));
   // An exact name takes precedence over a similar one. A column with a similar name counts only if it has a value.
   const isPassedOver = (row: Row, column: string, name: string): boolean =>

@@ -1,4 +1,4 @@
-/** Holds data pools: reads rows into instances once, and takes rows by seed or along a permutation. */
+/** Holds data pools. Reads rows into instances once, and returns rows by seed or along a permutation. */
 import type { Environment, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
@@ -91,7 +91,7 @@ function hashAt({ hashes }: PoolColumns, place: number): string {
   return half(2 * place) + half(2 * place + 1);
 }
 
-/** Indexes from hash to place, for the pools that were searched. They take 8 to 16 bytes a row. */
+/** Functions that find a place by its hash, for the pools that were searched. They take 8 to 16 bytes a row. */
 const finders = new WeakMap<Pool, ReturnType<typeof hashFinder>>();
 
 /** Returns the place of the row whose task has this hash (16 hex digits), or −1. A pool holds each task once. */

@@ -1,13 +1,14 @@
 /**
- * Defines the ports through which asynchronous verifiers ask the outside. Environments stay pure: the server implements
- * the ports and passes them in the context of each verification. Only plain data passes through.
+ * Defines the ports: the connections through which asynchronous verifiers use external services. Environments stay
+ * pure, because the server implements the ports and passes them in the context of each verification. Only plain data
+ * passes through.
  */
 import type { Failed } from "./facts.ts";
 import type { ChatMessage } from "./prompt.ts";
 
 /**
- * Connection to an external service. A question rejects only for a bug. The result Failed says that the service failed,
- * and nothing about the question.
+ * Connection to an external service. `ask` sends a question, and rejects only for a bug. The result Failed means that
+ * the service failed; it says nothing about the question.
  */
 export interface Port<Question, Answer> {
   ask(question: Question, context: AskContext): Promise<Answer | Failed>;
@@ -141,7 +142,7 @@ export interface SandboxReply {
   readonly results: readonly SandboxResult[];
 }
 
-/** Runs a model's program. All effects of the program are in the reply. */
+/** Port that runs a model's program. All effects of the program are in the reply. */
 export type Sandbox = Port<SandboxJob, SandboxReply>;
 
 /** Verdict of a judge model on two texts, A and B. */
@@ -163,7 +164,7 @@ export interface Judged {
 }
 
 /**
- * Returns the verdicts of a judge model on both prompts. A cached verdict answers the same prompt again. Retries within
- * the deadline if that can help. A probe asks something that is not cached.
+ * Port that returns a judge model's verdicts on both prompts. The same prompt gets a cached verdict. Retries within the
+ * deadline if that can help. A probe sends a prompt that is not cached.
  */
 export type Judge = Port<Comparison, Judged>;

@@ -1,7 +1,7 @@
 /**
- * Asks a teacher for wrong options, and reads its replies (Omni-Thinker 5.1: 15 confusing ones, "while making sure the
- * uniqueness of correctness by prompting an LLM"). A first request asks for options, a second one which of all options
- * are right.
+ * Builds a teacher's prompts for wrong options, and reads its replies (Omni-Thinker 5.1: 15 confusing options, "while
+ * making sure the uniqueness of correctness by prompting an LLM"). A first prompt requests options. A second one asks
+ * which of all options are right.
  */
 import type { Parsed } from "../facts.ts";
 import type { ChatMessage } from "../prompt.ts";
@@ -49,7 +49,7 @@ function listed(text: string): string {
   return `- ${text}`;
 }
 
-/** The reason why a proposed option is rejected. */
+/** Reason for rejecting a proposed option. */
 export type OptionRejection = "malformed" | "too_long" | "names_others" | "is_the_answer" | "duplicate" | "excess";
 
 export interface ReadOptions {
@@ -58,7 +58,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads the proposed options that can stand beside the right answer and the known wrong ones. Returns at most `most`.
+ * Returns the proposed options that differ from the right answer, from the known wrong options and from each other.
+ * Returns at most `most` options, and a reason for each rejected one.
  */
 export function readOptions(text: string, right: string, known: readonly string[], most: number): Parsed<ReadOptions> {
   const read = readList(text, "first");
@@ -79,8 +80,8 @@ export function readOptions(text: string, right: string, known: readonly string[
 }
 
 /**
- * Returns a key for comparing options. Case is ignored, because a wrong option that differs from the right one only in
- * case confuses nobody.
+ * Returns a key for comparing options. Ignores case, because a wrong option that differs from the right one only in
+ * case misleads nobody.
  */
 function keyOf(text: string): string {
   return folded(normalized(text));
@@ -96,7 +97,7 @@ function problemOf(proposed: unknown, rightKey: string, keys: ReadonlySet<string
   return keys.has(key) ? "duplicate" : undefined;
 }
 
-/** Reads the indices of the options that a reply calls right. */
+/** Reads the indices of the options that a reply calls right. The reply counts from 1, the indices from 0. */
 export function readRightPlaces(text: string, count: number): Parsed<ReadonlySet<number>> {
   const read = readList(text, "last");
   if (read.kind === "malformed") return read;
@@ -107,8 +108,8 @@ export function readRightPlaces(text: string, count: number): Parsed<ReadonlySet
 }
 
 /**
- * Reads the JSON list of a reply behind its thoughts. `which` selects whether the list begins at the first or the last
- * bracket.
+ * Returns the JSON list in a reply, after its thoughts. `which` says whether the list begins at the first or the last
+ * "[".
  */
 function readList(text: string, which: "first" | "last"): Parsed<readonly unknown[]> {
   if (text.length > REPLY_UNITS_MAX)
