@@ -1,4 +1,7 @@
-/** Keys that sign a server's task ids: those of the key file, or those in its store, which the file's keys seal. */
+/**
+ * Keys that sign a server's task ids. They come from the key file, or from the store, where they are encrypted with the
+ * file's keys.
+ */
 import type { Config } from "../runtime/config.ts";
 import type { Log } from "../runtime/logging.ts";
 import type { StoredTaskKeys } from "../stores/postgres/task-keys.ts";
@@ -14,12 +17,12 @@ import {
 
 type SealBy = (keys: Keyring) => Promise<void>;
 
-/** Delay between attempts to seal while the store cannot be reached, in milliseconds. */
+/** Delay, in milliseconds, before sealing is tried again after the store could not be reached. */
 const SEAL_AGAIN_MS = 1_000;
 
 /**
- * Seals the secrets of a store with new keys, and retries until it succeeds. The old keys may be retired only after
- * that.
+ * Returns a function that encrypts the store's secrets with new keys of the file too, and retries until it succeeds.
+ * The file's old keys may be removed only after that.
  */
 function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   let ended = false;
@@ -40,26 +43,26 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
   return { seal: (keys: Keyring): void => void seal(keys), end: (): void => void (ended = true) };
 }
 
-/** Returns the keys of a server. `sealing`: the key file's keys as they were read. */
+/** Returns the keys of a server. `sealing` are the keys of the key file. */
 export function taskKeysOf(config: Config, sealing: Keyring) {
   const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   let stored: StoredTaskKeys | undefined;
   let sealBy: SealBy | undefined;
   return {
-    /** Keys of the file, which seal the secrets of a store. */
+    /** Keys of the key file. If the store has task keys, these encrypt them. */
     sealing,
-    /** Keys that sign. They are updated in place. */
+    /** Keys that sign task ids. They are updated in place. */
     keyring,
     /**
-     * Adopts the keys of the store, if it has some. `by` also seals the store's secrets with the first of the given
-     * keys.
+     * Uses the task keys of the store, if it has some. `by` encrypts the store's secrets with the first of the keys
+     * that it is given.
      */
     adopt: (given: StoredTaskKeys | undefined, by: SealBy | undefined): void => {
       [stored, sealBy] = [given, by];
       const parsed = given && parseKeyring(given.text);
       if (parsed?.kind === "ok") replaceKeys(keyring, parsed.keyring);
     },
-    /** Keeps all keys up to date with their sources. Returns a function that ends this. */
+    /** Keeps all keys equal to the file and the store. Returns a function that ends this. */
     follow: (log: Log["log"], onChange: () => void): (() => void) => {
       const tell = (read: KeyringResult): void => {
         if (read.kind === "invalid")
@@ -73,7 +76,7 @@ export function taskKeysOf(config: Config, sealing: Keyring) {
       const { seal, end } = sealer(sealBy, log);
       const tellFile = (read: KeyringResult): void => {
         tell(read);
-        // The old keys are passed too, because the store is still sealed with them.
+        // The old keys are passed as well, because they are needed to decrypt the store's secrets.
         if (read.kind === "ok") seal([...read.keyring, ...sealing]);
       };
       const ends = [end, followKeyring(config, sealing, tellFile)];

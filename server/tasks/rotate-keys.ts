@@ -1,6 +1,4 @@
-/**
- * Changes the task keys: adds a new one, or retires an old one. Running servers read the changed keys by themselves.
- */
+/** Changes the task keys: adds a new one, or removes an old one. Running servers notice the change. */
 import { randomBytes } from "node:crypto";
 import { closeSync, fchownSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
@@ -9,28 +7,31 @@ import { readTextFile } from "../runtime/files.ts";
 export type Changed =
   | { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring }
   | Refusal
-  /** The key file cannot be read, or does not hold keys. */
+  /** The key file cannot be read, or has lines that are not keys. */
   | { readonly kind: "invalid"; readonly message: string };
 
 export type Refusal =
-  /** There are no keys here, or none of that name. */
+  /** There is no key file, or no key with that name. */
   { readonly kind: "missing"; readonly message: string } | { readonly kind: "refused"; readonly message: string };
 
-/** Returns the name of a key: its id as 8 hex digits. */
+/** Returns the name of a key that people see: its id as 8 hex digits. */
 export function keyName({ id }: Keyring[number]): string {
   return id.toString("hex");
 }
 
-/** Returns the changed text of a key file. */
+/** Change of a key file's text. Returns the new text, or why the change is refused. */
 export type Change = (text: string) => string | Refusal;
 
-/** Puts a new key before the others, which stay valid. */
+/** Puts a new key first, so that it signs. The other keys stay valid. */
 export const rotate: Change = (text) => {
   const lines = text.split("\n");
   return lines.toSpliced(lines.findIndex(isKey), 0, randomBytes(SECRET_BYTES).toString("hex")).join("\n");
 };
 
-/** Removes a key. What it signed is refused from then on. The key that signs cannot be removed. */
+/**
+ * Removes the key with this name. Ids that it signed are refused from then on. The key that signs now cannot be
+ * removed.
+ */
 export function retire(name: string): Change {
   return (text) => {
     const parsed = parseKeyring(text);
@@ -50,7 +51,7 @@ function isKey(line: string): boolean {
   return line.trim() !== "" && !line.trim().startsWith("#");
 }
 
-/** Changes the key file. */
+/** Applies a change to the key file. */
 export function changeKeyFile(place: KeyPlace, change: Change): Changed {
   const named = keyFileOf(place);
   if (statSync(named, { throwIfNoEntry: false }) === undefined)
@@ -62,7 +63,7 @@ export function changeKeyFile(place: KeyPlace, change: Change): Changed {
     message: `key file ${named}: ${refusal.message}`,
   });
   try {
-    // If the file is a link, its target is replaced and the link stays.
+    // If the file is a symbolic link, the link stays and its target is replaced.
     const result = replaced(realpathSync(named), change);
     return result.kind === "changed" ? result : said(result);
   } catch (error) {
@@ -71,8 +72,8 @@ export function changeKeyFile(place: KeyPlace, change: Change): Changed {
 }
 
 /**
- * Replaces the file with its changed text. The draft is also the lock: of two simultaneous commands the second is
- * refused, because it would undo the first.
+ * Replaces the file with its changed text. The new text is first written to FILE.new, which also serves as a lock: if
+ * two commands run at once, the second is refused, because it would undo the first.
  */
 function replaced(file: string, change: Change): Changed {
   const draft = `${file}.new`;
@@ -88,7 +89,7 @@ function replaced(file: string, change: Change): Changed {
     if (typeof text !== "string") return text;
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
-    // If the superuser changes the file, the server's account must still be able to read it.
+    // If root changes the file, the account of the server must still be able to read it.
     const { uid, gid } = statSync(file);
     if (process.getuid?.() === 0) fchownSync(descriptor, uid, gid);
     writeFileSync(descriptor, text, { flush: true });

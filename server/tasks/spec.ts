@@ -1,4 +1,6 @@
-/** Specification of tasks: everything that fixes a task except its seed, checked and complete. Plain JSON. */
+/**
+ * Specification of tasks: everything that decides a task except its seed. It is checked and complete, and is JSON data.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Parameters, Split } from "../../envs/environment.ts";
@@ -9,16 +11,18 @@ import type { Source } from "../curriculum/types.ts";
 export interface TaskSpec {
   readonly environment: string;
   readonly version: number;
-  /** Level. Empty if parameters were given. */
+  /** Name of the level. Empty: the client gave parameters instead. */
   readonly level: string;
   readonly parameters: Parameters;
   readonly split: Split;
   readonly source: Source;
-  /** Name of the pool for real tasks, else empty. */
+  /** Name of the pool of real tasks. Empty for other tasks. */
   readonly pool: string;
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;
-  /** Digest of the mounted sources that make the task (MountedGenerator). Unset: this process makes it. */
+  /**
+   * Digest of the mounted environment's sources that make the task (MountedGenerator). Unset: this process makes it.
+   */
   readonly digest?: string;
   readonly rewardScheme: string;
   readonly rewardParameters: Readonly<Record<string, number>>;
@@ -29,8 +33,8 @@ export interface TaskSpec {
 }
 
 /**
- * Returns a function that tells whether two specifications describe the same tasks. They may differ in a version if the
- * environment's newer version has the tasks of the older one.
+ * Returns a function that says whether two specifications describe the same tasks. Their versions may differ if the
+ * environment's newer version makes the same tasks as the older one.
  */
 export function haveSameTasks({ find }: Registry): (one: TaskSpec, other: TaskSpec) => boolean {
   const judgeOf = ({ environment, version }: TaskSpec): unknown => {

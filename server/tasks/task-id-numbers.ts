@@ -1,4 +1,4 @@
-/** Numbers that stand for the words of a specification in task ids. Ids are in use, so the numbers never change. */
+/** Numbers that stand for words, e.g. "train", in task ids. They must never change, because old ids stay in use. */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Split } from "../../envs/environment.ts";
 import type { Verdict } from "../../envs/score.ts";
@@ -6,7 +6,7 @@ import type { AnswerFormat } from "../../envs/prompt.ts";
 
 interface Numbered<Word extends string, Given extends number> {
   readonly toWire: Readonly<Record<Word, Given>>;
-  /** Returns the word of a number. Undefined for 0, which no word has, and for unknown numbers. */
+  /** Returns the word for a number. Undefined for 0, which means unset, and for unknown numbers. */
   fromWire(wire: number): Word | undefined;
 }
 
@@ -17,7 +17,7 @@ export function numbered<Word extends string, Given extends number>(
   return { toWire, fromWire: (wire) => words.get(wire) };
 }
 
-/** Returns the words and numbers of an enum of the contract. Each word is the name of its value in lower case. */
+/** Returns the words and numbers of an enum of the contract. The words are the names of its values in lower case. */
 export function enumerated<Given extends number, Name extends string>(values: {
   readonly [Each in Name | "UNSPECIFIED"]: Given;
 }): Numbered<Lowercase<Exclude<Name, "UNSPECIFIED">>, Given> {

@@ -1,4 +1,4 @@
-/** Task ids: tokens that clients carry and cannot forge. */
+/** Task ids: text that clients carry and cannot forge. It contains all that is needed to score a completion. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Baseline, Parameters } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
@@ -15,9 +15,9 @@ import { episodeFromWire, episodeToWire, type SampleEpisode } from "./encode-epi
 import type { TaskSpec } from "./spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "./task-id-numbers.ts";
 
-// Contents of a task id in the domain's types, and their encoding.
+// Content of a task id, and its encoding.
 
-/** Place of a task in a run. */
+/** Place of a task in the run that gave it out. */
 export interface RunPlace {
   readonly runId: string;
   /** Incarnation of the run when the task was handed out. */
@@ -26,22 +26,22 @@ export interface RunPlace {
   readonly arm: number;
   readonly cursor: number;
   readonly numGenerations: number;
-  /** Whether scores are feedback. */
+  /** Whether scores are recorded as feedback of the run. */
   readonly feedback: boolean;
   /**
-   * Round of a task of an evaluation arm. `arm` is then the index among the evaluation arms, and `cursor` the ordinal
-   * in the arm's set.
+   * Round of evaluation, for a task of an evaluation arm. Then `arm` counts the run's evaluation arms, and `cursor` is
+   * the task's ordinal in the arm's set. Unset: a task of training.
    */
   readonly evaluationRound?: number;
 }
 
-/** Contents of a task id: the task, its settings, and its place in a run. Scoring needs nothing else. */
+/** Content of a task id: the task, its settings, and its place in a run. Scoring needs nothing else. */
 export interface TaskToken extends Pick<
   TaskSpec,
   "environment" | "version" | "split" | "answerFormat" | "thinking" | "rewardScheme" | "digest"
 > {
   readonly key: TaskKey;
-  /** Level of a generated origin's parameters. Empty if the parameters were given. */
+  /** Level of a generated task. Empty: the client gave parameters instead. */
   readonly level: string;
   /** Reward parameters that differ from the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
@@ -52,11 +52,11 @@ export interface TaskToken extends Pick<
   readonly tools?: readonly number[];
   /** Episode after its first call. Unset: no call was made. */
   readonly episode?: SampleEpisode;
-  /** Instance in the environment's own encoding, if it is small. */
+  /** Instance in the environment's own encoding. Unset: it is too large, or is made again from its origin. */
   readonly inline?: Uint8Array;
 }
 
-/** Sorts names, so that equal tokens have equal bytes. */
+/** Returns the object with its names sorted, so that equal tokens are encoded as equal bytes. */
 function sorted(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -101,14 +101,14 @@ function originFromWire(registry: Registry, { environment, version, origin: wire
   }
 }
 
-/** Returns the parameters of a level. Undefined: this server has no such level. */
+/** Returns the parameters of a level. Undefined: this server's environment has no such level. */
 function parametersOf(registry: Registry, environment: string, version: number, level: string): Parameters | undefined {
   const found = registry.find(environment, version);
   if (found.kind !== "found") return undefined;
   return found.environment.levels.find(({ name }) => name === level)?.parameters;
 }
 
-/** Encodes a token. The message is a plain literal, because `create` takes as long as all the rest. */
+/** Encodes a token. The message is an object literal, because protobuf's `create` would double the time. */
 function encodeToken(token: TaskToken): Uint8Array {
   const { environment, version, level, rewardScheme, run } = token;
   const { origin, hash, baseline } = token.key;
@@ -118,7 +118,7 @@ function encodeToken(token: TaskToken): Uint8Array {
     version,
     rewardScheme,
     answerFormat: formatNumbers.toWire[token.answerFormat],
-    // The default takes no bytes.
+    // The default is written as 0, which takes no bytes.
     thinking: token.thinking === "required" ? 0 : thinkingNumbers.toWire[token.thinking],
     rewardParameters: sorted(token.rewardParameters),
     split: splitNumbers.toWire[token.split],
@@ -146,8 +146,8 @@ function encodeToken(token: TaskToken): Uint8Array {
 const NO_BYTES = new Uint8Array();
 
 /**
- * Decodes a token. Undefined: it is not a token of an environment that this server has. The bytes are authenticated, so
- * it comes from another version of the server.
+ * Decodes a token. Undefined: this server lacks its environment or level, or does not know one of its numbers. The
+ * bytes are authentic, so another version of the server wrote them.
  */
 function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefined {
   const wire = fromBinary(TaskTokenSchema, bytes);
@@ -200,7 +200,7 @@ export type OpenedTask =
   | { readonly kind: "ok"; readonly token: TaskToken; readonly groupId: string }
   | { readonly kind: "invalid"; readonly detail: string };
 
-/** Returns the group id of a run's task: its place, to which its feedback belongs. */
+/** Returns the id of the group to which a run's task belongs. It consists of the task's place in the run. */
 export function runGroupId(
   place: Pick<RunPlace, "runId" | "incarnation" | "arm" | "cursor" | "evaluationRound">,
 ): string {
@@ -213,7 +213,7 @@ function groupIdOf(token: TaskToken, mac: Uint8Array): string {
   return token.run === undefined ? Buffer.from(mac).toString("base64url") : runGroupId(token.run);
 }
 
-/** Returns the id of a task. It is a pure function of the token and the signing key. */
+/** Returns the task id and group id of a token. They depend only on the token and the signing key. */
 export function mintTaskId(keyring: Keyring, token: TaskToken) {
   const sealed = seal(keyring, "task", encodeToken(token));
   return { taskId: sealed.toString("base64url"), groupId: groupIdOf(token, sealed.subarray(MAC_START, MAC_END)) };
@@ -227,7 +227,7 @@ export function openTaskId(keyring: Keyring, registry: Registry, taskId: string)
       detail: `task_id has ${taskId.length} characters, and the limit is ${TASK_ID_BYTES_MAX}`,
     };
   const bytes = Buffer.from(taskId, "base64url");
-  // Node's decoder skips characters that are not base64url, so an id with such characters was changed too.
+  // Node's decoder ignores characters that are not base64url. An id with such characters was changed, so it is refused.
   if (bytes.toString("base64url") !== taskId) return { kind: "invalid", detail: "task_id is not base64url" };
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };

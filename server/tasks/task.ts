@@ -1,4 +1,4 @@
-/** A made task: the part that is stored, and the part that a trainer sees. */
+/** Task that was made: its key, which is stored, and the prompt and metadata, which the trainer sees. */
 import type { Environment } from "../../envs/environment.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -8,33 +8,36 @@ import type { TaskSpec } from "./spec.ts";
 export interface MadeTask {
   readonly key: TaskKey;
   readonly prompt: readonly ChatMessage[];
-  /** Facts for the trainer that do not reveal the answer. */
+  /** Information for the trainer that does not reveal the answer. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Instance, if it is small: one character for each byte, because threads pass these on at a third of the cost. */
+  /**
+   * Bytes of the instance, if it is small, as one character for each byte. Worker threads send a string at a third of
+   * the cost.
+   */
   readonly inline?: string;
-  /** Whether there are so few similar instances that they lie in every split. Unset: the instance lies in one split. */
+  /** Set if there are so few similar instances that all splits share them. Unset: the instance belongs to one split. */
   readonly inEverySplit?: true;
-  /** Objective of the heuristic's answer, if it was requested and there is one. */
+  /** Objective of the heuristic's answer. Unset: it was not requested, or there is none. */
   readonly heuristic?: number;
 }
 
-/** Result of a seed. */
+/** Result of making a task from one seed. */
 export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
-  /** There is no such instance, and a retry will not help. */
+  /** There is no such instance, and trying again would not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
-/** Result of making one task. */
+/** Result of making one task, which may also fail for now or be cancelled. */
 export type MakeResult =
   | MadeResult
   | { readonly kind: "overloaded"; readonly retryDelayMs: number }
   | { readonly kind: "timeout"; readonly message: string }
-  /** A teacher gives no task now. */
+  /** The task cannot be made now, e.g. because a teacher does not answer. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
 /**
- * Renders a task where its instance is available, so that the instance is not needed again before an answer arrives.
+ * Renders a task as soon as its instance is made, so that the instance is not needed again before an answer arrives.
  */
 export function renderTask<Instance>(
   environment: Environment<Instance>,
@@ -57,7 +60,7 @@ export function inlineOf<Instance>(
   { origin }: TaskKey,
   instance: Instance,
 ): Uint8Array | undefined {
-  // An inline instance is already in its origin.
+  // The origin of such a task already contains the whole instance.
   return origin.kind === "inline" ? undefined : (asked?.carry(instance) ?? inline?.encode(instance));
 }
 
@@ -69,8 +72,8 @@ function withInstruction(prompt: readonly ChatMessage[], instruction: string): r
 }
 
 /**
- * Returns the task with the objective of its environment's heuristic. It is unchanged if there is no heuristic, or if
- * it finds no answer.
+ * Returns the task with the objective of its environment's heuristic. It is returned unchanged if there is no
+ * heuristic, or if it finds no answer.
  */
 export function withHeuristic<Instance>(
   environment: Environment<Instance>,

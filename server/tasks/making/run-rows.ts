@@ -1,6 +1,6 @@
 /**
- * Compares the rows that a run knows with the pools of this server. If they differ, the pools that were read last
- * count. A run adopts the rows of a server that read them later, and a server with older pools refuses the run.
+ * Compares the rows that a run knows with this server's pools. If they differ, the pools that were read last count. A
+ * run adopts the rows of a server that read its pools later, and a server with older pools refuses to work on the run.
  */
 import { placeOfHalves, placeOfHash, placesOf, type Pool } from "../../../envs/pool.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
@@ -17,7 +17,7 @@ import type { RunRanks } from "./run-ranks.ts";
 
 type State = RunState<TaskSpec, TaskKey>;
 
-/** Rows of a level and split, with the ids of the arms that draw from them. */
+/** Rows of one level and split of a pool, with the ids of the arms that draw from them. */
 interface RowSelection {
   readonly pool: Pool;
   readonly level: string;
@@ -28,14 +28,14 @@ interface RowSelection {
 export interface RunRowsDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly ranks: RunRanks;
-  /** Sources that mounts have replaced. Unset: sources are never replaced. */
+  /** Finds groups whose mounted environment has other sources now. Unset: sources are never replaced. */
   readonly replaced?: Replaced;
-  /** Time at which the pools were read, by the store's clock. */
+  /** Time at which this server read its pools, by the store's clock. */
   readonly loadedAtMs: number;
 }
 
 export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDeps): RunRows<TaskSpec, TaskKey> {
-  /** Lists that equal this server's rows, with the arms for which they were compared. */
+  /** Lists of rows that were found equal to this server's, with the arms for which they were compared. */
   const same = new WeakMap<State["lists"], State["config"]["arms"]>();
   const lookAtRows = (state: State): RowsLook => {
     const { lists, config } = state;
@@ -76,7 +76,7 @@ export function createRunRows({ pools, ranks, replaced, loadedAtMs }: RunRowsDep
   };
 }
 
-/** Reason for closing a group whose row the pool no longer has. Documented in ControlRecord.reason. */
+/** Reason for closing a group whose row the pool no longer has. The contract documents it at ControlRecord.reason. */
 const ROW_GONE = "row_gone: the pool has the group's row no longer";
 
 function closing(cursors: readonly number[]): readonly RunEvent<never, never>[] {
@@ -92,8 +92,8 @@ function staleText(runId: string, { pool, digest }: RowList, own: string): strin
 }
 
 /**
- * Returns the parts from which the arms of a run draw. Pools that this server lacks are left out; making a task of them
- * reports it.
+ * Returns the levels and splits of pools from which a run's arms draw. Pools that this server lacks are left out,
+ * because making a task of them reports it.
  */
 function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly RowSelection[] {
   const parts = new Map<string, RowSelection>();
@@ -107,7 +107,10 @@ function partsOf({ config }: State, pools: RunRowsDeps["pools"]): readonly RowSe
   return [...parts.values()];
 }
 
-/** Returns the hashes of a part's rows, 8 bytes each. `places` holds the rows' places in the pool. */
+/**
+ * Returns the hashes of rows, 8 bytes each. `places` are the rows' places in the pool. If `rows` is greater, the
+ * remaining hashes are 0.
+ */
 function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.length): Uint8Array {
   const bytes = new Uint8Array(8 * rows);
   const view = new DataView(bytes.buffer);
@@ -118,14 +121,15 @@ function hashesOf({ columns }: Pool, places: ArrayLike<number>, rows = places.le
   return bytes;
 }
 
-/** Returns how a list differs from the rows of this server. Undefined: they are equal. */
+/** Returns how a run's list of rows differs from this server's pool. Undefined: they are equal. */
 function changedPart({ lists, config }: State, { pool, level, split, arms }: RowSelection): RowsChanged | undefined {
   const name = { environment: pool.environment, level, split };
   const list = lists.find((each) => isList(each, name, pool.name));
   const members = placesOf(pool, level, split);
   const fresh = arms.filter((id) => list?.walks.has(id) !== true);
   if (list === undefined) {
-    // A table of an older server may have more rows than the pool has now. Their places stay and count as gone.
+    // An arm's table, made by an older server, may have more rows than the pool has now. The further places stay and
+    // count as gone.
     const tables = config.arms.flatMap(({ id, rows }) => (arms.includes(id) ? (rows?.rows ?? 0) : 0));
     const rows = Math.max(members.length, ...tables);
     const gone: readonly Range[] = rows > members.length ? [[members.length, rows - 1]] : [];
@@ -161,8 +165,8 @@ function changeText({ pool, digest: before }: RowList, digest: string, lists: re
 }
 
 /**
- * Returns the warning when a run first records rows, because an older server created it. Empty if its drawn rows are at
- * their places.
+ * Returns the warning for a run that an older server created without recording its rows, when it first records them.
+ * Empty: the rows that it drew last are still at their places.
  */
 function adopted({ batches, config, arms }: State, pool: Pool, digest: string): string {
   const drawn = batches.flatMap(({ groups }) => groups.map(({ task }) => task.key.origin));
@@ -179,7 +183,7 @@ function adopted({ batches, config, arms }: State, pool: Pool, digest: string): 
   return `the run recorded no rows of pool "${pool.name}" before, and takes them over as they are, with the digest ${digest}: ${moved} of the ${rows.length} last rows that it drew are at other places, so what it knows of rows may be of others`;
 }
 
-/** Returns the run's policy with the rows of its rank ranges counted again. Null: nothing changed. */
+/** Returns the run's policy with new row counts in its rank ranges. Null: the counts are unchanged. */
 function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
   const staying = config.arms.filter(({ removed }) => !removed);
   const uses = rankUsesOf(policy);
@@ -192,7 +196,9 @@ function recounted({ policy, config }: State, ranks: RunRanks): Policy | null {
   return isSame ? null : withRankRanges(policy, ranges);
 }
 
-/** Returns the cursors of open groups whose rows the pools no longer have. Their tasks cannot be handed out. */
+/**
+ * Returns the cursors of open groups whose rows this server's pools no longer have. Their tasks cannot be given out.
+ */
 function goneGroups(state: State, pools: RunRowsDeps["pools"]): readonly number[] {
   return openGroups(state).flatMap(({ group: { task } }) => (hasRow(pools, task.key) ? [] : [task.cursor]));
 }
@@ -202,7 +208,7 @@ function hasRow(pools: RunRowsDeps["pools"], { origin, hash }: TaskKey): boolean
   return pool === undefined || placeOfHash(pool, hash) >= 0;
 }
 
-/** Closes groups of tasks whose rows were already gone when the reserve released them. */
+/** Closes groups that reserve tasks became after their rows were already gone. */
 function lateGone(state: State, pools: RunRowsDeps["pools"]): RowsLook {
   const mayBe = state.config.dynamicSampling !== undefined && state.lists.some(({ gone }) => gone.size > 0);
   const cursors = mayBe ? goneGroups(state, pools) : [];

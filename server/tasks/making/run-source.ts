@@ -1,4 +1,4 @@
-/** Source of a run's tasks, and the codecs of arms' specifications and of task keys in journals. */
+/** Makes a run's tasks, and defines how journals store arms' specifications and task keys. */
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import type { Baseline } from "../../../envs/environment.ts";
@@ -55,11 +55,12 @@ const specs: Codec<TaskSpec> = {
   },
 };
 
-// A key is [hash, n], where n depends on the source. For a generated task n is the attempt. For a row it is the row's
-// number, or [row, rank, epoch] if these are known; the epoch is left out in the first one. For a teacher's task it is the
-// bytes of the instance, which are stored nowhere else. A baseline adds its value, and its bound if it is not proven.
+// Stored form of a task key: [hash, n], where n depends on the source. For a generated task n is the number of its
+// attempt. For a row it is the row's number, or [row, rank, epoch] if these are known; an epoch of 0 is left out. For a
+// teacher's task it is the instance itself, which is stored nowhere else. A baseline adds its value, and its bound if
+// it is not proven.
 
-/** Returns a key as JSON. */
+/** Returns a task key in its stored form. */
 export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {
   const short = Buffer.from(hash, "hex").toString("base64url");
   const key: Json[] = [short, encodeOrigin(origin, rank, epoch)];
@@ -95,7 +96,7 @@ function decodeRow(json: Json | undefined): { readonly row: number } & Pick<Task
   };
 }
 
-/** Reads a key that encodeKey wrote. `spec` and `seed` are those of its task. */
+/** Reads a task key from its stored form. `spec` and `seed` belong to its task. */
 export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint): TaskKey {
   const [short, n, value, bound] = readList(json);
   const hash = Buffer.from(readText(short), "base64url").toString("hex");
@@ -120,15 +121,15 @@ function decodeBaseline(value: Json | undefined, bound: Json | undefined): Basel
     : { value: known, bound: readNumber(bound), proven: false };
 }
 
-/** Delay after which a draw tries again to make tasks that took too long. */
+/** Delay, in milliseconds, before a draw tries again to make tasks that took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-/** Returns the source of a run's tasks. Without `ranks` no row has a rank. */
+/** Returns the functions that make a run's tasks. Without `ranks`, no row has a rank. */
 export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<TaskSpec, TaskKey> {
   const madeOf = (result: MakeResult): MakeOutcome<TaskKey> => {
     switch (result.kind) {
       case "made":
-        // The task is cached, because the run hands it out soon and finds it by its key.
+        // The run gives out the task soon and asks for it by its key, so it is cached.
         maker.keep(result.task);
         return { kind: "task", key: result.task.key };
       case "exhausted":
@@ -157,7 +158,7 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
       const { spec } = arm;
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
-        // Rows that are chosen by their pass rates get no ranks.
+        // Arms that choose rows by pass rate do not use ranks.
         const rankAt = first.row === undefined ? ranks?.of(arm, among)?.at : undefined;
         return places.map(({ ordinal, listed }) => {
           if (listed !== undefined && listed.row === undefined)
@@ -166,7 +167,8 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         });
       }
       if (spec.source === "teacher") {
-        // Places are named by ordinals and not by seeds, because a run that is changed has the same seeds again.
+        // The teacher knows a place by its arm and ordinal. Seeds would not do, because a changed run has the same
+        // seeds again.
         const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }

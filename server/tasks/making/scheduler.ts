@@ -1,7 +1,7 @@
 /**
  * Shares worker threads between callers. Work runs in slices of a few milliseconds, or of one task if that takes
- * longer. A caller with more work waits for another turn, behind others. Expensive tasks never get all threads, so that
- * cheap ones do not wait for them. Scheduling never changes the task of a seed.
+ * longer. A caller with more work then waits behind the others. Expensive tasks never get all threads, so that cheap
+ * ones do not wait for them. Scheduling never changes which task a seed gives.
  */
 import { type FairQueue, fairQueue } from "../../base/fair-queue.ts";
 import type { Slice } from "./make-slice.ts";
@@ -17,18 +17,17 @@ import {
   type Work,
 } from "./job-progress.ts";
 
-/** A slice that a thread is running. */
+/** Slice of work that a thread is running. */
 export interface Running {
   readonly outcome: Promise<SliceOutcome>;
-  /** Resolves when the thread can take another slice. Never rejects. */
+  /** Resolves when the thread can run another slice. It never rejects. */
   readonly free: Promise<void>;
 }
 
 export interface SchedulerOptions {
   readonly threads: number;
   /**
-   * Maximum number of tasks that may wait. One caller may have a quarter of them, separately for expensive and cheap
-   * ones.
+   * Maximum number of tasks that may wait. One caller may have a quarter of it, for expensive and for cheap tasks each.
    */
   readonly queueMax: number;
   readonly costs: Costs;
@@ -36,19 +35,22 @@ export interface SchedulerOptions {
 }
 
 export interface Scheduler {
-  /** Makes one result for each seed, in order. Rejects if the environment has a bug. */
+  /** Makes a task for each seed and returns the results in order. Rejects if the environment has a bug. */
   run(job: MakeJob, signal?: AbortSignal): Promise<readonly MakeResult[]>;
-  /** Keeps one thread from work until a promise has settled. */
+  /** Gives one thread no work until the promise has settled. */
   occupy(until: Promise<unknown>): void;
   /** Returns the number of waiting tasks and of running slices. */
   load(): { readonly waiting: number; readonly running: number };
-  /** Cancels all waiting tasks. */
+  /** Ends all calls with waiting tasks. Tasks that are not made count as cancelled. */
   clear(): void;
 }
 
-/** Maximum length of a slice in milliseconds. It ends a slice whose tasks are more expensive than earlier ones. */
+/** Maximum duration of a slice, in milliseconds. It ends a slice whose tasks take longer than earlier ones did. */
 const SLICE_MS_MAX = 20;
-/** Maximum CPU time, in milliseconds, of a cheap task. A longer one would make other callers wait too long. */
+/**
+ * Maximum CPU time of a task, in milliseconds, that counts as cheap. More expensive ones would keep other callers
+ * waiting too long.
+ */
 const CHEAP_MS_MAX = 25;
 /** Share of the queue that one caller may fill. */
 const CALLER_SHARE = 1 / 4;
@@ -57,15 +59,12 @@ const UNKNOWN_MS = 20;
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 30_000;
 
-/**
- * Returns whether a kind of task is expensive. An unknown kind counts as expensive, because its parameters may be
- * anything.
- */
+/** Returns whether tasks of this kind are expensive. A kind that was never made counts as expensive. */
 function isDear({ leastMs, recentMs }: Kind): boolean {
   return leastMs === undefined || recentMs > CHEAP_MS_MAX;
 }
 
-/** Returns the queues of waiting work, with expensive work apart from cheap work. */
+/** Returns two queues of waiting work: one for cheap tasks, and one for expensive tasks. */
 function createLanes() {
   const cheap = fairQueue<Work>();
   const dear = fairQueue<Work>();
@@ -92,7 +91,7 @@ function createLanes() {
       for (const lane of both) lane.remove(work.job.caller, work);
       work.isQueued = false;
     },
-    /** Moves the work of a kind that has become expensive, or cheap, to the other queue. */
+    /** Moves all work of a kind to the other queue, after the kind has become cheap or expensive. */
     move(kind: Kind): void {
       for (const work of takeWhere((each) => each.kind === kind)) add(work);
     },
@@ -102,8 +101,8 @@ function createLanes() {
 type Lanes = ReturnType<typeof createLanes>;
 
 /**
- * Returns the threads and their use. If there are several, one is kept for cheap tasks. If there is one, expensive and
- * cheap work take turns.
+ * Returns an object that counts free threads and chooses their work. If there are several threads, one is kept for
+ * cheap tasks. If there is one, expensive and cheap tasks take turns.
  */
 function createThreads(count: number, { cheap, dear }: Lanes) {
   const dearMax = Math.max(1, count - 1);
@@ -114,15 +113,15 @@ function createThreads(count: number, { cheap, dear }: Lanes) {
   return {
     free: () => free,
     running: () => running,
-    /** Returns the next work for a free thread. Undefined: no thread is free, or no work may start. */
+    /** Returns the next work for a free thread. Undefined: no thread is free, or no work may start now. */
     next(): Work | undefined {
       if (free === 0) return undefined;
       const mustWait = dearRunning >= dearMax || (count === 1 && lastWasDear && cheap.waiting() > 0);
       return dear.waiting() > 0 && !mustWait ? dear.next() : cheap.next();
     },
     /**
-     * Takes a thread, for work or to occupy it. Returns a function that gives the thread back; only its first call
-     * counts.
+     * Takes a thread, either for work or to keep it from work. Returns a function that gives the thread back; calling
+     * it again has no effect.
      */
     take(work?: { readonly wasDear: boolean }): () => void {
       const isDearWork = work?.wasDear === true;
@@ -164,12 +163,12 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     const release = threads.take({ wasDear });
     const going = begin({ spec: job.spec, seeds, progress: turn.begun?.progress, sliceMs: SLICE_MS_MAX });
     const finish = (outcome: SliceOutcome): void => {
-      // After a timeout the thread is replaced first. Until then it counts as taken.
+      // After a timeout the worker is replaced first, and until then the thread counts as taken.
       if (outcome.kind === "done") release();
       const tookMs = outcome.kind === "done" ? outcome.cpuMs : outcome.limitMs;
       lane.charge(job.caller, tookMs - expectedMs);
       takeIn(work, costs, turn, outcome);
-      // The work is queued again with its new size.
+      // The work leaves the queue and is added again, because its number of tasks has changed.
       lanes.leave(work);
       if (work.left === 0) work.settle();
       lanes.add(work);
@@ -183,7 +182,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     void going.free.then(release).then(dispatch);
   };
 
-  /** Returns how many more tasks of a caller are accepted: those that may wait, and a slice if a thread is free. */
+  /** Returns how many tasks of a new call are accepted: as many as may wait, and one slice more if a thread is free. */
   const roomFor = (work: Work): number => {
     const left = Math.min(callerMax - lanes.of(work).waiting(work.job.caller), queueMax - lanes.waiting());
     return Math.max(0, left) + (threads.free() > 0 ? sliceSize(work) : 0);
@@ -216,7 +215,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
 
 const CANCELLED: MakeResult = { kind: "cancelled" };
 
-/** Returns the work of a call, without pending tasks yet, and the promise of its results. */
+/** Returns the progress object of a call, without accepted tasks yet, and the promise of the call's results. */
 function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, leave: (work: Work) => void) {
   const { promise, resolve, reject } = Promise.withResolvers<readonly MakeResult[]>();
   const close = (): boolean => {
@@ -250,7 +249,7 @@ function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, l
   return { work, promise };
 }
 
-/** Accepts as many of the seeds as there is room for. */
+/** Accepts as many tasks as there is room for. The others get the result "overloaded". */
 function admit(work: Work, room: number, waiting: number): void {
   const retry = overloaded(work.kind, waiting);
   for (let i = 0; i < work.job.seeds.length; i++)
@@ -261,7 +260,8 @@ function admit(work: Work, room: number, waiting: number): void {
 }
 
 /**
- * Returns the result of a refused task. Its retry delay is about the time until the caller's waiting tasks are made.
+ * Returns the result of a task that was not accepted. Its retry delay is about the time in which the caller's waiting
+ * tasks are made.
  */
 function overloaded({ leastMs = UNKNOWN_MS }: Kind, waiting: number): MakeResult {
   const retryDelayMs = Math.ceil(Math.max(RETRY_MS_MIN, Math.min(RETRY_MS_MAX, waiting * leastMs)));

@@ -1,4 +1,4 @@
-/** Runs work of more than about 0.3 ms in threads, off the event loop, and schedules it. */
+/** Runs work that takes more than about 0.3 ms in worker threads, so that the event loop stays free. */
 import { setFlagsFromString } from "node:v8";
 import { Piscina } from "piscina";
 import type { Config } from "../../runtime/config.ts";
@@ -8,34 +8,34 @@ import { createCosts, type SliceOutcome } from "./job-progress.ts";
 
 export interface WorkerOptions {
   readonly threads: number;
-  /** Maximum number of tasks that may wait for a thread, over all callers. */
+  /** Maximum number of tasks that may wait for a thread, of all callers together. */
   readonly queueMax: number;
-  /** Maximum time of a task, in milliseconds, from its beginning. After that its worker is replaced. */
+  /** Maximum time of a task in milliseconds, after which its worker is replaced. */
   readonly timeLimitMs: number;
-  /** Modules of environments that are not Gradus's own. */
+  /** Modules with environments of the operator. */
   readonly environmentFiles: readonly string[];
-  /** Whether new workers make some tasks of each environment first. */
+  /** Whether each new worker first makes some tasks of each environment, so that its code is compiled. */
   readonly warmUp: boolean;
-  /** Called with errors of a worker outside of an awaited slice, e.g. with a result after the time limit. */
+  /** Called with a worker's error that no call waits for, e.g. one after the time limit. */
   readonly onError: (error: Error) => void;
 }
 
 export interface WorkerPool extends Pick<Scheduler, "run" | "load"> {
-  /** Resolves when every thread has started. Threads then warm up before they take work. */
+  /** Resolves when every thread has started. Threads then still warm up before they take work. */
   readonly ready: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Threads never stop when idle. Starting and warming up do not count towards a task's limit. */
+/** Idle time after which a thread stops: never. So starting and warming up do not count towards a task's time limit. */
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * Nice value of the workers. On few cores it lets calls be answered before tasks are made: the event loop gets about
- * three times a worker's share of a contested core.
+ * Nice value of the worker threads. It lets the server answer calls before it makes tasks: on a busy core the event
+ * loop gets about three times as much time as a worker.
  */
 const WORKERS_NICE = 5;
 
-/** Opens the worker threads that a configuration asks for. */
+/** Starts the worker threads that the server's configuration asks for. */
 export const openWorkers = (
   { workers, limits, workerTimeLimitMs, environmentFiles }: WorkerConfig,
   rest: Pick<WorkerOptions, "warmUp" | "onError">,
@@ -54,8 +54,8 @@ type WorkerConfig = Pick<Config, "workers" | "workerTimeLimitMs" | "environmentF
 
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;
-  // A thread that is busy would take 64 MB of memory for its young objects. The main thread keeps the limit of its start,
-  // which a thread's resourceLimits do not override.
+  // Otherwise a busy thread would take 64 MB for its young objects. A thread's resourceLimits do not override this
+  // limit of V8, and the main thread keeps the limit of its start.
   setFlagsFromString("--max-semi-space-size=8");
   const threads = new Piscina<Slice, SliceDone>({
     filename: new URL("./worker.ts", import.meta.url).href,
@@ -81,7 +81,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
       clearTimeout(timer);
     }
   };
-  // The scheduler begins as many slices as there are threads, so each slice starts at once.
+  // The scheduler never begins more slices than there are threads, so each slice starts at once.
   const begin = (slice: Slice): Running => {
     const outcome = within(slice);
     const replaced = async (): Promise<void> => {
@@ -96,10 +96,10 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const warmUp = async (): Promise<void> => {
     for (const level of (await onThread("warmUp")) as readonly LevelCost[]) costs.took(costs.of(level), level.cpuMs, 1);
   };
-  // While a thread warms up, work waits in the queue, where no limit counts.
+  // Work waits in the queue while threads warm up, and the time limit does not count that.
   const warm = options.warmUp ? each(warmUp) : [];
   for (const warming of warm) scheduler.occupy(warming);
-  // Closing a pool before it has started or warmed up is not a failure.
+  // If the pool is closed before its threads have started or warmed up, that is not an error.
   for (const starting of [ready, ...warm]) starting.catch(() => undefined);
 
   return {
@@ -113,7 +113,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   };
 }
 
-/** Data with which a thread is started. */
+/** Data that a worker thread gets when it starts. */
 export interface WorkerData {
   readonly environmentFiles: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
- * Scores completions whose verification waits for a resource. A sample of a run is scored once and recorded, however
- * often it is requested, even if all callers have left. Otherwise a slow judge and an impatient trainer would retry for
- * ever. Outside of a run, a completion is dropped when its caller leaves.
+ * Scores completions whose verification waits for an external resource, e.g. a judge. A run's sample is scored and
+ * recorded once, however often it is requested, and even if all callers have left. Otherwise a slow judge and an
+ * impatient trainer would retry for ever. A completion outside of a run is dropped when its caller leaves.
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../../envs/facts.ts";
@@ -15,34 +15,34 @@ import { failedSample, isFinal, type SampleResult } from "./results.ts";
 import { type AsyncTask, checkLength, type OpenToken, withRemedy } from "./scorer.ts";
 import { bug } from "../../../envs/facts.ts";
 
-/** Caller of a Step. */
+/** Caller of Step, or of another call that scores completions. */
 export interface Caller {
-  /** Name of its token, if it has one, and its address with the port. */
+  /** Name of the caller's token, if it has one. `peer` is its address with the port. */
   readonly caller: string;
   readonly peer: string;
-  /** Aborts when the caller has left, or its deadline has passed. */
+  /** Aborts when the caller has left, or when its deadline has passed. */
   readonly signal: AbortSignal;
-  /** Deadline in milliseconds since the epoch. Undefined: none. */
+  /** Deadline of the call in milliseconds since the Unix epoch. Undefined: none. */
   readonly deadlineMs: number | undefined;
 }
 
-/** A sample of a run, with the function that makes its feedback. */
+/** Sample of a run, with a function that makes the run's feedback from its result. */
 export interface RunSample {
   readonly runId: string;
-  /** Key of the sample and of its completion. */
+  /** Key that identifies the sample together with its completion. */
   readonly key: string;
-  /** Returns the feedback for a result. Undefined: there is nothing to record yet. */
+  /** Returns the feedback for the run. Undefined: the result is not final, so nothing is recorded yet. */
   itemOf(result: SampleResult): FeedbackItem | undefined;
 }
 
-/** Result of a sample, and the status of its feedback. Undefined: nothing was recorded. */
+/** Result of a sample, and whether the run has recorded it. Undefined: nothing was recorded. */
 export interface ScoredSample {
   readonly result: SampleResult;
   readonly status?: FeedbackStatus | undefined;
 }
 
 export interface AsyncScorer {
-  /** Scores a completion. Without a `sample` it belongs to no run. Never rejects. */
+  /** Scores a completion. `sample` is set if it belongs to a run. Never rejects. */
   score(task: AsyncTask, completion: string, caller: Caller, sample?: RunSample): Promise<ScoredSample>;
   /** Returns the number of samples of runs that are being scored, for metrics. */
   inFlight(): number;
@@ -52,20 +52,20 @@ export interface AsyncScorerOptions {
   readonly resources: Resources;
   /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
-  /** Records a result in a run. If the run or its store cannot take it, the status says so. */
+  /** Records a result in a run. The returned status says if the run or its store could not take it. */
   readonly record: (runId: string, item: FeedbackItem) => Promise<FeedbackStatus>;
   readonly onFailure: (error: unknown, token: OpenToken) => void;
 }
 
-/** Maximum number of cached results of runs' samples, for callers that left and ask again. */
+/** Maximum number of cached results of runs' samples, for callers that left and ask again later. */
 const RECENT_MAX = 16_384;
-/** Maximum number of callers that wait for samples requested earlier by others. */
+/** Maximum number of callers that wait for samples which other callers have requested before. */
 export const JOINED_MAX = 16_384;
 
-/** A sample that is being scored. */
+/** Sample that is being scored. */
 interface Flight {
   readonly going: Promise<ScoredSample>;
-  /** Whether a call has received the status of the recording. */
+  /** Whether a caller has already received the status of recording the result. */
   isReported: boolean;
 }
 
@@ -116,8 +116,8 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 
   /**
-   * Waits for a sample in progress. The first call to get its result receives the status of the recording. Each further
-   * call records again, and its run answers DUPLICATE.
+   * Waits for a sample that is being scored. The first caller that gets its result also gets the status of recording
+   * it. Any further caller records the result again, and the run answers DUPLICATE.
    */
   const joinFlight = async (flight: Flight, caller: Caller, sample: RunSample): Promise<ScoredSample> => {
     const scored = await join(flight.going, caller);
@@ -143,7 +143,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   };
 }
 
-/** Verifies a completion. Without a caller it is never cancelled. Never rejects. */
+/** Verifies a completion. If `caller` is undefined, the verification is never cancelled. Never rejects. */
 async function verified(
   { resources, onFailure }: AsyncScorerOptions,
   { scoring, token }: AsyncTask,

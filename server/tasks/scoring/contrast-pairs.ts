@@ -1,12 +1,14 @@
 /**
- * Contrast pairs of a complete group: completions that commit to a right answer, over those that lost it or never had
- * one (Curriculum RLOO 3.3).
+ * Finds contrast pairs in a complete group: a completion that stops at a right answer is preferred to one that goes on
+ * past it or never has one (Curriculum RLOO 3.3).
  */
 import type { ScoredScan } from "../../../envs/score.ts";
 import type { SampleScan } from "../../curriculum/batches.ts";
 import type { StepResult } from "./results.ts";
 
-/** A completion that is preferred to another one of its group. The ends count UTF-16 units of their texts. */
+/**
+ * Completion that is preferred to another one of its group. Both texts are cut at their ends, which count UTF-16 units.
+ */
 export interface ContrastPair {
   readonly preferredSampleIndex: number;
   readonly preferredEnd: number;
@@ -14,27 +16,30 @@ export interface ContrastPair {
   readonly rejectedEnd: number;
 }
 
-/** Result of a completion of the group. */
+/** Completion of a group, with its result. */
 export interface ScoredCompletion {
   readonly sampleIndex: number;
   readonly result: StepResult;
 }
 
-/** A scanned completion of the group. */
+/** Completion of a group that was searched for its first right answer. */
 interface Sample extends SampleScan {
   readonly index: number;
 }
 
-/** Returns the recorded part of a completion's scan. Undefined: not every answer was verified, so nothing is known. */
+/**
+ * Returns the part of a search that is recorded. Undefined: not every answer was verified, so the first right one is
+ * not known.
+ */
 export function scanned({ length, commit, complete }: ScoredScan): SampleScan | undefined {
   if (commit !== undefined) return { length, commitEnd: commit.end, goesOn: commit.goesOn };
   return complete ? { length, commitEnd: null, goesOn: false } : undefined;
 }
 
 /**
- * Returns the contrast pairs of a group. Empty if its scheme does not scan for commits. Samples without a score, or
- * with unverified answers, are in no pair. Samples are taken in order of sample_index, so that pairs do not depend on
- * the order of arrival.
+ * Returns the contrast pairs of a group. Empty: its reward scheme does not search for right answers. Samples without a
+ * score or with unverified answers are left out. The order in which samples arrived does not matter, because they are
+ * sorted by sample_index.
  */
 export function contrastPairs(scored: readonly ScoredCompletion[]): readonly ContrastPair[] {
   const samples: Sample[] = [];
@@ -51,7 +56,7 @@ export function contrastPairs(scored: readonly ScoredCompletion[]): readonly Con
   return pairsOf(samples, pairsMax);
 }
 
-/** Returns the pairs of samples that are in order of sample_index. */
+/** Returns the pairs of samples that are sorted by sample_index. */
 export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastPair[] {
   const pairs: ContrastPair[] = [];
   const add = (preferred: Sample, rejected: Sample): void => {
@@ -66,7 +71,8 @@ export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastP
   const commits = samples.filter(({ commitEnd }) => commitEnd !== null);
   const without = samples.filter(({ commitEnd }) => commitEnd === null);
   for (const each of commits) if (each.goesOn) add(each, each);
-  // In each round every commit is paired with another completion, so that a few pairs are not all with the same one.
+  // Each round pairs every completion that has a right answer with another one that has none, so that even a few pairs
+  // have different rejected completions.
   for (let round = 0; round < without.length && pairs.length < pairsMax; round++)
     for (const [i, each] of commits.entries()) add(each, without[(i + round) % without.length] as Sample);
   return pairs;

@@ -1,6 +1,6 @@
 import type { NoReward } from "./results.ts";
 
-/** Samples without a reward, counted by reason and resource. */
+/** Counts samples without a reward, by reason and resource, for metrics. */
 export interface NoRewards {
   add(noReward: Pick<NoReward, "reason" | "resource">): void;
   all(): readonly { readonly reason: NoReward["reason"]; readonly resource: string; readonly count: number }[];

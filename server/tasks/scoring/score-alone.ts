@@ -4,7 +4,10 @@ import type { SampleResult } from "./results.ts";
 import type { OpenTask, Scorer } from "./scorer.ts";
 import { nextTurn } from "../../base/time-slices.ts";
 
-/** Maximum number of UTF-16 units of a completion that is scored without waiting for a turn. */
+/**
+ * Maximum number of UTF-16 units of a completion that is scored at once. A longer one waits for a turn of the event
+ * loop.
+ */
 const UNITS_AT_ONCE_MAX = 16 * 1024;
 
 export interface Scorers {
@@ -12,7 +15,7 @@ export interface Scorers {
   readonly asyncScorer: AsyncScorer;
 }
 
-/** Scores a completion. Calls `stepAside` when only a resource is awaited. */
+/** Scores a completion. `stepAside` is called when the caller only waits for an external resource from now on. */
 export async function scoreAlone(
   { scorer, asyncScorer }: Scorers,
   task: OpenTask,
@@ -21,7 +24,7 @@ export async function scoreAlone(
   stepAside?: () => void,
 ): Promise<SampleResult> {
   if (task.kind === "sync") {
-    // Completions of a batch arrive together, so long ones wait for a turn.
+    // Many completions may arrive together, so long ones let other work run in between.
     if (completion.length > UNITS_AT_ONCE_MAX) await nextTurn();
     return scorer.score(task, completion);
   }

@@ -1,5 +1,6 @@
 /**
- * Scores one group of completions. Feedback for its run is returned, or recorded by the scorer of asynchronous samples.
+ * Scores one group of completions. The feedback for its run is returned, or is already recorded if scoring waits for a
+ * resource.
  */
 import { reasonWords } from "../../../envs/facts.ts";
 import { factsOf } from "../../../envs/score.ts";
@@ -14,8 +15,8 @@ import { asCut, type AsyncTask, type OpenTask, type Scorer, type SyncTask } from
 import { mapInSlices } from "../../base/time-slices.ts";
 
 /**
- * Returns a digest that distinguishes texts sent for one sample: 48 bits in hex. It guards against mistakes, not
- * against the caller, who could simply not send the second text.
+ * Returns a short digest of a completion's text: 48 bits in hex. It shows when another text is sent for the same sample
+ * by mistake. It is no protection against a dishonest client, who could leave out the second text.
  */
 function completionDigest(text: string): string {
   return hash("sha256", text, "hex").slice(0, 12);
@@ -31,25 +32,28 @@ function keyDigest(key: string): string {
  * decoded at each reading.
  */
 interface Completion extends PlayedCompletion {
-  /** Version of the policy that wrote it, if the trainer gives it. */
+  /** Version of the trained model that wrote the completion. Unset: the trainer does not give it. */
   readonly policyVersion?: number | undefined;
   /** Id of the task, in place of the group's. Empty: the group's. */
   readonly taskId?: string;
 }
 
-/** Completions of one task. The contract's messages have this type, so nothing is copied. */
+/** Completions of one task. The contract's messages fit this type, so nothing is copied. */
 export interface CompletionGroup {
   readonly groupId: string;
-  /** Number of samples in the whole group. 0: as many as its run has, or as are in this request. */
+  /**
+   * Number of samples in the complete group. 0: the run's number of completions, or without a run as many as are in the
+   * request.
+   */
   readonly numGenerations: number;
   readonly completions: readonly Completion[];
 }
 
-/** Feedback of a group's scores for the run that issued its task. */
+/** Feedback from a group's scores for the run that gave out its task. */
 export type RunFeedback =
-  /** No run issued the task. */
+  /** The task belongs to no run. */
   | { readonly kind: "none" }
-  /** The scores are not recorded, for the reason in `detail`. */
+  /** The run must not record the scores. `detail` says why. */
   | { readonly kind: "refused"; readonly detail: string }
   /** Results to record, and their places in the group. Other samples have no result yet. */
   | {
@@ -58,20 +62,23 @@ export type RunFeedback =
       readonly items: readonly FeedbackItem[];
       readonly places: readonly number[];
     }
-  /** Results were recorded one by one. Undefined: there was nothing to record. */
+  /** Results were recorded one by one. An undefined status means that there was nothing to record. */
   | { readonly kind: "recorded"; readonly statuses: readonly (FeedbackStatus | undefined)[] };
 
 export interface ScoredGroup {
   /** Results in the order of the group's completions. */
   readonly samples: readonly ScoredCompletion[];
-  /** Figures of the complete group. Undefined: not requested, or some samples are not in this request. */
+  /**
+   * Statistics and pairs of the complete group. Undefined: they were not requested, or the request has only part of the
+   * group.
+   */
   readonly whole: WholeGroup | undefined;
   readonly feedback: RunFeedback;
 }
 
-/** Figures of a complete group. */
+/** Statistics and contrast pairs of a complete group. */
 export interface WholeGroup {
-  /** Statistics of the samples with a score. Undefined: none has a score. */
+  /** Statistics of the samples that have a score. Undefined: none has. */
   readonly statistics: GroupStatistics | undefined;
   readonly contrastPairs: readonly ContrastPair[];
 }
@@ -80,36 +87,38 @@ export interface GroupStatistics {
   readonly count: number;
   readonly mean: number;
   readonly std: number;
-  /** Advantages in the order of the samples. Undefined for a sample without a score. */
+  /**
+   * RLOO advantages, and below them GRPO advantages, in the order of the samples. Undefined: the sample has no score.
+   */
   readonly rloo: readonly (number | undefined)[];
   readonly grpo: readonly (number | undefined)[];
 }
 
 export interface GroupOptions {
-  /** Whether to return the statistics of a complete group. */
+  /** Whether to compute the statistics of a complete group. */
   readonly statistics: boolean;
-  /** Returns whether the trainer says that the completion at this index reached its maximum length. */
+  /** Returns whether the trainer says that the completion at this position was cut off at its maximum length. */
   readonly isCut: (place: number) => boolean;
   /** Returns whether the text of the completion at this index may hold calls of tools. */
   readonly isHermes: (place: number) => boolean;
 }
 
 /**
- * Maximum number of UTF-16 units of a group that is scored in one stretch. The most expensive texts then take some
- * milliseconds.
+ * Maximum number of UTF-16 units of a group that is scored without other work in between. Even the most expensive texts
+ * then take only some milliseconds.
  */
 const UNITS_AT_ONCE_MAX = 256 * 1024;
 
 /**
- * Returns whether a group is scored in stretches, so that other work can run in between. `length` is that of its texts
- * together; undefined: they are in memory, and counted here.
+ * Returns whether a group is so large that other work must run between its completions. `length` is the length of all
+ * its texts. Undefined: it is counted here.
  */
 export function isLarge({ completions }: CompletionGroup, length: number | undefined): boolean {
   if (completions.length === 1) return false;
   return (length ?? completions.reduce((units, { text }) => units + text.length, 0)) > UNITS_AT_ONCE_MAX;
 }
 
-/** Scores a group at once. Never throws because of the contents of completions or of the task_id. */
+/** Scores a group without pause. It never throws, whatever the completions and the task_id contain. */
 export function scoreGroup(
   scorer: Scorer,
   task: SyncTask | NoReward,
@@ -121,7 +130,7 @@ export function scoreGroup(
   return toScoredGroup(task, group, options, run, scored);
 }
 
-/** Scores a large group in stretches. */
+/** Scores a large group, with other work in between. */
 export async function scoreLargeGroup(
   scorer: Scorer,
   task: SyncTask | NoReward,
@@ -136,7 +145,7 @@ export async function scoreLargeGroup(
 }
 
 interface SampleWithFeedback extends ScoredCompletion {
-  /** Feedback for its run, if any. */
+  /** Feedback for the sample's run. Undefined: there is none. */
   readonly item: FeedbackItem | undefined;
 }
 
@@ -208,7 +217,7 @@ function toScoredGroup(
   return { samples, whole, feedback: { kind: "items", runId: run.runId, items, places } };
 }
 
-/** Scores a group whose completions wait for a resource. */
+/** Scores a group whose completions wait for an external resource. */
 export async function scoreGroupAsync(
   scorer: AsyncScorer,
   task: AsyncTask,
@@ -242,7 +251,7 @@ export async function scoreGroupAsync(
   return { samples, whole, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
 }
 
-/** Returns the figures of a group. Undefined: some of its samples are not in this request. */
+/** Returns the statistics and pairs of a group. Undefined: the request has only part of the group. */
 function wholeGroup(
   group: CompletionGroup,
   samples: readonly ScoredCompletion[],
@@ -278,13 +287,13 @@ function statisticsOf(
   return { count: rewards.length, mean, std, rloo: inPlace(rloo), grpo: inPlace(grpo) };
 }
 
-/** Run in which a group's results are recorded, or the reason why they are not. */
+/** Run that records a group's results, or the reason why none does. */
 type GroupRun =
   | Extract<RunFeedback, { readonly kind: "none" | "refused" }>
   | {
       readonly kind: "run";
       readonly runId: string;
-      /** Hash of the instance. */
+      /** Hash of the task's instance. */
       readonly hash: string;
       /** Returns the feedback for a result. Undefined: the sample has no final result yet. */
       itemOf(completion: Completion, digest: string, result: StepResult): FeedbackItem | undefined;
@@ -321,7 +330,10 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   return { kind: "run", runId, hash, itemOf };
 }
 
-/** Returns the facts of a score that a run's policy may read. Most policies read none. */
+/**
+ * Returns a function that computes the extra values of a score which a run's policy may read. Most policies read none,
+ * so it is called only if needed.
+ */
 function factsIn({ scoring }: OpenTask, result: StepResult): Pick<FeedbackItem, "facts"> {
   return result.kind === "score" ? { facts: () => factsOf(scoring, result.score) } : {};
 }

@@ -1,4 +1,4 @@
-/** Scores completions: opens the task id, restores the instance, and calls the environment. */
+/** Scores completions: verifies the task id, restores its instance, and lets the environment judge the answer. */
 import { bug } from "../../../envs/facts.ts";
 import { roughBytes } from "../../base/rough-bytes.ts";
 import { LRUCache } from "lru-cache";
@@ -23,7 +23,10 @@ import { openTaskId, type TaskToken } from "../task-id.ts";
 import { failedSample, invalidTask, type NoReward, type SampleResult, type StepResult } from "./results.ts";
 import { type CompletionForm, type PlayedCompletion, playTurn } from "./play-turn.ts";
 
-/** Checks the length of a completion. A UTF-16 unit takes at most 3 bytes of UTF-8, so most texts need no counting. */
+/**
+ * Returns a refusal if a completion is too long. A UTF-16 unit takes at most 3 bytes of UTF-8, so short texts need not
+ * be measured.
+ */
 export function checkLength(completion: string, bytesMax: number): NoReward | undefined {
   if (completion.length * 3 <= bytesMax) return undefined;
   const bytes = Buffer.byteLength(completion);
@@ -32,24 +35,25 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
   return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
 }
 
-// Remedies: the violation of an answer that was not found names the settings of the run that would find it.
+// Remedies. If no answer was found in a completion, the message names settings of the run with which one would be
+// found.
 
 const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
 
 /**
- * Returns the score with its remedy. There is none for an answer that was found but cannot be read, or for a completion
- * that was cut: no setting finds an answer there.
+ * Returns the score with a remedy added to its message. There is no remedy if an answer was found but cannot be read,
+ * or if the completion was cut off, because no setting helps then.
  */
 export function withRemedy(task: AnyScoreTask, completion: string, score: Score): Score {
   if (score.verdict !== "malformed" || task.wasCut === true) return score;
   const { problem } = locateAnswers(completion, task.format, task.thinking);
-  // Some problems name their own remedy.
+  // Some messages already name their own remedy.
   if (problem === undefined || problem.includes("thinking: ")) return score;
   return { ...score, violation: clipUtf8(`${score.violation}${remedyOf(task, completion)}`, VIOLATION_BYTES_MAX) };
 }
 
 /**
- * Returns at most two settings that would find an answer in the completion, by their names in run files. Empty: no such
+ * Returns text that names at most two settings, as in run files, with which an answer would be found. Empty: no such
  * setting is known.
  */
 function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, completion: string): string {
@@ -66,11 +70,11 @@ function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, 
   return `; a model that writes no thinking needs thinking: stripped${plain}`;
 }
 
-// Sizes of plain data, for caches with limited memory.
+// Opened tasks, which are cached within a limit of memory.
 
 /**
- * Token without the bytes of the instance. The bytes are views of 64 KiB buffers of Node and would keep these in
- * memory.
+ * Content of a task id without the bytes of its instance. These bytes lie in 64 KiB buffers of Node, and keeping them
+ * would keep the whole buffers in memory.
  */
 export type OpenToken = Omit<TaskToken, "inline">;
 
@@ -79,13 +83,13 @@ interface OpenParts {
   readonly groupId: string;
 }
 
-/** A task whose completions are scored at once. */
+/** Task whose completions are scored at once. */
 export interface SyncTask extends OpenParts {
   readonly kind: "sync";
   readonly scoring: ScoreTask;
 }
 
-/** A task whose completions wait for a resource. */
+/** Task whose completions wait for an external resource when they are scored. */
 export interface AsyncTask extends OpenParts {
   readonly kind: "async";
   readonly scoring: AsyncScoreTask;
@@ -93,16 +97,16 @@ export interface AsyncTask extends OpenParts {
 
 export type OpenTask = SyncTask | AsyncTask;
 
-/** Returns a task for scoring a completion that reached its maximum length, as its author says. */
+/** Returns the task for a completion that, as the trainer says, was cut off at its maximum length. */
 export function asCut<Task extends OpenTask>(task: Task): Task {
   return { ...task, scoring: { ...task.scoring, wasCut: true } };
 }
 
 export interface Scorer {
-  /** Caches a task whose completions will arrive, so that its id need not be decoded. */
+  /** Caches a task that was just given out, so that its id need not be decoded when completions arrive. */
   expect(taskId: string, groupId: string, token: TaskToken): void;
   open(taskId: string): OpenTask | NoReward;
-  /** Drops all opened tasks, so that every id is checked again. Its key may have been retired. */
+  /** Forgets all cached tasks, so that every task id is verified again. Its key may have been removed. */
   forget(): void;
   score(task: SyncTask, completion: string): SampleResult;
   /** Plays a completion of a task with turns. */
@@ -115,18 +119,19 @@ export interface ScorerOptions {
   readonly pools: ReadonlyMap<string, Pool>;
   /** Maximum size of a completion in UTF-8 bytes. */
   readonly completionBytesMax: number;
-  /** Called with each internal failure, which the client sees as "internal". */
+  /** Called with each internal error. The client is told only "internal". */
   readonly onFailure: (error: unknown, token: OpenToken) => void;
 }
 
 /**
- * Maximum size of the cache of opened tasks: about a thousand TSPs, or some thousand others. Results are never cached.
+ * Maximum size of the cache of tasks, in bytes: enough for about a thousand TSPs, or some thousand other tasks. Results
+ * are never cached.
  */
 const RECENT_BYTES_MAX = 8 * 1024 ** 2;
-/** Size of a task without its instance: its id, token and place in the cache. */
+/** Approximate size of a cached task without its instance, in bytes. */
 const TASK_BYTES = 2048;
 
-/** A task that was made and not requested yet. Its instance is restored when the first completion arrives. */
+/** Task that was given out and has no completions yet. Its instance is restored when the first one arrives. */
 interface Expected {
   readonly kind: "expected";
   readonly token: TaskToken;
@@ -135,7 +140,8 @@ interface Expected {
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, registry, completionBytesMax } = options;
-  // A trainer that uses Step sends the completions of a group one by one, mostly to the server that made the task.
+  // Trainers that use Step send a group's completions one by one, mostly to the server that made the task, so tasks are
+  // cached.
   const recent = new LRUCache<string, OpenTask | Expected>({
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
@@ -207,7 +213,7 @@ function openToken(
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
 }
 
-/** Returns the instance in the task id, or restores it from its origin. */
+/** Returns the instance that the task id contains, or makes it again from its origin. */
 function restoredOf(
   environment: Environment,
   { key }: OpenToken,
@@ -221,7 +227,7 @@ function restoredOf(
   return { kind: "ok", instance: inline.decode(bytes) };
 }
 
-/** Cache of schemes with default parameters, by environment and name. Most tasks use them. */
+/** Reward schemes with default parameters, by environment and name. Most tasks use them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
 
 function schemeOf(environment: Environment, { rewardScheme, rewardParameters, calls }: OpenToken) {
@@ -230,7 +236,7 @@ function schemeOf(environment: Environment, { rewardScheme, rewardParameters, ca
   const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
   defaultSchemes.set(environment, known);
   const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {}, hasTurns);
-  // Only existing names are cached, so that the map stays as small as the environment's list.
+  // Only names that exist are cached, so that clients cannot make the map grow.
   if (resolved.kind === "ok") known.set(rewardScheme, resolved);
   return resolved;
 }

@@ -34,7 +34,7 @@ export interface BanditConfig extends RuleNumbers, TrackRates {
 /** Default ε. ADSC gives no number. */
 const DEFAULT_EPSILON = 0.1;
 
-/** Maximum of `exploration`. Signals are at most 1, so draws are already even far below it. */
+/** Maximum of `exploration`. Signals are at most 1, so a greater value would hardly change draws. */
 const EXPLORATION_MAX = LIMITS.UcbRule.exploration.max;
 /**
  * Maximum temperature of the softmax. Above it, the shares of two arms whose values differ by 1 would differ by less
