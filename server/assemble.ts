@@ -1,4 +1,7 @@
-/** Assembles the parts that a server and a command without a server share, and gives each part its dependencies. */
+/**
+ * Builds the parts that a server shares with CLI commands that run without a server, and gives each part its
+ * dependencies.
+ */
 import type { Logger } from "pino";
 import type { TaskKey } from "../envs/origin.ts";
 import type { Ports } from "../envs/ports.ts";
@@ -41,10 +44,10 @@ import { haveSameTasks, type TaskSpec } from "./tasks/spec.ts";
 export interface Stores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
-  /** Completions of runs. */
+  /** Store of the completions that runs keep. */
   readonly sampleStore: SampleStore;
   readonly holds: Holds;
-  /** The clock of all processes that use these stores. */
+  /** Clock that all processes with these stores share. */
   readonly clock: Clock;
 }
 
@@ -53,39 +56,44 @@ export interface AssemblyParts {
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Called last, because started threads would keep alive a process that fails to start. */
+  /** Starts the worker threads. Called last, because running threads keep a process alive whose start fails. */
   readonly startWorkers: () => WorkerPool | Promise<WorkerPool>;
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
-  /** Called with the registry of environments. */
+  /** Opens the threads for background jobs (e.g. pictures), given the registry of environments. */
   readonly openBackground: (registry: Registry) => Background;
   readonly streamWindow: number;
-  /** Maximum number of tasks of a run that are made ahead of their draw. */
+  /** Maximum number of tasks of a run that are made before they are drawn. */
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
-  /** Called when this server must not work on a run, because its pools are older than the run's. */
+  /** Called when this server must not work on a run, because the run was made with newer data pools. */
   readonly onStale?: (message: string) => void;
   readonly log: Logger;
-  /** Returns the servers of its store with the age of each one's last row; left out: the store is not shared. */
+  /**
+   * Returns the servers that share the store, with the age of each one's last row. Left out: the store is not shared.
+   */
   readonly replicas?: ServiceDeps["status"]["replicas"];
-  /** Id by which the other servers and the log know this server; left out: this is a command, and serves nobody. */
+  /** Id by which other servers and the log know this server. Left out: this is a CLI command, which serves nobody. */
   readonly replicaId?: string;
   /** Exporter of traces. Left out: no traces are exported. */
   readonly traces?: Traces | undefined;
   /**
-   * Returns suites in addition to the shipped ones and those of files; left out: none. Throws an error about their
-   * sources.
+   * Returns suites in addition to the built-in ones and those from suite files. Left out: there are none. Throws if a
+   * suite's sources cannot be used.
    */
   readonly suitesOf?: ((pools: ReadonlyMap<string, Pool>) => readonly SuiteDefinition[]) | undefined;
-  /** Called with each failure of ours that a client sees only as a reason, and with its context. */
+  /**
+   * Called with each internal error of which the client sees only a short reason. `what` says what failed, and `about`
+   * gives details.
+   */
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Returns the kind of a store, without the database's address, which may contain a password. */
 const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "postgres" : store);
 
-/** Assembles all parts. Throws the error that `problem` makes if suites cannot be read. */
+/** Builds all parts. If the suites cannot be read, throws the error that `problem` makes from the message. */
 export async function assemble(parts: AssemblyParts, problem: (message: string) => Error) {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
@@ -146,7 +154,7 @@ export async function assemble(parts: AssemblyParts, problem: (message: string) 
     streamWindow: parts.streamWindow,
     meter: parts.meter,
   };
-  /** Closes all parts, including the given ones. */
+  /** Closes all parts, including those that the caller passed in. */
   const close = async (): Promise<void> => {
     teacher?.close();
     resources.close();
@@ -178,7 +186,7 @@ function runsOf(
   });
 }
 
-/** Returns functions that report the present state of the server. */
+/** Returns functions that report the server's present state, e.g. its queues and failed resources. */
 function statusOf(
   { config, replicas }: AssemblyParts,
   { workers, background, resources }: { workers: WorkerPool; background: Background; resources: Resources },

@@ -1,4 +1,4 @@
-/** The composition root: makes all parts of the server, and gives each its dependencies. */
+/** The composition root: starts a server by building all its parts and giving each its dependencies. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -42,8 +42,8 @@ import { startTransports, type Transports } from "./transport/listen.ts";
 import { register } from "./base/rpc.ts";
 
 /**
- * Maximum number of tasks of a run that are made ahead of their draw: four update batches of the usual 256 and their
- * spread.
+ * Maximum number of tasks of a run that are made before they are drawn. It allows for four update batches of the usual
+ * 256 tasks, and their variation.
  */
 const AHEAD_MAX = 2048;
 /** Maximum number of requests of one stream that are processed at once. */
@@ -51,20 +51,20 @@ const STREAM_WINDOW = 64;
 
 export interface Server extends Omit<Transports, "quiesce" | "drain"> {
   /**
-   * Resolves when everything is mounted. Rejects with StartError if a mount fails, or if this server then differs from
-   * the others; the caller then stops the server.
+   * Resolves when all environments are mounted. Rejects with StartError if a mount fails, or if this server then
+   * differs from the other servers of the store. The caller then stops the server.
    */
   readonly mounted: Promise<void>;
-  /** Drains and closes everything; calls in progress finish first. */
+  /** Stops the server: lets calls in progress finish, then closes everything. */
   stop(): Promise<void>;
 }
 
-/** Callbacks for the slow steps of a start. */
+/** Callbacks that report the progress of slow steps of a start. */
 export interface StartProgress {
   readonly onPoolProgress?: PoolOptions["onProgress"];
 }
 
-/** Starts a server. Throws StartError if a valid configuration still cannot work. */
+/** Starts a server. Throws StartError if the server cannot work although the configuration is valid. */
 export async function serve(
   config: Config,
   logTo: Log = openLog(config),
@@ -85,7 +85,7 @@ export async function serve(
   const sinceMs = Date.now();
   const { mounts, registry, ready } = openMounts(config, own, log, health);
   starting.defer(() => mounts.close());
-  // Suite files are checked against all environments, so they wait for the mounts.
+  // Suite files are checked against all environments, so reading them waits for the mounts.
   if (config.suiteFiles.length > 0) await ready();
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
   const parts = await assembleServer({ config, replicaId, metrics, health, traces, onPoolProgress }, registry, logTo);
@@ -124,7 +124,7 @@ export async function serve(
     mounted: allMounted,
     async stop() {
       unwatch();
-      // Leaves first, so that the other servers stop counting this one before its calls have ended.
+      // Leaves the fleet first, so that the other servers stop counting on this one before its calls have ended.
       await leave();
       await running.disposeAsync();
       log.info("stopped");
@@ -142,7 +142,7 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Makes everything but the transports. */
+/** Builds all parts of the server except the transports. */
 async function assembleServer(options: AssembleOptions, registry: Registry, { log, dropped }: Log) {
   const { config, replicaId, metrics, health, traces, onPoolProgress } = options;
   await using starting = new AsyncDisposableStack();
@@ -192,7 +192,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
-  // The following steps do not fail, and `close` closes everything that was opened.
+  // Nothing below can fail. From now on, `close` closes everything that was opened.
   starting.move();
   const unfollow = taskKeys.follow(log, () => deps.scorer.forget());
   registerLoad(metrics.registry, () => workers.load(), dropped);
@@ -210,8 +210,8 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
 }
 
 /**
- * Returns a function that marks the server as not ready when its pools are older than a run's. Only a restart makes it
- * ready again.
+ * Returns a function that marks the server as not ready when its data pools are older than those of a run. Only a
+ * restart makes it ready again.
  */
 function markStale(log: Log["log"], health: Health) {
   return (message: string): void => {
@@ -221,7 +221,7 @@ function markStale(log: Log["log"], health: Health) {
   };
 }
 
-/** Opens the resources that verifiers ask. */
+/** Opens the resources that verifiers use, e.g. the sandbox. */
 async function openResources({ config, metrics, traces }: AssembleOptions, log: Log["log"]) {
   const opened = await openPorts(config, {
     clock: systemClock,
@@ -235,7 +235,7 @@ async function openResources({ config, metrics, traces }: AssembleOptions, log: 
   return opened;
 }
 
-/** Loads the pools. Throws StartError if one cannot be read. */
+/** Loads the data pools. Throws StartError if one cannot be read. */
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named, columns }: Config,
   registry: Registry,

@@ -1,4 +1,7 @@
-/** Opens the mounts beside the running server, and reloads mounted Python files when they change (`--reload`). */
+/**
+ * Opens the mounted environments (other people's, in Python or on a server) while this server runs. With `--reload`, it
+ * reloads mounted Python files when they change.
+ */
 import { isAbsolute } from "node:path";
 import type { Logger } from "pino";
 import { createChangingRegistry, type Registry } from "../envs/registry.ts";
@@ -12,16 +15,18 @@ import type { ServiceDeps } from "./rpc/deps.ts";
 import { StartError } from "./start-error.ts";
 
 /**
- * The server counts as ready without a mount that takes longer than this, in milliseconds. A mount that fails sooner
- * ends the server before it is ready.
+ * Time after which the server counts as ready although a mount is still being opened, in milliseconds. A mount that
+ * fails sooner ends the server before it is ready.
  */
 const READY_WITHOUT_MS = 10_000;
-/** Retry delay of clients that ask for an environment that is still being mounted, in milliseconds. */
+/**
+ * Delay, in milliseconds, after which a client should retry that asked for an environment that is still being mounted.
+ */
 const RETRY_DELAY_MS = 1000;
 
 /**
- * Begins to open the mounts. Returns them with a registry of `own` and of the environments that are mounted so far.
- * `ready` throws StartError if something cannot be mounted.
+ * Begins to open the mounts. Returns them, a registry of the environments `own` and those mounted so far, and `ready`.
+ * `ready` rejects with StartError if a mount fails.
  */
 export function openMounts({ mounted }: Config, own: Registry, log: Logger, health: Health) {
   const registry = createChangingRegistry(own);
@@ -57,8 +62,8 @@ export function openMounts({ mounted }: Config, own: Registry, log: Logger, heal
 }
 
 /**
- * Returns a registry of the present environments. While something is being mounted, looking up an unknown environment
- * throws UNAVAILABLE, because the mount may bring it.
+ * Returns a registry of the environments that exist so far. While a mount is being opened, `find` throws UNAVAILABLE
+ * for an unknown environment, because the mount may bring it.
  */
 function refuseWhileMounting(registry: Registry, { pending }: Pick<Mounts, "pending">): Registry {
   return {
@@ -83,13 +88,13 @@ interface Reloading {
   readonly mounts: Mounts;
   readonly deps: Pick<ServiceDeps, "runs" | "scorer">;
   readonly resources: Resources;
-  /** A time before the mounts were loaded, by Date.now(). */
+  /** Time before the mounts were loaded, by Date.now(). Files changed since then are reloaded. */
   readonly sinceMs: number;
 }
 
 /**
- * Reloads mounted files when they change, and tells the parts of the server that use their environments. Returns a
- * function that ends the watch.
+ * Reloads mounted files when they change, and updates the parts of the server that use their environments. Returns a
+ * function that stops watching the files.
  */
 export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger): () => void {
   if (!mounted.reload) return () => undefined;
@@ -102,7 +107,7 @@ export function reloadMounts({ mounted }: Config, given: Reloading, log: Logger)
     for (const { resource } of [...found.before, ...found.now]) {
       if (resource === undefined) continue;
       resources.retire(resource.name);
-      // Masks the arms of replaced sources, and unmasks those of sources that came back.
+      // Masks the arms whose source was replaced, and unmasks the arms whose source came back.
       await deps.runs.maskArms(resource.name, undefined);
     }
     log.info({ mount: name, digests: found.now.map(({ id, asked }) => `${id} ${asked?.digest}`) }, "mounted again");

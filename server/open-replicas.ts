@@ -1,4 +1,4 @@
-/** Joins the other servers of the store, and connects them with the resources and runs of this one. */
+/** Joins the other servers of the same store, and shares with them which resources are down. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "./base/log.ts";
 import { systemClock } from "./base/system-clock.ts";
@@ -17,7 +17,7 @@ interface Joining {
   readonly drainOthers: boolean;
 }
 
-/** Joins the servers that share the stores. Throws StartError if this server is refused. */
+/** Joins the servers that share the store. Throws StartError if this server may not serve beside them. */
 export async function openReplicas(joining: Joining, log: Log): Promise<Fleet> {
   const joined = await joinFleet({
     ...joining,
@@ -29,15 +29,17 @@ export async function openReplicas(joining: Joining, log: Log): Promise<Fleet> {
   return joined.fleet;
 }
 
-/** Throws StartError if this server may not serve beside the others, once everything is mounted. */
+/**
+ * Compares this server with the others once everything is mounted. Throws StartError if it may not serve beside them.
+ */
 export async function compareReplicas(fleet: Fleet | undefined): Promise<void> {
   const differs = await fleet?.differs();
   if (differs !== undefined) throw new StartError(differs, "failure");
 }
 
 /**
- * Connects resources, runs and the other servers: arms whose resource is down are not drawn from, unless another server
- * of the same stores can use it. The returned promise resolves when another server replaces this one.
+ * Shares failed resources with the other servers. Arms whose resource no server of the store can use are masked. The
+ * returned promise resolves when another server replaces this one.
  */
 export function linkReplicas(
   fleet: Fleet | undefined,

@@ -12,7 +12,7 @@ import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { type Keyring, newKeyFile } from "./tasks/keyring.ts";
 
-/** Opens the stores. Throws CannotOpen if the operator has to mend something. */
+/** Opens the stores. Throws CannotOpen if the operator has to fix something, e.g. a wrong path. */
 export async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
   const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
   if (kind === "memory")
@@ -43,7 +43,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
   try {
     const store = kept(await sqliteStore(at("runs")));
     const evaluationStore = kept(await sqliteEvaluationStore(at("evaluations")));
-    // A server that keeps no completions has no file of them, unless an earlier one kept some.
+    // The file of completions is opened only if completions are kept now, or an earlier server kept some.
     const keeps = config.keepSamples.bytesMax > 0 || existsSync(join(directory, sampleSchema.file));
     const sampleStore = kept(keeps ? await sqliteSampleStore(at("samples")) : memorySampleStore());
     return {
@@ -67,7 +67,7 @@ async function openDatabase(
   keys: Keyring,
   onProblem: (problem: string | undefined) => void,
 ) {
-  // The modules for PostgreSQL are loaded only if a database is used.
+  // The modules for PostgreSQL are loaded only if a database is used, to save start time.
   const { openPostgres } = await import("./stores/postgres/postgres.ts");
   const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
   const completionBytesMax = SAMPLE_BYTES_MAX / 2;

@@ -1,6 +1,6 @@
 /**
- * Adds spans to the parts of a call's work. The parts are wrapped when they are assembled, so that they know nothing of
- * traces; without traces they are not wrapped at all.
+ * Adds trace spans around the work of a call. Parts of the server are wrapped when they are assembled, so their own
+ * code knows nothing of traces. Without an exporter nothing is wrapped.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Runs } from "./runs/runs.ts";
@@ -32,7 +32,7 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...store,
       create: (run) => within("store create", {}, () => store.create(run)),
       append: (key, append) => appending(append, () => store.append(key, append)),
-      // If the store gives turns: the wait for a turn, and the append in it.
+      // In a store that gives turns, the wait for a turn and the append in the turn get a span each.
       ...(store.turn && {
         turn: async (key: number): Promise<Turn> => {
           const turn = await within("store turn", {}, () => (store as Required<Store>).turn(key));
@@ -47,8 +47,8 @@ export function spansOf(traces: Traces | undefined): Spans {
       ...workers,
       run: (job, signal) => within("worker", {}, () => workers.run(job, signal)),
     }),
-    // The span of a resource includes the wait for a place. An attempt begins when another call's ends, so it is bound
-    // to its own call's context.
+    // The span of a resource includes the wait for a free place. An attempt may begin when another call's attempt ends,
+    // so it is bound to the context of its own call.
     resources: (resources) => ({
       ...resources,
       run: (resource, job) =>

@@ -1,11 +1,13 @@
-/** The error of a start that the operator has to mend. */
+/** The error that ends a start when the operator has to fix something. */
 import { TokensProblem } from "./runtime/tokens.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { CannotListen } from "./transport/cannot-listen.ts";
 
-/** A problem that the operator has to mend before the server can start. */
+/** Problem that the operator has to fix before the server can start. */
 export class StartError extends Error {
-  /** "failure": a port, a store, another server or a mount; undefined: a file that an option names. */
+  /**
+   * "failure": a port, a store, another server or a mount failed. Undefined: a file that an option names is invalid.
+   */
   readonly kind: "failure" | undefined;
 
   constructor(message: string, kind?: "failure") {
@@ -14,7 +16,7 @@ export class StartError extends Error {
   }
 }
 
-/** Returns a loaded value. Throws StartError if what the operator named is invalid. */
+/** Returns a loaded value. Throws StartError if the file or value that the operator named is invalid. */
 export function orStop<T extends { readonly kind: string }>(
   loaded: T | { readonly kind: "invalid"; readonly message: string },
 ): Exclude<T, { readonly kind: "invalid" }> {
@@ -22,7 +24,10 @@ export function orStop<T extends { readonly kind: string }>(
   return loaded as Exclude<T, { readonly kind: "invalid" }>;
 }
 
-/** Throws a StartError for problems that the operator can mend: a port, a store or the tokens. Other errors are bugs. */
+/**
+ * Throws a StartError for an error that the operator can fix: a port, a store or the tokens. Rethrows other errors,
+ * which are bugs.
+ */
 export function stopFor(error: unknown): never {
   if (error instanceof TokensProblem) throw new StartError(`the tokens of --tokens-file: ${error.message}`);
   if (error instanceof CannotListen || error instanceof CannotOpen) throw new StartError(error.message, "failure");

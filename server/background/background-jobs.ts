@@ -1,4 +1,7 @@
-/** Background jobs for people: pictures, solutions, run files, simulations. `background-threads.ts` runs them in threads. */
+/**
+ * Jobs for people who use the page or the CLI: pictures, solutions, run files, simulations. `background-threads.ts`
+ * runs them in threads.
+ */
 import type { Baseline, Environment } from "../../envs/environment.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Thinking } from "../../envs/answers/locate.ts";
@@ -9,21 +12,21 @@ import { runFields } from "../run-files/contract.ts";
 import { readRunText, type RunTextResult } from "../run-files/read-run-file.ts";
 import { simulate, type SimulateJob, type Simulated } from "./simulate.ts";
 
-/** A task in the form that goes to a thread: its instance is plain data. */
+/** A task in a form that can be sent to a thread: its instance is plain data. */
 export interface BackgroundTask {
   readonly environment: string;
   readonly version: number;
   readonly instance: unknown;
   readonly format: AnswerFormat;
   readonly thinking: Thinking;
-  /** Undefined: there is none. */
+  /** Known value to which an answer's value is compared. Undefined: there is none. */
   readonly baseline: Baseline | undefined;
 }
 
-/** The answer or completion that is drawn with a task. */
+/** The answer or the whole completion that is drawn into a task's picture. */
 export type Text =
   | { readonly kind: "none" }
-  /** The text without answer marks. */
+  /** An answer without the marks around it, e.g. without answer tags. */
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "completion"; readonly text: string };
 
@@ -36,11 +39,14 @@ export interface DrawJob {
 export interface SolveJob {
   readonly kind: "solve";
   readonly task: BackgroundTask;
-  /** Undefined: nothing is drawn. */
+  /**
+   * Answer or completion to draw into the solved task's picture; "none" draws the solution. Undefined: nothing is
+   * drawn.
+   */
   readonly drawBeside: Text | undefined;
 }
 
-/** A run file, which may take seconds to read. */
+/** Job that reads the text of a run file, which may take seconds. */
 export interface ReadJob {
   readonly kind: "read";
   readonly text: string;
@@ -51,22 +57,25 @@ export type BackgroundJob = DrawJob | SolveJob | ReadJob | SimulateJob;
 /** A picture as SVG; undefined: the environment draws no pictures. */
 export type DrawnSvg = string | undefined;
 
-/** A right answer, or the best one that was found. */
+/** A correct answer to a task, or the best answer that the solver found. */
 export interface Solved {
-  /** In the form that a model would write. */
+  /** The answer as a model would write it, without the marks around it. */
   readonly answer: string;
-  /** A whole completion with the answer. */
+  /** A whole completion that contains the answer. */
   readonly completion: string;
-  /** Undefined: an answer is right or wrong, without a baseline. */
+  /**
+   * Value of the answer, to which other answers are compared. Undefined: answers of this environment are only right or
+   * wrong.
+   */
   readonly baseline: Baseline | undefined;
-  /** Number of search nodes; 0: the answer is the row's own. */
+  /** Number of nodes that the solver searched. 0: the answer was stored in the data row. */
   readonly nodes: number;
   readonly svg: DrawnSvg;
 }
 
 export interface ValueOf {
   readonly draw: DrawnSvg;
-  /** Undefined: there is neither a solver nor a solution in the row. */
+  /** Solution of the task. Undefined: the environment has no solver, and the data row has no solution. */
   readonly solve: Solved | undefined;
   readonly read: RunTextResult;
   readonly simulate: Simulated;

@@ -1,25 +1,24 @@
 /**
- * Runs jobs for people off the event loop, and apart from the making of tasks: pictures, solutions and run files in one
- * thread, simulations in another. Threads start at the first job and end when idle, so a server without such jobs loads
- * none of their code.
+ * Runs jobs for people in threads, apart from the event loop and from the making of tasks. One thread makes pictures
+ * and solutions and reads run files, another simulates. Threads start at the first job and end when idle.
  */
 import { Piscina } from "piscina";
 import { fairQueue } from "../base/fair-queue.ts";
 import type { BackgroundJob, ValueOf } from "./background-jobs.ts";
 
 export interface BackgroundOptions {
-  /** Modules of environments, in addition to Gradus's own. */
+  /** Files with the operator's own environments, in addition to those of Gradus. */
   readonly environmentFiles: readonly string[];
-  /** Called with an error of a thread outside of any job that is waited for. */
+  /** Called with an error of a thread that no waiting job reports. */
   readonly onError: (error: Error) => void;
   /**
-   * Maximum time of a job, in milliseconds, from when it begins; left out: LIMIT_MS. The thread of a longer job is
-   * replaced.
+   * Maximum time of a job, in milliseconds, from when it begins. Defaults to LIMIT_MS. The thread of a job that takes
+   * longer is replaced.
    */
   readonly limitMs?: number;
 }
 
-/** The caller that a job counts for, and the signal that cancels the job. */
+/** The caller whose share of the thread a job uses, and the signal that cancels the job. */
 export interface Requester {
   readonly caller: string;
   readonly signal: AbortSignal;
@@ -31,7 +30,7 @@ export type BackgroundOutcome<Value> =
   | { readonly kind: "overloaded"; readonly waitingMax: number; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
-/** Running and waiting jobs of a thread. */
+/** Numbers of running and waiting jobs of one thread. */
 export interface QueueLoad {
   readonly name: string;
   readonly running: number;
@@ -40,7 +39,7 @@ export interface QueueLoad {
 }
 
 export interface Background {
-  /** Runs a job. Rejects for a bug of an environment or a picture. */
+  /** Runs a job. Rejects if the code of an environment or a picture throws, which is a bug. */
   run<Kind extends BackgroundJob["kind"]>(
     job: Extract<BackgroundJob, { readonly kind: Kind }>,
     requester: Requester,
@@ -49,21 +48,27 @@ export interface Background {
   close(): Promise<void>;
 }
 
-/** Data that a thread is started with. */
+/** Data that a thread gets when it starts. */
 export interface BackgroundData {
   readonly environmentFiles: readonly string[];
 }
 
 export const LIMIT_MS = 20_000;
-/** Maximum number of jobs that wait for a thread; one caller may have a quarter. */
+/** Maximum number of jobs that wait for a thread. One caller may have a quarter of them. */
 const WAITING_MAX = 32;
 const CALLER_MAX = WAITING_MAX / 4;
 const RETRY_DELAY_MS = 1000;
-/** Time after which an idle thread ends, in milliseconds: with its environments it takes some tens of megabytes. */
+/**
+ * Time after which an idle thread ends, in milliseconds. A thread with its loaded environments takes some tens of
+ * megabytes.
+ */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Lower priority than the threads that make tasks, because a trainer waits for those. */
+/**
+ * Amount by which the process priority (nice value) of these threads is lowered. Threads that make tasks go first,
+ * because a trainer waits for them.
+ */
 const NICE = 10;
-/** Maximum heap in megabytes: many times a simulation's states, or a large picture's text. */
+/** Maximum heap of a thread in megabytes: many times what a simulation's states or a large picture's text need. */
 const HEAP_MB_MAX = 512;
 
 const laneOf = { draw: "aside", solve: "aside", read: "aside", simulate: "simulations" } as const;
@@ -87,7 +92,7 @@ interface Entry {
   readonly begin: () => Promise<void>;
 }
 
-/** Creates one thread and its queue. */
+/** Creates one thread and the queue of its jobs. */
 function createLane(name: string, { environmentFiles, onError, limitMs = LIMIT_MS }: BackgroundOptions) {
   let threads: Piscina<BackgroundJob, unknown> | undefined;
   let running = false;

@@ -1,6 +1,6 @@
 /**
- * Runs background jobs in this process, for a command, which has nobody else to answer. Only the code of requested jobs
- * is loaded.
+ * Runs background jobs in this process instead of a thread, for CLI commands, which answer nobody else meanwhile. The
+ * code of jobs is loaded at the first job.
  */
 import type { Registry } from "../../envs/registry.ts";
 import type { Background } from "./background-threads.ts";

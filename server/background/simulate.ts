@@ -1,6 +1,6 @@
 /**
- * Simulates a run's configuration with one simulated student, beside equal shares of all arms, in a bounded number of
- * steps.
+ * Simulates a run's configuration with one simulated student. For comparison, the same student is also simulated with
+ * equal shares of all arms. The number of steps is bounded.
  */
 import type { RunConfig } from "../curriculum/types.ts";
 import { drive } from "../simulation/drive-run.ts";
@@ -13,13 +13,13 @@ export interface SimulateJob {
   readonly kind: "simulate";
   readonly config: RunConfig<null>;
   readonly places: readonly ArmPosition[];
-  /** The name of one of our simulated students. */
+  /** Name of one of the built-in simulated students. */
   readonly student: string;
-  /** Seeds the student's properties and its random draws. */
+  /** Seed of the student's properties and of its random draws. */
   readonly seed: string;
-  /** Number of update batches. */
+  /** Number of update batches to simulate. */
   readonly updates: number;
-  /** Maximum number of points of the series; never more than there are update batches. */
+  /** Maximum number of points in the returned series. There are never more points than update batches. */
   readonly pointsMax: number;
 }
 

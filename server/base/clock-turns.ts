@@ -1,19 +1,22 @@
-/** Splits long work into turns, between which other work can run. */
+/**
+ * Splits long work into pieces, each done in its own turn of the event loop, so that other work can run between them.
+ */
 import type { Clock } from "./clock.ts";
 
 export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.nextTurn(resolve));
 }
 
-/** Bytes that are written or read in one turn of the event loop: about a millisecond. */
+/** Bytes that are written or read in one turn of the event loop. They take about a millisecond. */
 const LENGTH_PER_TURN = 64 * 1024;
 
 /**
- * Minimum length that a piece counts for. A short piece of a state may stand for thousands of samples without a result.
+ * Minimum length, in bytes, that a piece counts for. A short piece can take long too: it may stand for thousands of
+ * samples.
  */
 const LENGTH_MIN = 8 * 1024;
 
-/** Calls `each` with every piece, in turns with other work. */
+/** Calls `each` with every piece. After each LENGTH_PER_TURN bytes, other work of the event loop gets a turn. */
 export async function inTurns<Piece extends { readonly length: number }>(
   clock: Clock,
   pieces: Iterable<Piece>,

@@ -1,4 +1,4 @@
-/** Clock for waits and timeouts. No task depends on it, and expiry goes by the store's clock. */
+/** Clock for waits and timeouts. No task's content depends on this clock, and tasks expire by the store's clock. */
 export interface Clock {
   /**
    * Returns milliseconds since the Unix epoch: the machine's time at the start plus the time passed since. It never

@@ -1,26 +1,35 @@
-/** Fair queue of several callers. The caller that was given least is served first, however much each has waiting. */
+/**
+ * Fair queue of several callers. It serves the caller that was given the least work so far, however many items each
+ * caller has waiting.
+ */
 
 export type FairQueue<Item> = ReturnType<typeof fairQueue<Item>>;
 
 interface Share<Item> {
   given: number;
-  /** Amount expected for current work. A new caller does not start behind it, because the work may cost less. */
+  /**
+   * Cost expected for this caller's work that is under way. A caller that joins meanwhile does not start behind this
+   * cost, because the work may turn out cheaper.
+   */
   expected: number;
   waiting: number;
   items: { readonly item: Item; readonly size: number }[];
 }
 
-/** Maximum number of callers that are remembered. Beyond it, callers without waiting items are dropped. */
+/**
+ * Maximum number of callers that the queue remembers. When it is reached, the queue forgets the callers without items
+ * or current work.
+ */
 export const CALLERS_MAX = 4096;
 
 /**
  * Start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with the cost of work in place of
- * packet lengths. A caller that was away starts at the level of those being served, so that it cannot save up.
+ * packet lengths. A caller that was idle starts level with the caller served last, so that idle time earns no credit.
  */
 export function fairQueue<Item>() {
   const shares = new Map<string, Share<Item>>();
   let waiting = 0;
-  /** Amount given to the caller that was served last. */
+  /** Largest amount given to a caller at the time it was served. Callers that come back start at this level. */
   let level = 0;
 
   const shareOf = (caller: string): Share<Item> => {
@@ -48,7 +57,9 @@ export function fairQueue<Item>() {
   };
 
   return {
-    /** Adds an item behind the caller's others. `size` is its weight in `waiting`. */
+    /**
+     * Adds an item behind the caller's other items. `size` counts in the caller's sum of waiting sizes, see `waiting`.
+     */
     add(caller: string, item: Item, size: number): void {
       const share = shareOf(caller);
       if (share.items.length === 0) share.given = Math.max(share.given, level);
@@ -56,22 +67,24 @@ export function fairQueue<Item>() {
       share.waiting += size;
       waiting += size;
     },
-    /** Returns the caller that was given least, among those with waiting items. Undefined: nothing waits. */
+    /**
+     * Returns the caller that was given the least work, among the callers with waiting items. Undefined: nothing waits.
+     */
     nextCaller,
-    /** Removes and returns the first item of that caller. */
+    /** Removes and returns the first item of `nextCaller`. Undefined: nothing waits. */
     next(): Item | undefined {
       const caller = nextCaller();
       const first = caller === undefined ? undefined : shares.get(caller)?.items[0];
       if (caller !== undefined && first !== undefined) serve(caller, first.item);
       return first?.item;
     },
-    /** Removes one of a caller's items, because it is served now. */
+    /** Removes one of a caller's items because it is served now, and counts the caller as the one served last. */
     serve,
-    /** Adds to the amount that a caller was given, in any unit. A negative amount takes back. */
+    /** Adds the cost of work done for a caller, in any unit. A negative amount takes back. */
     charge(caller: string, amount: number): void {
       shareOf(caller).given += amount;
     },
-    /** Adds to the amount that a caller will have been given when its current work ends. Negative: the work has ended. */
+    /** Adds the expected cost of a caller's work that begins. When the work ends, pass the same amount, negative. */
     expect(caller: string, amount: number): void {
       shareOf(caller).expected += amount;
     },
@@ -93,16 +106,16 @@ export function fairQueue<Item>() {
         return removed.map(({ item }) => item);
       });
     },
-    /** Returns the caller with the most waiting. Undefined: nothing waits. */
+    /** Returns the caller with the largest sum of waiting sizes. Undefined: nothing waits. */
     heaviest: () => least(shares, (share) => -share.waiting),
-    /** Returns the item that was added last. Undefined: the caller has none. */
+    /** Returns the item that a caller added last. Undefined: the caller has no waiting items. */
     newest: (caller: string) => shares.get(caller)?.items.at(-1)?.item,
     /** Returns the sum of the waiting sizes of one caller, or of all. */
     waiting: (caller?: string) => (caller === undefined ? waiting : (shares.get(caller)?.waiting ?? 0)),
   };
 }
 
-/** Returns the caller with the least value, among those with waiting items. Of equals the first one. */
+/** Returns the caller for which `by` is least, among the callers with waiting items. The first one wins a tie. */
 function least<Item>(shares: ReadonlyMap<string, Share<Item>>, by: (share: Share<Item>) => number): string | undefined {
   let found: readonly [caller: string, value: number] | undefined;
   for (const [caller, share] of shares) {

@@ -1,19 +1,22 @@
-/** Turns that are shared at two levels: between callers, and between the connections of a caller. */
+/** Shares turns at two levels: between callers, and between the connections of one caller. */
 import { CALLERS_MAX, type FairQueue, fairQueue } from "./fair-queue.ts";
 
 /**
- * Returns the name of the caller whose budgets a call counts for: its token, or its address if the server asks for no
- * token ("").
+ * Returns the name under which a call counts for budgets: its token's name, or its address without port if the server
+ * asks for no token ("").
  */
 export function callerName(token: string, peer: string): string {
   return token === "" ? `address ${peer.replace(/:\d+$/, "")}` : `token ${token}`;
 }
 
-/** Caller of a request. */
+/** Caller and connection for which a request counts, so that turns are shared fairly. */
 export interface Party {
-  /** A token, a run or an address. Named by callerName, or by runCaller in making/make.ts. */
+  /** Name of a token, a run or an address, as made by callerName or by runCaller in making/make.ts. */
   readonly caller: string;
-  /** A connection or a run. They share the caller's turns, so that opening many takes nothing from other callers. */
+  /**
+   * Connection, or a run. All connections of a caller share its turns, so that opening many connections takes nothing
+   * from other callers.
+   */
   readonly connection: string;
 }
 
@@ -23,18 +26,18 @@ export function partyOf({ caller, peer }: { readonly caller: string; readonly pe
 }
 
 export interface FairTurns<Item> {
-  /** Adds an item. `size` is the room that it takes while it waits. */
+  /** Adds an item. `size` is its weight while it waits, see `outweighed`. */
   add(party: Party, item: Item, size: number): void;
-  /** Removes and returns the next item, of all callers or of one. Undefined: none waits. */
+  /** Removes and returns the next item, of all callers or of the caller `of`. Undefined: no item waits. */
   next(of?: string): Item | undefined;
-  /** Adds to the amount that a party was given, in any unit. A negative amount takes back. */
+  /** Adds the cost of work done for a party, in any unit. A negative amount takes back. */
   charge(party: Party, amount: number): void;
-  /** Adds to the amount that a party will have been given when its current work ends. Negative: the work has ended. */
+  /** Adds the expected cost of a party's work that begins. When the work ends, pass the same amount, negative. */
   expect(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
   /**
-   * Returns the item that must make room for an item of this size: the newest of the party with the most waiting.
-   * Undefined: the party `by` itself would have the most, so its own item must go.
+   * Returns the item to drop when a full queue gets a new item of this size: the newest item of the party with the most
+   * waiting. Undefined: with it, the party `by` would have the most, so the new item must go.
    */
   outweighed(by: Party, size: number): Item | undefined;
 }
@@ -90,7 +93,10 @@ export function fairTurns<Item>(): FairTurns<Item> {
   };
 }
 
-/** Does work in its turn: at most `atOnce` pieces at a time, and callers take turns by the cost of what was done for each. */
+/**
+ * Returns a function that runs work in turns, at most `atOnce` pieces at a time. Callers take turns by the cost of
+ * their finished work.
+ */
 export function createTurnTaking(atOnce: number) {
   const turns = fairTurns<() => void>();
   let running = 0;
@@ -101,7 +107,10 @@ export function createTurnTaking(atOnce: number) {
       begin();
     }
   };
-  /** `expectedCost` counts while the work runs, and what the work passes to `charge` counts afterwards. Any unit. */
+  /**
+   * Runs `work` in the party's turn. `expectedCost` counts while the work runs; afterwards the costs count that the
+   * work passed to `charge`. Costs have any unit.
+   */
   return async <T>(
     party: Party,
     expectedCost: number,

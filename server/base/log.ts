@@ -1,4 +1,4 @@
-/** Log for failures of background work. `pino`'s loggers implement it. */
+/** Logger for failures of background work. A `pino` logger can be passed as one. */
 export interface Log {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

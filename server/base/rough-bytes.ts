@@ -1,7 +1,7 @@
-/** Estimates the heap bytes of a value. */
+/** Estimates how many bytes of heap a value takes. */
 
 /**
- * Returns about how many bytes of heap a value takes. It looks at a sample of a list's items, so that the cost is low.
+ * Returns about how many bytes of heap a value takes. It measures only some items of a list, so that the call is cheap.
  */
 export function roughBytes(value: unknown): number {
   if (ArrayBuffer.isView(value)) return 100 + value.byteLength;
@@ -22,5 +22,5 @@ function meanBytes(list: readonly unknown[]): number {
   return count === 0 ? 0 : sum / count;
 }
 
-/** Number of items of a list that are sampled. */
+/** Number of items, of each list, that are measured. */
 const SAMPLE = 8;

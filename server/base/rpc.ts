@@ -1,4 +1,6 @@
-/** Interface between services and transports: typed handlers that do not depend on a wire format. */
+/**
+ * Interface between services and transports: typed handlers that do not depend on how messages are encoded on the wire.
+ */
 import type {
   DescMethod,
   DescMethodBiDiStreaming,
@@ -12,19 +14,22 @@ import { escaped } from "../../envs/lib/escape.ts";
 import type { Logger } from "pino";
 
 /**
- * Minimum bytes of a long message. Its long texts are decoded only when they are read, and it may not contain further
- * requests.
+ * Minimum bytes of a message that counts as long. The texts of a long message are decoded only when they are read, and
+ * it may contain no second request.
  */
 export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
-/** Bytes of a long message, by its list of groups. Missing if anything else uses the same buffer. */
+/**
+ * Raw bytes of a long message, by the message's list of groups. No entry: something else uses the same buffer, so it
+ * must not be freed.
+ */
 export const bytesOfTexts = new WeakMap<readonly unknown[], ArrayBuffer>();
 
-/** Length of the texts of a group in a long message, so that no text must be decoded to find it. */
+/** Length of the texts of a group in a long message. It is known without decoding the texts. */
 export const textSizes = new WeakMap<object, number>();
 
 /**
- * Frees the bytes of the long texts of these groups. The garbage collector would keep them until its next full
+ * Frees the raw bytes of the long texts of these groups, which the garbage collector would keep until its next full
  * collection. A handler calls this once it reads none of the texts any more.
  */
 export function freeTexts(groups: readonly unknown[]): void {
@@ -32,13 +37,13 @@ export function freeTexts(groups: readonly unknown[]): void {
   bytesOfTexts.delete(groups);
 }
 
-/** A call, as its handler sees it. */
+/** Facts about a call that its handler gets beside the request: signals, ids, caller and deadline. */
 export interface CallContext {
   /** Aborts when the caller has left, its deadline has passed, or the grace period of a shutdown is over. */
   readonly signal: AbortSignal;
   /**
-   * Aborts when the server begins to shut down. A stream without an end of its own must then end. A bidirectional
-   * stream may ignore it, because its requests end when they fall silent.
+   * Aborts when the server begins to shut down. A stream that would otherwise never end must then end. A bidirectional
+   * stream may go on, because it ends once its client sends nothing more.
    */
   readonly draining: AbortSignal;
   /** Id of the request, from the caller's `x-request-id` or generated. */
@@ -47,7 +52,7 @@ export interface CallContext {
   readonly log: Logger;
   /** Address of the caller, for logs. */
   readonly peer: string;
-  /** Name of the caller's token, which the history of a run stores. Empty: the server asks for no token. */
+  /** Name of the caller's token. The history of a run stores it. Empty: the server asks for no token. */
   readonly caller: string;
   /** Role of the caller: "viewer", "trainer" or "operator". "operator" if the server asks for no token. */
   readonly role: string;
@@ -55,10 +60,10 @@ export interface CallContext {
   readonly deadlineMs: number | undefined;
 }
 
-/** Handles a unary call. It may return without a promise, which is cheaper. */
+/** Handles a unary call. A handler may return its answer without a promise, which is cheaper. */
 export type UnaryHandler<I, O> = (request: I, context: CallContext) => O | Promise<O>;
 export type ServerStreamHandler<I, O> = (request: I, context: CallContext) => AsyncIterable<O>;
-/** Handles a bidirectional stream. Requests are read no faster than the handler asks for them. */
+/** Handles a bidirectional stream. The transport reads a request only when the handler asks for the next one. */
 export type BidiHandler<I, O> = (requests: AsyncIterable<I>, context: CallContext) => AsyncIterable<O>;
 
 export type HandlerOf<M extends DescMethod> =
@@ -70,18 +75,24 @@ export type HandlerOf<M extends DescMethod> =
         ? BidiHandler<MessageShape<I>, MessageShape<O>>
         : never;
 
-/** Handlers of a service by the methods' local names. A missing method answers UNIMPLEMENTED. */
+/**
+ * Handlers of a service, by the local names of its methods. Calls of a method without a handler fail with
+ * UNIMPLEMENTED.
+ */
 export type ServiceHandlers<S extends DescService> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
 
-/** A service with a handler for each method, without their types, as transports take it. */
+/**
+ * A service with one handler for each of its methods. Transports take this form, in which the handlers' types are
+ * erased.
+ */
 export interface Registration {
   readonly service: DescService;
   readonly handlers: Readonly<Record<string, unknown>>;
 }
 
-/** Pairs a service with handlers of its types. */
+/** Pairs a service with its handlers. The type parameters check that the handlers fit the service. */
 export function register<S extends DescService>(service: S, handlers: ServiceHandlers<S>): Registration {
   const given = handlers as Registration["handlers"];
   const all = service.methods.map(
@@ -96,7 +107,7 @@ function unimplemented({ parent, name }: DescMethod): () => never {
   };
 }
 
-// Expected failures of handlers: a gRPC status, and what the caller can do.
+// Errors that handlers expect: each has a gRPC status and says what the caller can do.
 
 /** Status codes of gRPC by name (https://grpc.io/docs/guides/status-codes/). */
 export const codes = {
@@ -121,7 +132,7 @@ export const codes = {
 
 export type CodeName = keyof typeof codes;
 
-/** Reason for which a caller must wait. The service comments of the contract explain each. */
+/** Reason for which a caller must wait. The comments of the services in proto/ explain each reason. */
 export type WaitReason =
   | "PAUSED"
   | "FEEDBACK_DUE"
@@ -139,34 +150,34 @@ export interface Wait {
 }
 
 export interface RpcErrorOptions {
-  /** Delay before a retry, in milliseconds. Unset: a retry is useless, or may be made at once. */
+  /** Delay after which the caller should retry, in milliseconds. Unset: a retry is useless, or may be made at once. */
   readonly retryDelayMs?: number;
-  /** Reason to wait. Unset: the failure is not a wait. */
+  /** Reason to wait. Unset: waiting does not help. */
   readonly wait?: Wait;
   /** Path of the invalid field in the request, e.g. "spec.environment" or "groups[3].task_id". */
   readonly field?: string;
-  /** Further errors of the request, for callers in this process. They are not sent. */
+  /** Further errors of the same request, for callers in this process. The error sent to a client omits them. */
   readonly others?: readonly RpcError[];
 }
 
 /**
- * Maximum bytes of a message and of a field's path. Messages quote the request, so they could be as long as it. They
- * are sent in headers, percent-encoded and again in the details, and many clients accept at most 8 KiB of headers.
+ * Maximum bytes of an error message and of a field's path. They may quote a long request. They are sent twice in
+ * headers, once percent-encoded, and many clients accept at most 8 KiB of headers.
  */
 const MESSAGE_BYTES_MAX = 1024;
 const FIELD_BYTES_MAX = 256;
 
 /**
- * Returns a text that can be sent. Half a surrogate pair has no UTF-8 and makes grpc-js throw an uncaught error.
- * Control characters are escaped for terminals.
+ * Returns a clipped text that is safe to send. An unpaired surrogate has no UTF-8 form and makes grpc-js throw an
+ * uncaught error. Control characters are escaped, because terminals would interpret them.
  */
 function sendable(text: string, bytesMax: number): string {
   return clipUtf8(escaped(text), bytesMax).toWellFormed();
 }
 
 /**
- * Makes an error without a stack. Refusals are expected, and frequent under an attack. Their origin is of no use, and
- * recording it takes longer than everything else.
+ * Makes an error without a stack trace. Refused calls are expected, and frequent under an attack; recording their stack
+ * would take most of the time.
  */
 export function withoutStack<E extends Error>(make: () => E): E {
   const { stackTraceLimit } = Error;
@@ -179,8 +190,8 @@ export function withoutStack<E extends Error>(make: () => E): E {
 }
 
 /**
- * Expected failure that a handler throws. It has no stack (withoutStack). Any other thrown error is a bug, and becomes
- * INTERNAL.
+ * Error that a handler expects and throws on purpose. It has no stack trace. Any other thrown error is a bug, and
+ * reaches the client as INTERNAL.
  */
 export class RpcError extends Error {
   readonly code: CodeName;
@@ -189,7 +200,10 @@ export class RpcError extends Error {
   readonly field: string | undefined;
   readonly others: readonly RpcError[];
 
-  /** `message` is sent to the caller: the problem, the limit and the value. A long message is cut. */
+  /**
+   * `message` is sent to the caller and says the problem, the limit and the value. A message over MESSAGE_BYTES_MAX is
+   * cut.
+   */
   constructor(code: CodeName, message: string, options: RpcErrorOptions = {}) {
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -203,7 +217,10 @@ export class RpcError extends Error {
   }
 }
 
-/** Delay, in milliseconds, after which another server, or this one restarted, may be available. */
+/**
+ * Delay, in milliseconds, after which a caller should retry when this server shuts down: another server, or this one
+ * restarted, may then answer.
+ */
 const drainDelayMs = 1000;
 
 /** Returns the error for calls and streams that a shutdown ends. */

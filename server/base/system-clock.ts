@@ -1,10 +1,10 @@
-/** Clock of the machine. All other code receives a clock as a parameter, so that tests can replace it. */
+/** Clock of this machine. All other code gets a clock as a parameter, so that tests can pass another one. */
 import type { Clock } from "./clock.ts";
 
-/** Maximum delay of setTimeout. With a longer one it would fire at once. */
+/** Maximum delay of setTimeout, in milliseconds. With a longer delay, setTimeout fires at once. */
 const DELAY_MAX_MS = 2 ** 31 - 1;
 
-/** Clock of the machine. Its timers do not keep the process alive. */
+/** Clock of this machine. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Math.floor(performance.timeOrigin + performance.now()),
   setTimer: (delayMs, callback) => {

@@ -1,16 +1,16 @@
 /** Splits long work on the event loop into stretches, between which other work can run. */
 
 /**
- * Maximum time, in milliseconds, of one stretch. A health check takes about four turns of the event loop, and a
- * NextBatch some more. Each turn is up to one stretch longer while such work is under way.
+ * Maximum time of one stretch of long work, in milliseconds. A health check takes about four turns of the event loop,
+ * and a NextBatch some more. Long work lengthens each of these turns by up to one stretch.
  */
 const STRETCH_MS = 1;
 
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves at the caller's turn. Each round of the event loop gives one turn, however many callers have long work, so
- * their stretches do not add up.
+ * Resolves when the caller may run its next stretch. Each round of the event loop lets one caller run, so the stretches
+ * of several callers do not add up.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -25,8 +25,8 @@ function giveTurn(): void {
 }
 
 /**
- * Returns the results of `work` on each item, in order. An item must take no longer than a stretch. If `work` returns
- * promises, the caller awaits them; a rejection before that does not end the process.
+ * Returns the results of `work` on each item, in order. Work on one item must take no longer than a stretch. If `work`
+ * returns promises, the caller awaits them; one that rejects earlier does not end the process.
  */
 export async function mapInSlices<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
   const results: O[] = [];

@@ -1,4 +1,4 @@
-/** Waits that end early when their signal aborts. */
+/** Waits that end early when an abort signal fires. */
 import type { Clock } from "./clock.ts";
 
 /** Resolves after a delay, or when `signal` aborts. */

@@ -1,4 +1,7 @@
-/** Decides which servers of one store may continue when their keys differ: they would refuse each other's task ids. */
+/**
+ * Decides which servers of one store may go on when their signing keys differ, because they would refuse each other's
+ * task ids.
+ */
 import { type Identity, keyDifferences } from "./identity.ts";
 
 interface ReplicaKeys {
@@ -9,9 +12,8 @@ interface ReplicaKeys {
 }
 
 /**
- * Returns how the keys of this server differ from the others', in words; undefined: this server may continue. The
- * server that agrees with the most others continues, the older one of two; so does each server that agrees with all
- * that continue.
+ * Returns how this server's keys differ from those of a server that goes on. Undefined: this server may go on. Servers
+ * whose keys fit the most others come first, then older ones; each goes on if its keys fit all that already do.
  */
 export function keyTrouble(own: ReplicaKeys, others: readonly ReplicaKeys[]): string | undefined {
   const all = [own, ...others];

@@ -1,6 +1,6 @@
 /**
- * The servers of one store, which exchange their state through a row for each. Every 2 s a server writes its identity,
- * its failed resources, and the identities that it replaces. From the rows each server knows the store's time, and
+ * Connects the servers (replicas) that share one store. Every 2 s each server writes a row with its identity, its
+ * resources that are down, and the identities that it replaces. From all rows a server learns the store's time and
  * which resources no server can use.
  */
 import type { Clock } from "../base/clock.ts";
@@ -11,19 +11,22 @@ import { keyTrouble } from "./compare-keys.ts";
 
 /** Interval at which each server writes its row, in milliseconds. */
 const BEAT_MS = 2_000;
-/** A server with an older row does not count: it was killed, or has not reached the store for several intervals. */
+/**
+ * Age, in milliseconds, from which a server's row no longer counts: the server was killed, or could not reach the store
+ * for several intervals.
+ */
 const ALIVE_MS = 10_000;
-/** Age at which a row is deleted, in milliseconds. */
+/** Age at which a server's row is deleted, in milliseconds. */
 const FORGET_MS = 60_000;
 
-/** The body of a row. */
+/** The state of a server, as its row stores it. */
 interface ReplicaReport {
   readonly identity: Identity;
-  /** Reasons why resources cannot be used, by resource. */
+  /** Reasons why resources (e.g. the sandbox) cannot be used, by the resource's name. */
   readonly down: Readonly<Record<string, string>>;
-  /** The names of the identities that it replaces. */
+  /** Names (see nameOf) of the identities whose servers this server replaces. */
   readonly replaces: readonly string[];
-  /** Whether the server takes no more calls. */
+  /** Whether another server replaces this one, so that it takes no more calls. */
   readonly isReplaced: boolean;
 }
 
@@ -31,31 +34,40 @@ interface OtherReplica extends ReplicaReport, Omit<StoredReplica, "body"> {}
 
 export interface FleetOptions {
   readonly store: ReplicaStore;
-  /** Unique among all processes; operators see it. */
+  /** Id of this server, unique among all processes. Operators see it in logs. */
   readonly id: string;
   readonly identity: () => Identity;
-  /** Whether servers that are here already and differ must drain; if not, this server is refused. */
+  /**
+   * Whether this server replaces running servers that differ from it. If not, and one differs, this server is refused.
+   */
   readonly drainOthers: boolean;
   /** This machine's clock. */
   readonly clock: Clock;
-  /** Waits, and keeps the process alive meanwhile. */
+  /** Waits for a time in milliseconds, and keeps the process alive meanwhile. */
   readonly pause: (ms: number) => Promise<void>;
   /**
-   * Called with the reason why this server may have to wait: the conflicting server may have been killed a moment ago.
+   * Called when this server waits before it joins, with the conflict. The conflicting server may have been killed a
+   * moment ago, so its row may expire.
    */
   readonly onWait?: (reason: string) => void;
 }
 
 export interface FleetListener {
-  /** Called with each resource that no replica can use, and the reason; undefined: one can again. */
+  /**
+   * Called with a resource that no server of the store can use, and the reason. Undefined reason: a server can use it
+   * again.
+   */
   readonly onDown: (resource: string, reason: string | undefined) => void;
-  /** Called with a resource that is down here but not on another server; undefined: there is none any more. */
+  /**
+   * Called with a resource that is down on this server but not on another one, so that calls are better sent there.
+   * Undefined: this is over.
+   */
   readonly onLack: (resource: string | undefined) => void;
-  /** Called with how this server's keys differ from the others'; undefined: they no longer differ. */
+  /** Called with how this server's signing keys differ from those of the others. Undefined: they no longer differ. */
   readonly onKeys: (trouble: string | undefined) => void;
-  /** Called once, with the server that replaces this one and how the two differ. */
+  /** Called once, when another server replaces this one, with that server's id and how the two differ. */
   readonly onReplaced: (by: string) => void;
-  /** Called with the error that prevents writing the row; undefined: writing works again. */
+  /** Called with the error because of which the row cannot be written. Undefined: writing works again. */
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -65,36 +77,39 @@ export interface Member {
 }
 
 export interface Fleet {
-  /** The store's time. */
+  /** Clock that follows the store's time. */
   readonly clock: Clock;
-  /** Begins to write this server's row and to read the others'. */
+  /** Begins to write this server's row and to read the other servers' rows. */
   start(listener: FleetListener): void;
-  /** Reports that a resource of this server is down, and why; undefined: it is in use again. */
+  /** Reports that a resource of this server is down, and why. Undefined: the resource can be used again. */
   tell(resource: string, down: string | undefined): void;
-  /** Returns this server and the others, by id, with the age of each one's last row. */
+  /** Returns this server and the others, ordered by id, with the age of each server's last row. */
   members(): readonly Member[];
   /**
-   * Checks the others again when everything is mounted, and returns why this server may not serve beside them;
-   * undefined: it may.
+   * Compares this server with the others again, once all its environments are mounted. Returns why it may not serve
+   * beside them; undefined: it may.
    */
   differs(): Promise<string | undefined>;
-  /** Removes this server's row, and closes the store of replicas. */
+  /** Removes this server's row, and closes the store of the rows. */
   leave(): Promise<void>;
 }
 
 export type Joined =
   | { readonly kind: "joined"; readonly fleet: Fleet }
-  /** This server may not serve beside the others; the message says why. */
+  /** This server may not serve beside the others. The message says why. */
   | { readonly kind: "refused"; readonly message: string };
 
 function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly OtherReplica[] {
-  // If the store's clock was set back, running servers have written their rows again since, so a row far in the future
-  // is dead.
+  // Rows far in the future are dead too: they were written before the store's clock was set back, and running servers
+  // have written newer rows since.
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
   return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as ReplicaReport), ...row }));
 }
 
-/** Why this server may not serve beside the servers that came before it, and which one is in conflict. */
+/**
+ * Reason why this server may not serve beside servers that joined before it, and the server with which it is in
+ * conflict.
+ */
 interface Refusal {
   readonly by: OtherReplica;
   readonly message: string;
@@ -121,7 +136,7 @@ function refusal(identity: Identity, earlier: readonly OtherReplica[], drainOthe
   return { by, message: `it differs from replica ${by.id}: ${how}. Replicas of one store must be alike: ${remedy}` };
 }
 
-/** Returns the resources that no serving server can use, with the reasons. */
+/** Returns the resources that are down on every server that takes calls, with the reasons. */
 function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">[]): ReadonlyMap<string, string> {
   const serving = all.filter(({ isReplaced }) => !isReplaced);
   const [first] = serving;
@@ -130,8 +145,8 @@ function downEverywhere(all: readonly Pick<ReplicaReport, "down" | "isReplaced">
 }
 
 /**
- * Returns a resource that is down here but not on a server that has all other resources of this one: calls are better
- * sent there. At least one server always finds no better one.
+ * Returns a resource that is down here but not on a better server, where only a part of this server's failed resources
+ * is down. Calls are better sent there. At least one server always finds no better one.
  */
 function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaReport[]): string | undefined {
   const serving = others.filter(({ isReplaced }) => !isReplaced);
@@ -143,16 +158,16 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly ReplicaRepor
 }
 
 interface ReplicaMeeting {
-  /** Time at which this server joined, by the store's clock. */
+  /** Time at which this server joined, by the store's clock, in milliseconds. */
   readonly sinceMs: number;
   readonly others: readonly OtherReplica[];
-  /** Servers that joined before this one. Those that joined later have checked for themselves. */
+  /** Servers that joined before this one. Servers that joined later have compared themselves with this one. */
   readonly earlier: readonly OtherReplica[];
-  /** Whether the store's clock was set back since the last time: the others' rows may be from before that. */
+  /** Whether the store's clock was set back since the last reading. The others' rows may then be from before that. */
   readonly isSetBack: boolean;
 }
 
-/** Keeps the state that this server reports, and reacts to the state of the others. */
+/** Keeps the state that this server reports, and calls the listener when the states of the other servers require it. */
 function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identity" | "drainOthers">) {
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
@@ -191,7 +206,7 @@ function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identi
   };
 }
 
-/** Runs `beat` at intervals, and at once on request; one at a time. */
+/** Returns functions that run `beat` every BEAT_MS, or at once on request, but never twice at the same time. */
 function beats(clock: Clock, beat: () => Promise<void>) {
   let cancel = (): void => undefined;
   let beating: Promise<void> | undefined;
@@ -221,8 +236,8 @@ function beats(clock: Clock, beat: () => Promise<void>) {
 }
 
 /**
- * Reads the other servers, and returns why this server may not serve beside them. Waits to see whether a conflicting
- * server still runs or has left only its row.
+ * Reads the other servers' rows, and returns why this server may not serve beside them. If it may not, it first waits
+ * to see whether the conflicting server still writes its row.
  */
 async function firstLook(
   { identity, drainOthers, pause, onWait }: FleetOptions,
@@ -243,7 +258,7 @@ async function firstLook(
 }
 
 /**
- * Writes this server's row and reads the others', before this server takes calls. Rejects if the store cannot be used.
+ * Writes this server's row and reads the others' before this server takes calls. Rejects if the store cannot be used.
  */
 export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const { store, id, clock } = options;
@@ -275,8 +290,8 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const beating = beats(clock, async () => {
     try {
       met = await meet();
-      // After an outage all rows are old, so the others are judged only at the next interval, when they have written
-      // theirs.
+      // After an outage all rows are old. The other servers are judged at the next interval, when they have written
+      // their rows again.
       if (!failing && !met.isSetBack && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
       failing = false;
@@ -290,7 +305,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     start: (told) => {
       listener = told;
       own.look(first, told);
-      // Replaced servers learn of it from the row that names them, so that row is written at once.
+      // A replaced server learns that from this server's row, so the row is written at once.
       if (own.replacesAny()) beating.now();
       else beating.wait();
     },
@@ -304,7 +319,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
       return [{ id, ageMs: 0 }, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     differs: async () => {
-      // Includes servers that joined later: they compared themselves with this one before its environments were
+      // Servers that joined later count too: they compared themselves with this one before its environments were
       // complete.
       const meetAll = async (): Promise<ReplicaMeeting> => {
         const now = await meet();
@@ -314,7 +329,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     },
     leave: async () => {
       await beating.end();
-      // If the store cannot be reached, the row expires.
+      // If the store cannot be reached, the row stays and expires.
       await store.leave(id).catch((error: unknown) => listener?.onProblem(error));
       await store.close();
     },

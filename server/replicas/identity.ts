@@ -1,6 +1,6 @@
 /**
- * The identity of a server: everything that must be equal in its replicas; and the differences of two identities, in
- * words.
+ * The identity of a server: everything that must be equal in all servers of one store (replicas). Also describes how
+ * two identities differ.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -8,21 +8,24 @@ import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 
-/** Texts that are compared for equality. */
+/** Everything that must be equal in all servers of one store, as texts. */
 export interface Identity {
   /** Version of Gradus. */
   readonly version: string;
-  /** By id and version, with the digest of a mounted environment; for the operator's modules, a hash of each module. */
+  /**
+   * Digests of environments, by id and version ("known" for built-in ones), and hashes of the operator's modules, by
+   * file.
+   */
   readonly environments: Readonly<Record<string, string>>;
-  /** True while some environments are not mounted yet: until then environments are not compared. */
+  /** True while some environments are not mounted yet. Environments are not compared until all are mounted. */
   readonly isMounting?: true;
-  /** A hash of each of the operator's modules of policies, by name. Left out: there is none. */
+  /** Hash of each of the operator's policy modules, by file. Left out: there are none. */
   readonly policies?: Readonly<Record<string, string>>;
-  /** A hash of each pool's rows, by name. */
+  /** Hash of each pool's data rows, by the pool's name. */
   readonly pools: Readonly<Record<string, string>>;
-  /** The available resources: sandbox, judge, teacher. */
+  /** The available resources, e.g. sandbox, judge or teacher. Each value is "open". */
   readonly ports: Readonly<Record<string, string>>;
-  /** Ids of the keys; the first one signs. */
+  /** Ids of the keys for task ids. The first key signs new ids; the others only check. */
   readonly keys: readonly string[];
 }
 
@@ -32,7 +35,7 @@ export interface IdentityParts {
   readonly environmentFiles: readonly string[];
   readonly policyFiles: readonly string[];
   readonly pools: ReadonlyMap<string, Pool>;
-  /** Names of the open resources. */
+  /** Names of the available resources. */
   readonly ports: readonly string[];
 }
 
@@ -48,7 +51,9 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Returns the hash of the rows that tasks are drawn from: their instances, levels and splits. */
+/**
+ * Returns the hash of a pool's rows, from which tasks are drawn. It covers the columns, e.g. difficulties and groups.
+ */
 function poolHash({ environment, columns }: Pool): string {
   return hashOf(
     environment,
@@ -56,7 +61,10 @@ function poolHash({ environment, columns }: Pool): string {
   );
 }
 
-/** Returns a function that returns the present identity: keys are rotated while a server runs. */
+/**
+ * Returns a function that returns the present identity, which changes when keys are rotated or environments are
+ * mounted.
+ */
 export function identityOf(
   { version, registry, environmentFiles, policyFiles, pools, ports }: IdentityParts,
   keyring: Keyring,
@@ -84,14 +92,14 @@ export function identityOf(
 }
 
 /**
- * Returns the name of an identity. Servers that may run side by side have equal names. A replacing server uses the name
- * to say which servers it replaces.
+ * Returns the name of an identity, a hash. Servers with equal identities have equal names. A replacing server says by
+ * these names which servers it replaces.
  */
 export function nameOf(identity: Identity): string {
   return hashOf(JSON.stringify(identity));
 }
 
-/** Returns the names that are only here, only there, or have different values, a phrase each. */
+/** Returns one phrase for each name that exists only here, only there, or with different values. */
 function unlike(
   what: string,
   here: Readonly<Record<string, string>>,
@@ -106,8 +114,8 @@ function unlike(
 }
 
 /**
- * Returns how this server differs from another, a phrase each; empty: both may serve the same runs. Keys may differ
- * while each server opens the ids that the other signs, because keys are rotated while servers run.
+ * Returns how this server differs from another, one phrase for each difference. Empty: both may serve the same runs.
+ * Keys may differ as long as each server knows the key with which the other signs.
  */
 export function differences(here: Identity, there: Identity): readonly string[] {
   const found: string[] = [];
@@ -121,7 +129,7 @@ export function differences(here: Identity, there: Identity): readonly string[] 
   return found;
 }
 
-/** Returns which of two servers' signing keys the other one does not know, a phrase each. */
+/** Returns one phrase for each signing key of the two servers that the other server does not know. */
 export function keyDifferences(here: Pick<Identity, "keys">, there: Pick<Identity, "keys">): readonly string[] {
   const found: string[] = [];
   const [[signsHere = ""], [signsThere = ""]] = [here.keys, there.keys];

@@ -1,6 +1,6 @@
 /**
- * Caches pools that were read, and answers of the outside about their rows. A file's name is a hash of everything that
- * decides its content, and its first 32 bytes are a hash of the rest.
+ * Caches data pools that were read, and results of checks of their rows. A file's name is a hash of everything that
+ * decides its content. Its first 32 bytes are a hash of the rest, which reveals damage.
  */
 import { hash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
@@ -10,19 +10,21 @@ import { deserialize, serialize } from "node:v8";
 import { readerFiles } from "../outside/sandbox/read-python-tests.ts";
 import { built } from "../runtime/version.ts";
 
-/** Increase this when the meaning of a column changes. */
+/** Version of the cached form. Increase it when the meaning of a column changes, so that old files are not used. */
 const FORMAT = 5;
 
-/** Maximum number of cached files of a kind; the least recently used ones are deleted. */
+/**
+ * Maximum number of cached files of one kind (file extension). Beyond it, the least recently used files are deleted.
+ */
 const FILES_MAX = 16;
 
 const DIGEST_BYTES = 32;
 
-/** Everything that decides a pool's content, beside the code. */
+/** Everything that decides a cached pool's content, except the code that reads it. */
 export interface KeptPool {
   readonly environment: string;
   readonly version: number;
-  /** Digest of the file. */
+  /** Digest of the pool's file. */
   readonly content: string;
   readonly selection: string;
   readonly environmentFiles?: readonly string[];
@@ -31,10 +33,13 @@ export interface KeptPool {
 const ENVS = fileURLToPath(new URL("../../envs", import.meta.url));
 const FORMATS = fileURLToPath(new URL("formats", import.meta.url));
 
-/** Digest of Gradus's own code, computed once. */
+/** Digest of Gradus's own code that reads rows, computed once. */
 let ownCode: string | undefined;
 
-/** Returns the name of a cached pool's files. After a change of the code that reads rows, no cached pool is used. */
+/**
+ * Returns the name of a cached pool's files. It includes a digest of the code that reads rows, so a change of the code
+ * makes new names.
+ */
 export function keptName({ environmentFiles = [], ...pool }: KeptPool): string {
   ownCode ??= built?.environments ?? environmentsDigest();
   const code = digestOfFiles(environmentFiles, ownCode);
@@ -42,7 +47,7 @@ export function keptName({ environmentFiles = [], ...pool }: KeptPool): string {
   return hash("sha256", JSON.stringify([FORMAT, environment, version, code, content, selection])).slice(0, 32);
 }
 
-/** Returns the digest of Gradus's own code only, as a checkout has it. */
+/** Returns the digest of the code of Gradus that reads rows, from the files of a checkout. */
 export function environmentsDigest(): string {
   return digestOfFiles([...codeIn(ENVS), ...codeIn(FORMATS), ...readerFiles]);
 }
@@ -56,7 +61,7 @@ function digestOfFiles(files: readonly (string | URL)[], of = ""): string {
   return hash("sha256", [of, ...files.map((file) => hash("sha256", readFileSync(file), "hex"))].join(" "), "hex");
 }
 
-/** Returns a cached value; undefined: the file is missing or damaged. */
+/** Returns a cached value. Undefined: the file is missing or damaged. */
 export function readKept<T>(path: string): T | undefined {
   try {
     const bytes = readFileSync(path);
@@ -69,18 +74,18 @@ export function readKept<T>(path: string): T | undefined {
   }
 }
 
-/** Marks a file as used now. It fails silently in a package's cache, which not every user may change. */
+/** Marks a file as used now. It ignores errors, because the cache in an installed package may be read-only. */
 function touch(path: string): void {
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // The file then counts as used when it was written.
+    // The file then counts as last used when it was written.
   }
 }
 
 /**
- * Writes a file of the cache, which is complete or missing, and deletes the least recently used files of its kind.
- * Failing is harmless: the value is made again next time. A value of over 2 GiB is not cached.
+ * Writes a cached value, and deletes the least recently used files of the same kind. Other processes see the whole file
+ * or none. Errors are ignored, e.g. for a value over 2 GiB: the value is then made again next time.
  */
 export function writeKept(path: string, value: unknown): void {
   const folder = dirname(path);

@@ -1,8 +1,7 @@
 /**
- * Checks rows of a pool by a resource outside of the process when the pool is loaded, for example whether a solution
- * passes its own tests. The answers are stored, so each row is checked once. If the resource is unavailable, rows stay,
- * count as unchecked, and are checked at the next start. A server without its sandbox is more useful than no server,
- * and it scores no sample meanwhile.
+ * Checks a pool's rows by a resource (e.g. the sandbox) when the pool is loaded: for example, whether a solution passes
+ * its own tests. Results are stored, so each row is checked once. If the resource is unavailable, rows stay in the pool
+ * unchecked until the next start.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment, PortContext } from "../../envs/environment.ts";
@@ -13,40 +12,40 @@ import type { Ports } from "../../envs/ports.ts";
 import type { OpenedPorts } from "../outside/open-ports.ts";
 import { readKept, writeKept } from "./cache.ts";
 
-/** Opens the resources when the first row has to be checked: a sandbox takes seconds to start. */
+/** Opens the resources. Called only when a row must be checked, because a sandbox takes seconds to start. */
 export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
 
 export interface Checking {
   readonly environment: Environment;
   readonly openPorts: OpenPorts;
   readonly onProgress: (done: number, total: number) => void;
-  /** File that stores the answers; undefined: none. */
+  /** File that stores the results. Undefined: they are not stored. */
   readonly kept: string | undefined;
 }
 
-/** Stored answers of the outside about a pool's rows. */
+/** Stored results of checking a pool's rows. */
 interface KeptChecks {
-  /** Numbers of the rejected rows in the file, each with the reason. */
+  /** Reason for each rejected row, by the row's number in the file. */
   readonly failed: ReadonlyMap<number, string>;
-  /** Numbers of the rows that could not be checked. */
+  /** Numbers of the rows, in the file, that could not be checked. */
   readonly unchecked: readonly number[];
 }
 
-/** Maximum number of rows checked at once, if the environment's resource sets no lower limit. */
+/** Maximum number of rows that are checked at once. The environment's resource may set a lower one. */
 const CONCURRENCY_MAX = 16;
 
 /** Maximum time for one row, in milliseconds, if the environment's resource sets none. */
 const TIME_LIMIT_MS = 30_000;
 
-/** After this many failures in a row the resource counts as down, and the other rows are not checked. */
+/** Number of failures in a row after which the resource counts as down, and the remaining rows are not checked. */
 const FAILURES_MAX = 8;
 
 const RETRY_DELAY_MS = 200;
 const RETRY_DELAY_MS_MAX = 2000;
 
 /**
- * Checks the rows that were not checked before, and removes the rejected ones: `failed` has the reason of each.
- * `failure` says why the first unchecked row could not be checked; undefined: all were checked.
+ * Checks the rows that were not checked before, and removes those that fail. `failed` has the reason for each removed
+ * row. `failure` says why the first unchecked row could not be checked; undefined: all were checked.
  */
 export async function checkPool(finished: FinishedPool, checking: Checking) {
   const { environment, kept } = checking;
@@ -111,7 +110,7 @@ async function askAll(finished: FinishedPool, asked: Asked, checking: Checking):
   return { failed, unchecked: unchecked.toSorted((a, b) => a - b), failure };
 }
 
-/** Asks a second time if the first failure may pass. */
+/** Checks a row, and tries once more if the failure may be temporary. */
 async function askTwice(pool: Pool, place: number, ports: Ports): Promise<string | undefined | Failed> {
   const first = await ask(pool, place, ports);
   if (typeof first !== "object" || !first.retryable) return first;
@@ -130,7 +129,7 @@ async function ask(pool: Pool, place: number, ports: Ports): Promise<string | un
   try {
     return await definition.rows?.check?.(rowOf(pool, place).instance, context);
   } catch (error) {
-    // A bug, which is not a fault of the row.
+    // An exception is a bug of the environment's code, and does not reject the row.
     const detail = error instanceof Error ? error.message : String(error);
     return { kind: "failed", reason: "internal", detail, retryable: false };
   }

@@ -1,4 +1,4 @@
-/** Digest that tells two readings of a pool apart: its rows, their numbers in the file, and their levels and splits. */
+/** Digest of a loaded pool. It changes if the pool's rows, or their numbers in the file, levels or splits change. */
 import { createHash } from "node:crypto";
 import type { Pool } from "../../envs/pool.ts";
 

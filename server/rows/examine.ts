@@ -1,4 +1,4 @@
-/** Examines batches of rows: in this thread, or in threads that start for the first file of several parts. */
+/** Reads batches of a pool's rows: in this thread, or in threads that start with the first file that is not short. */
 import { Piscina } from "piscina";
 import { type FoundPython, readUnit, type UnitColumns } from "../../envs/pool-columns.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
@@ -9,16 +9,16 @@ export interface BatchRequest {
   readonly batch: Batch;
   readonly environment: string;
   readonly version: number;
-  /** Columns that the operator gave another name. */
+  /** Columns that have another name in the file than in the environment, as the operator said. */
   readonly names: ColumnNames;
-  /** Findings of a sandbox in the Python of its rows. Left out: the sandbox was not asked yet. */
+  /** Findings of a sandbox in the Python code of the rows. Left out: no sandbox has parsed the code yet. */
   readonly found?: FoundPython;
 }
 
-/** Returns the rows of a batch, or a problem that the operator has to mend. */
+/** Returns the rows of a batch, or a message about a problem that the operator must fix. */
 export type Examine = (request: BatchRequest) => Promise<UnitColumns | string>;
 
-/** Returns a function that examines batches in this thread. */
+/** Returns a function that reads batches in this thread. */
 export function examineIn(registry: Registry): Examine {
   return async ({ batch, environment: id, version, names, found }) => {
     const known = registry.find(id, version);
@@ -35,11 +35,11 @@ export function examineIn(registry: Registry): Examine {
 
 export interface ThreadOptions {
   readonly threads: number;
-  /** Modules of environments, in addition to Gradus's own. */
+  /** Files with the operator's own environments, in addition to those of Gradus. */
   readonly environmentFiles: readonly string[];
 }
 
-/** Starts threads that examine batches. */
+/** Starts threads that read batches. */
 export function startExaminers({ threads, environmentFiles }: ThreadOptions) {
   const pool = new Piscina<BatchRequest, UnitColumns | string>({
     filename: new URL("./worker.ts", import.meta.url).href,

@@ -1,12 +1,12 @@
 /**
- * Finds rows of two pools, or of two parts of one, that are the same problem: a model trained on one part knows the
- * answers of the other.
+ * Finds rows that two pools, or two parts of a pool, have in common. A model that trains on one part would know the
+ * other part's answers.
  */
 import type { Split } from "../../envs/environment.ts";
 import { placesOf, type Pool, problemAt, rowOf } from "../../envs/pool.ts";
 import { mapInSlices } from "../base/time-slices.ts";
 
-/** A part of a pool. */
+/** Rows of a pool that have a level and a split. */
 export interface PoolPart {
   readonly pool: Pool;
   readonly level: string;
@@ -14,22 +14,22 @@ export interface PoolPart {
 }
 
 export interface Overlap {
-  /** Number of rows of the first part that are problems of the other. */
+  /** Number of rows of the first part that are also in the other part. */
   readonly rows: number;
   readonly of: number;
-  /** Number of compared rows for which the other part has another answer. */
+  /** Number of compared rows whose answer differs in the other part. */
   readonly contradicting: number;
-  /** The first common row, with its row of the other part. */
+  /** The first common row: its row number in each part's file. */
   readonly first?: readonly [row: number, other: number];
 }
 
-/** Maximum number of rows whose answers are compared: a comparison may take milliseconds. */
+/** Maximum number of common rows whose answers are compared. One comparison may take milliseconds. */
 const COMPARED_MAX = 256;
 
-/** Number of rows between two checks of the clock. */
+/** Number of rows that are processed between two checks of the elapsed time. */
 const CHUNK = 1024;
 
-/** Pools do not change after loading, so two parts are compared once. */
+/** Cache of results. Pools do not change after they are loaded, so two parts are compared only once. */
 const known = new WeakMap<Pool, Known>();
 type Known = Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>;
 
@@ -49,7 +49,7 @@ async function find(one: PoolPart, other: PoolPart): Promise<Overlap> {
     Uint32Array,
     Uint32Array,
   ];
-  // Problems of two environments are never the same.
+  // Rows of two environments never count as the same problem.
   if (one.pool.environment !== other.pool.environment) return { rows: 0, of: places.length, contradicting: 0 };
   const placeOf = new Map<number, number>();
   await inChunks(others, (place) => void placeOf.set(problemAt(other.pool, place), place));

@@ -1,4 +1,4 @@
-/** Finds the environment of a pool's file if the operator named none. */
+/** Finds the environment to which a pool's file belongs, if the operator named none. */
 import type { Environment } from "../../envs/environment.ts";
 import { fileProblem, rejectionText } from "../../envs/pool-finish.ts";
 import type { UnitColumns } from "../../envs/pool-columns.ts";
@@ -9,23 +9,25 @@ import { columnRemedy } from "./report.ts";
 import type { PoolFile } from "./selection.ts";
 import { type Batch, batchesOf, columnsOf, type Source } from "./source.ts";
 
-/** Number of rows of a Parquet file that are tried. A text file tries a whole batch, because lines are cheap to read. */
+/**
+ * Number of rows of a Parquet file that are tried. Of a text file a whole batch is tried, because lines are cheap to
+ * read.
+ */
 const TRIED_ROWS = 256;
 
-/** Maximum number of environments whose reasons a message names. */
+/** Maximum number of environments for which an error message gives reasons. */
 const TOLD_MAX = 3;
 
 interface Tried {
   readonly environment: Environment;
-  /** The rows of the file's beginning, or why they cannot be read. */
+  /** Rows at the beginning of the file, or the reason why this environment cannot read them. */
   readonly unit: UnitColumns | string;
 }
 
 /**
- * Returns the environment for a file, or an error in words. Candidates can read at least half as many rows of the
- * file's beginning as the best one. The candidate that uses most of the file's columns wins, and among several the one
- * that reads most rows. If two are left, the operator has to name one. Columns come first, because a bad row or two
- * must not turn questions with options into other questions.
+ * Returns the environment of a file, or an error message. Environments that read at least half as many rows as the best
+ * one compete. The one that uses most columns wins, then the one that reads most rows. Columns decide first, so that a
+ * few bad rows do not change a file's environment.
  */
 export async function findOwner(
   registry: Registry,
@@ -40,7 +42,7 @@ export async function findOwner(
     const { id, version } = environment;
     tried.push({ environment, unit: await examine({ environment: id, version, batch, names }) });
   }
-  // If the file cannot be read, the units give the reason.
+  // If the columns cannot be read, the attempts to read rows give the reason.
   const columns = await columnsOf(source).catch(() => []);
   const most = Math.max(...tried.map(rowsOf));
   if (most === 0)
@@ -56,7 +58,7 @@ export async function findOwner(
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
 }
 
-/** Returns the first batch with rows, of a Parquet file its beginning. */
+/** Returns the file's first batch that has rows. For Parquet it is cut to TRIED_ROWS. */
 async function firstBatch(source: Source): Promise<Batch | undefined> {
   for await (const batch of batchesOf(source)) {
     const [start = 0, end = 0] = batch.bounds;
@@ -66,7 +68,10 @@ async function firstBatch(source: Source): Promise<Batch | undefined> {
   return undefined;
 }
 
-/** Returns the problem of a named column that is in no row, which explains why no environment can read the file. */
+/**
+ * Returns a message if a column that the operator named is in no row. This explains why no environment can read the
+ * file.
+ */
 function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
   const [unit] = tried.flatMap((each) => (typeof each.unit === "string" ? [] : [each.unit]));
   return unit && fileProblem([{ ...unit, proofs: [] }], names);
@@ -77,7 +82,7 @@ function mostOf(tried: readonly Tried[], measure: (each: Tried) => number): read
   return tried.filter((each) => measure(each) === most);
 }
 
-/** Returns how many of a file's columns an environment uses. */
+/** Returns the number of the file's columns that an environment uses. */
 function sharedBy({ environment: { rows } }: Tried, columns: readonly string[], names: ColumnNames = []): number {
   return rows?.columns === undefined ? 0 : (wantedColumns(rows, names, columns)?.length ?? 0);
 }
@@ -94,10 +99,10 @@ function rowsOf({ unit }: Tried): number {
   return typeof unit === "string" ? 0 : unit.rows.length + unit.waiting.length;
 }
 
-/** Returns the reasons of the environments that use most of the file's columns. */
+/** Returns why no environment can read the file, for the environments that use most of its columns. */
 function reasons(tried: readonly Tried[], columns: readonly string[], lines: boolean): string {
   const [why = "", ...others] = new Set(tried.map((each) => whyNot(each, lines)));
-  // One common reason, for example that the rows are not JSON.
+  // All environments gave the same reason, e.g. that the rows are not JSON.
   if (others.length === 0 && tried.length > 1) return why;
   const nearest = mostOf(tried, (each) => sharedBy(each, columns));
   if (nearest.length <= TOLD_MAX) {
@@ -113,7 +118,7 @@ function told(columns: readonly string[]): string {
   return columns.length === 0 ? "" : `; its columns are ${quoted(columns)}`;
 }
 
-/** Maximum number of columns that a message names. */
+/** Maximum number of columns that an error message lists. */
 const NAMES_MAX = 6;
 
 function quoted(names: readonly string[]): string {

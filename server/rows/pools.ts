@@ -1,4 +1,4 @@
-/** Loads data pools, of any size: those that ship with environments, and those that the operator names. */
+/** Loads data pools: those that ship with environments, and files that the operator names by --pool. */
 import type { Pool } from "../../envs/pool.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import type { ColumnNames } from "../../envs/pool-view.ts";
@@ -10,11 +10,14 @@ import { shippedPools } from "./shipped.ts";
 
 export interface NamedPath {
   readonly name: string;
-  /** May begin with an environment and end with a selection: see selection.ts. */
+  /** Path of the file. May begin with an environment and end with a selection of rows: see selection.ts. */
   readonly path: string;
 }
 
-/** A column of pools' files that has another name than their environment expects; of one pool, or of all. */
+/**
+ * Column that has another name in the file (`column`) than in its environment (`name`). Undefined `pool`: this holds
+ * for all pools.
+ */
 export interface NamedColumn {
   readonly pool: string | undefined;
   readonly name: string;
@@ -25,7 +28,7 @@ export type PoolsResult =
   | {
       readonly kind: "ok";
       readonly pools: ReadonlyMap<string, Pool>;
-      /** Reasons why rows of pools could not be checked, by the pool's name. */
+      /** Reason why rows could not be checked, by the pool's name. */
       readonly failures: ReadonlyMap<string, string>;
     }
   | { readonly kind: "invalid"; readonly message: string };
@@ -34,7 +37,10 @@ export interface PoolOptions extends ReaderOptions {
   readonly columns?: readonly NamedColumn[];
 }
 
-/** Returns pools by name. Shipped pools are not checked by outside resources: a test of each environment does that. */
+/**
+ * Returns all pools by name. Rows of shipped pools are not checked by resources here, because the environments' tests
+ * check them.
+ */
 export async function loadPools(
   registry: Registry,
   named: readonly NamedPath[],
@@ -42,8 +48,8 @@ export async function loadPools(
 ): Promise<PoolsResult> {
   const pools = shippedPools(registry);
   const failures = new Map<string, string>();
-  // The reader is imported for the first named pool: importing all formats takes longer than a command without pools
-  // takes to run.
+  // The reader is imported only if the operator named a pool. Importing all file formats takes longer than a short
+  // command.
   const opened = async () => (await import("./read.ts")).createPoolReader(registry, options);
   let reader: PoolReader | undefined;
   const { columns = [] } = options;
@@ -79,14 +85,14 @@ function unknownPools(named: readonly NamedPath[], columns: readonly NamedColumn
   );
 }
 
-/** Returns the names of a pool's columns; a name given for the pool wins over one given for all pools. */
+/** Returns the column names for one pool. A name given for this pool wins over one given for all pools. */
 export function namesFor(pool: string, columns: readonly NamedColumn[]): ColumnNames {
   const own = columns.filter((each) => each.pool === undefined || each.pool === pool);
   const ordered = [...own.filter((each) => each.pool === undefined), ...own.filter((each) => each.pool === pool)];
   return [...new Map(ordered.map(({ name, column }) => [name, column]))];
 }
 
-/** Returns a pool with rows, or an error in words. */
+/** Reads one pool that must have rows. Returns it, or an error message. */
 async function readNamed(
   reader: PoolReader,
   registry: Registry,
@@ -99,7 +105,7 @@ async function readNamed(
   return typeof read === "string" ? read : (emptiness(read.pool, file) ?? read);
 }
 
-/** Returns why a pool has no rows. */
+/** Returns the reason why a pool has no rows. Undefined: it has rows. */
 function emptiness(pool: Pool, { path, selection }: PoolFile): string | undefined {
   if (pool.size > 0) return undefined;
   const has = selection.length === 0 ? "it has" : "its selection has";

@@ -1,4 +1,4 @@
-/** Lets a sandbox parse the Python in a pool's rows, before the rows are read. */
+/** Lets a sandbox parse the Python code in a pool's rows, which is needed to read these rows. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Failed } from "../../envs/facts.ts";
 import type { Sandbox } from "../../envs/ports.ts";
@@ -6,17 +6,17 @@ import { readTexts } from "../outside/sandbox/read-python-tests.ts";
 import type { OpenPorts } from "./checks.ts";
 
 /**
- * Maximum number of texts of one job, and maximum number of their characters: enough that the cost of starting a job is
- * small.
+ * Maximum number of texts in one sandbox job, and of their characters. A job is large enough that its start costs
+ * little.
  */
 const TEXTS_MAX = 64;
 const CHARACTERS_MAX = 4 << 20;
 
-/** Maximum time of a job, and delay before its one retry, in milliseconds. */
+/** Maximum time of a job, and delay before it is tried once more, in milliseconds. */
 const TIME_LIMIT_MS = 300_000;
 const RETRY_DELAY_MS = 2000;
 
-/** Returns what was found in each text, or a string that says why the texts could not be parsed. */
+/** Returns what the sandbox found in each text, or a message why the texts could not be parsed. */
 export async function readPython(texts: readonly string[], openPorts: OpenPorts): Promise<readonly string[] | string> {
   const { ports, missing } = await openPorts();
   const { sandbox } = ports;
@@ -43,7 +43,7 @@ function batchesOf(texts: readonly string[]): readonly (readonly string[])[] {
   return batches;
 }
 
-/** Tries a second time if the failure may pass. */
+/** Runs a job, and tries once more if the failure may be temporary. */
 async function readTwice(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[] | Failed> {
   const first = await readOnce(sandbox, texts);
   if (!("kind" in first) || !first.retryable) return first;

@@ -1,4 +1,6 @@
-/** Reads the file of one pool: finds its environment, examines its rows, and checks them by outside resources. */
+/**
+ * Reads the file of one pool: finds its environment, reads its rows, and lets resources (e.g. the sandbox) check them.
+ */
 import { join } from "node:path";
 import PQueue from "p-queue";
 import type { Environment } from "../../envs/environment.ts";
@@ -15,29 +17,32 @@ import { readPython } from "./python.ts";
 import type { PoolFile } from "./selection.ts";
 import { type Batch, batchesOf, contentOf, openSource, problemText, type Source, stampOf } from "./source.ts";
 
-/** Stage of a pool's rows: being read, or being checked by outside resources. */
+/** Stage of loading a pool: its rows are read, or a resource checks them. */
 export type PoolStage = "reading" | "checking";
 
 export interface ReaderOptions extends ThreadOptions {
-  /** Folder that caches pools; undefined: none. */
+  /** Folder that caches pools. Undefined: pools are not cached. */
   readonly folder: string | undefined;
-  /** Opens the resources that check rows. Left out: rows count as unchecked. */
+  /** Opens the resources that check rows. Left out: rows are not checked. */
   readonly openPorts?: OpenPorts;
-  /** Called with the number of read parts of a pool's file, and then with the number of its checked rows. */
+  /**
+   * Called with the progress of each stage: the number of parts of the file that were read, then the number of rows
+   * that were checked.
+   */
   readonly onProgress?: (pool: string, done: number, total: number, stage: PoolStage) => void;
 }
 
 export interface PoolReport {
-  /** The pool, which may have no rows. */
+  /** The pool, possibly without rows. */
   readonly pool: Pool;
-  /** Rows of the file that the checks rejected, with the reason of each. */
+  /** Reason for each row that the checks rejected, by the row's number in the file. */
   readonly failed: ReadonlyMap<number, string>;
-  /** Why rows could not be checked; undefined: all were checked. */
+  /** Reason why the first unchecked row could not be checked. Undefined: all were checked. */
   readonly failure: string | undefined;
 }
 
 export interface PoolReader {
-  /** Returns the pool of a file, which may have no rows, or an error in words. */
+  /** Reads the pool of a file. Returns it, possibly without rows, or an error message. */
   read(name: string, file: PoolFile): Promise<PoolReport | string>;
   close(): Promise<void>;
 }
@@ -90,7 +95,9 @@ async function readPoolFile(reading: Reading): Promise<PoolReport | string> {
   return { pool: poolOf(environment, name, checked.finished), failed: checked.failed, failure: checked.failure };
 }
 
-/** Returns the name under which a pool is cached, made of everything that decides its content. */
+/**
+ * Returns the name under which a pool is cached. The name changes if anything changes that decides the pool's content.
+ */
 async function keptNameOf(
   { file, environmentFiles }: Reading,
   { id: environment, version }: Environment,
@@ -101,10 +108,10 @@ async function keptNameOf(
   return keptName({ environment, version, content: await contentOf(source), selection, environmentFiles });
 }
 
-/** Maximum number of batches whose Python is parsed at once, which limits how much text is held. */
+/** Maximum number of batches whose Python code is parsed at once, so that not too much text is in memory. */
 const BATCHES_ASKED_MAX = 4;
 
-/** Reads all rows, as many batches at once as there are threads, and finishes the pool. */
+/** Reads all rows of a file and builds the pool. Batches are read in parallel by the threads. */
 async function readRows(reading: Reading, environment: Environment, source: Source): Promise<FinishedPool | string> {
   const { name, file, threads, onProgress } = reading;
   const examine = examinerOf(reading, environment, reading.examineOf(source));
@@ -135,7 +142,10 @@ async function readRows(reading: Reading, environment: Environment, source: Sour
   return fileProblem(units, file.names) ?? finishPool(environment, units, file.selection, source.format === "lines");
 }
 
-/** Returns a function that reads a batch, and again after a sandbox has parsed the Python of its rows. */
+/**
+ * Returns a function that reads a batch. If rows contain Python code, a sandbox parses the code, and the batch is read
+ * again with the findings.
+ */
 function examinerOf(
   { file, openPorts = noPorts }: Reading,
   { id: environment, version }: Environment,

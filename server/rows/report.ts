@@ -1,27 +1,27 @@
-/** Reports on a pool's file, in plain values, for the server's log and for `gradus pools check`. */
+/** Describes a pool as plain values, for the server's log and for `gradus pools check`. */
 import { groupCounts, type Pool, rowOf } from "../../envs/pool.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 
-/** Rows with one reason. */
+/** Number of rows that share one reason, with the first of them. */
 interface CountedRows {
   readonly rows: number;
-  /** For example "line 3". */
+  /** The first row in words, for example "line 3". */
   readonly first: string;
   readonly reason: string;
 }
 
 export type PoolReportView = ReturnType<typeof reportOf>;
 
-/** A row's prompt and its right answer. */
+/** Prompt and correct answer of a row. */
 export interface ExampleView {
   readonly row: string;
   readonly prompt: readonly ChatMessage[];
-  /** Undefined: the environment has no answer to show. */
+  /** Correct answer. Undefined: the environment cannot tell one. */
   readonly answer: string | undefined;
 }
 
-/** Returns the first row as an example; undefined: the pool has no rows. */
+/** Returns the pool's first row as an example. Undefined: the pool has no rows. */
 export function exampleOf(pool: Pool): ExampleView | undefined {
   if (pool.size === 0) return undefined;
   const { definition, lines } = pool;
@@ -34,8 +34,8 @@ export function exampleOf(pool: Pool): ExampleView | undefined {
 }
 
 /**
- * Returns advice for the end of a reason that names a missing column: the column may have another name. Else returns
- * "".
+ * Returns advice to append to a reason that names a missing column: the column may have another name. Returns "" for
+ * other reasons.
  */
 export function columnRemedy(reason: string): string {
   const [, name] = /\b(?:column|one of) (\w+)/.exec(reason) ?? [];
@@ -43,8 +43,8 @@ export function columnRemedy(reason: string): string {
 }
 
 /**
- * Returns rejected rows by reason, each with the place of its first row: "qa.jsonl:3: … (and 2 more rows)". Rows of
- * Parquet have no lines.
+ * Returns one line for each reason why rows were rejected, with the place of the first row: "qa.jsonl:3: … (and 2 more
+ * rows)". For formats without lines, the place is the row's number.
  */
 export function remarkLines(path: string, { lines, rejections, instructions }: Pool): readonly string[] {
   return [...rejections, ...instructions].map(({ row, reason, count }) => {
@@ -58,7 +58,8 @@ function contradictionText({ lines, contradictions: { first } }: Pool): { readon
 }
 
 /**
- * Returns a line about rows that contradict each other, for the person who mends the file; undefined: there are none.
+ * Returns a line about rows with the same question and different answers, for the person who fixes the file. Undefined:
+ * there are none.
  */
 export function contradictionLine(path: string, pool: Pool): string | undefined {
   const { rows } = pool.contradictions;
@@ -77,26 +78,28 @@ export function reportOf(pool: Pool) {
     pool: name,
     environment: definition.id,
     version: definition.version,
-    /** Number of rows that hold a task. */
+    /** Number of rows that give a task. */
     rows: size,
-    /** Number of rows that hold a task by level and split, without empty groups. */
+    /** Number of rows that give a task, by level and split. Empty groups are left out. */
     groups: groupCounts(pool),
     rejected,
-    /** Rejected rows by reason, in the order of their first rows. */
+    /** Rejected rows by reason, ordered by the first row of each reason. */
     rejections: counted(rejections),
-    /** Instructions about the form of the answer in rows that hold a task, by kind. */
+    /** Rows that give a task but tell the model how to write its answer, by kind of instruction. */
     instructions: counted(instructions),
     /** Number of rows that the selection leaves out. */
     leftOut,
-    /** Number of rows that could not be checked, and count as holding a task. */
+    /** Number of rows that could not be checked. They count as giving a task. */
     unchecked,
-    /** Number of rejected rows whose task came before. */
+    /** Number of rows that were rejected because an earlier row gives the same task. */
     repeats,
-    /** Fields that were read from each column, with the number of rows. */
+    /** Field that was read from each column, with the number of rows. */
     taken,
-    /** Number of rows with the question of an earlier row and another answer; the first of them in words. */
+    /**
+     * Number of rows with the same question as an earlier row and another answer. `first` names the first such pair.
+     */
     contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
-    /** The measure by which rows are ranked, or why they have no ranks. */
+    /** Measure by which rows are ranked, or the reason why they have no ranks. */
     ranks,
   };
 }

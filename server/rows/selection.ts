@@ -1,6 +1,4 @@
-/**
- * Parses the value of --pool: name=environment:file@selection, where the environment and the selection are optional.
- */
+/** Parses the value of --pool: name=environment:file@selection. The environment and the selection may be left out. */
 import { existsSync } from "node:fs";
 import type { Environment, Split } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
@@ -11,18 +9,20 @@ import type { Registry } from "../../envs/registry.ts";
 
 export interface PoolFile {
   readonly path: string;
-  /** Empty: all rows, each in the split of its hash. */
+  /** Ranges of rows that are used. Empty: all rows are used, and a row's hash decides its split. */
   readonly selection: readonly RowRange[];
-  /** Undefined: the environment that can read its rows. */
+  /** Environment of the rows. Undefined: it is found from the rows, see owner.ts. */
   readonly environment: Environment | undefined;
-  /** Columns with another name than their environment expects. */
+  /** Columns that have another name in the file than in the environment. */
   readonly names: ColumnNames;
 }
 
 type Invalid = { readonly kind: "invalid"; readonly message: string };
 export type PoolFileResult = ({ readonly kind: "ok" } & PoolFile) | Invalid;
 
-/** One part: a split, a range of rows from 0 as Python slices, or both. */
+/**
+ * One part of a selection, e.g. "train", "[:1000]" or "train[200:]". Ranges count from 0 and are as in Python slices.
+ */
 const PART = /^([a-zA-Z_]*)(?:\[(\d*):(\d*)\])?$/;
 
 /**
@@ -64,12 +64,15 @@ function readPart([part, name = "", from = "", to = ""]: RegExpExecArray): RowRa
   return range.from < range.to ? range : `'${part}' has no rows`;
 }
 
-/** Form of an environment's id with an optional version. A path of this form can begin with "./". */
+/**
+ * Form of an environment's id with an optional version before a colon. A path that looks like this can be written with
+ * "./" in front.
+ */
 const OWNER = /^([a-z0-9-]+(?:\/[a-z0-9-]+)*)(?:@(\d{1,9}))?:(.+)$/s;
 
 /**
- * Reads the text before a colon as an environment, unless there is no such environment and a file with the whole name
- * exists.
+ * Reads the text before a colon as an environment's id. If there is no such environment, but a file with the whole
+ * name, the text belongs to the path.
  */
 function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PathResult {
   const [, id = "", version, path = ""] = OWNER.exec(given) ?? [];
@@ -80,7 +83,7 @@ function readOwner(given: string, selection: readonly RowRange[], registry: Regi
   return { kind: "invalid", message: `${found.message} (a path with a colon begins with './')` };
 }
 
-/** Returns an environment that has rows, by its id. */
+/** Returns the environment with this id, or a message if it does not exist or reads no pools. */
 export function ownerOf(
   registry: Registry,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Loads the pools that ship with environments. Reading their rows takes half a second, so the result is cached beside
- * the code.
+ * Loads the pools that ship with environments. Reading their rows takes half a second, so the pools are cached in the
+ * installation's folder.
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import type { FinishedPool } from "../../envs/pool-finish.ts";
 import { environments as own, type Registry } from "../../envs/registry.ts";
 import { keptName, readKept, writeKept } from "./cache.ts";
 
-/** A package ships this folder filled. If it cannot be written, rows are read each time. */
+/** Folder of the cache. A package ships it filled. If it cannot be written, rows are read at each start. */
 const FOLDER = fileURLToPath(new URL("../../.cache/pools", import.meta.url));
 
 /** Returns the pools by name. */
@@ -20,7 +20,7 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    // A twin has the pools of its environment.
+    // An environment's twin uses the pools of that environment, so it has none to load.
     if (shipped === undefined || environment.twinOf !== undefined) continue;
     const { name, file } = shipped;
     const other = pools.get(name);
@@ -34,7 +34,7 @@ export function shippedPools(registry: Registry): Map<string, Pool> {
 }
 
 function readShipped(environment: Environment, name: string, jsonl: string): Pool {
-  // The digest does not cover an operator's environment, so its pools are not cached.
+  // The cache's digest does not cover the operator's own environments, so their pools are not cached.
   if (!own.includes(environment)) return loadPool(environment, name, jsonl);
   const { id, version } = environment;
   const kept = `${keptName({ environment: id, version, content: hash("sha256", jsonl), selection: "" })}.pool`;

@@ -1,4 +1,6 @@
-/** Reads files of pools in any format, in batches of rows from beginning to end. The first bytes tell the format. */
+/**
+ * Reads pool files of any format in batches of rows, from beginning to end. The first bytes of a file tell its format.
+ */
 import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
 import { extname } from "node:path";
@@ -11,7 +13,7 @@ import { readJson } from "./formats/json.ts";
 import { type ColumnChoice, openParquet, parquetRanges, readParquet } from "./formats/parquet.ts";
 import { csvSplitter, jsonSplitter, lineSplitter, type Splitter } from "./formats/split.ts";
 
-/** Format of a file's bytes. */
+/** Format of a file, with the compression of a text. */
 type Form =
   | { readonly kind: "lines" | "list" | "values"; readonly packing: Packing | undefined }
   | { readonly kind: "csv"; readonly packing: Packing | undefined; readonly head: CsvHead }
@@ -25,32 +27,35 @@ interface SourceFile {
   readonly form: Form;
 }
 
-/** A pool's file, or the files of a folder, before their rows are read. */
+/** A pool's file, or the files of a folder, opened but not yet read. */
 export interface Source {
   readonly path: string;
   readonly files: readonly SourceFile[];
   readonly format: Form["kind"];
-  /** Size of a text's part, in bytes. */
+  /** Number of bytes of a text that are read at a time. */
   readonly chunkBytes: number;
-  /** Number of parts by which progress is shown. */
+  /** Number of parts in which the file is read, for showing progress. */
   readonly parts: number;
-  /** Whether its rows are read before a thread starts: it is a short text. */
+  /** Whether the source is one short, uncompressed text. Such a text is read without starting threads. */
   readonly isShort: boolean;
-  /** Sizes and times of the files, which reveal a write during the reading. */
+  /** Inode numbers, sizes and times of the files. If they change, a file was written to while it was read. */
   readonly stamp: string;
 }
 
-/** Some rows of a file: those that end in some bytes of a text, a range of Parquet, or all rows of an Arrow file. */
+/**
+ * Some rows of a file: the rows that end within a piece of text, a range of a Parquet file, or all rows of an Arrow
+ * file.
+ */
 export type Batch = SourceFile & {
-  /** Number of the source's parts that are read with the end of this batch. */
+  /** Number of the source's parts that have been read after this batch. */
   readonly part: number;
-  /** Text that holds the rows. Empty if the form is no text. */
+  /** Text that holds the rows. Empty: the file is Parquet or Arrow. */
   readonly bytes: Uint8Array;
-  /** Start and end of each row, in the bytes; for Parquet those of the range, in rows. */
+  /** Start and end of each row, in bytes of the text. For Parquet: the range's start and end, in rows. */
   readonly bounds: readonly number[];
 };
 
-/** Opens a file. Throws if it cannot be read. `chunkBytes` is the size of a text's part; left out: the usual size. */
+/** Opens a file or a folder. Throws if it cannot be read. `chunkBytes`: see Source. */
 export async function openSource(path: string, chunkBytes = CHUNK_BYTES): Promise<Source> {
   const files: SourceFile[] = [];
   let parts = 0;
@@ -64,11 +69,11 @@ export async function openSource(path: string, chunkBytes = CHUNK_BYTES): Promis
   return { path, files, format, chunkBytes, parts, isShort, stamp: stampOf(path) };
 }
 
-/** Returns the file itself, or the files of a folder. */
+/** Returns the path itself, or the paths of the files in a folder. */
 function filesOf(path: string): readonly string[] {
   const stats = statSync(path);
   if (stats.isDirectory()) return savedFiles(path);
-  // Reading a FIFO would wait for a writer that never comes.
+  // Reading a named pipe (FIFO) could wait for ever.
   if (!stats.isFile()) throw new PoolFileProblem("the file cannot be read (not a regular file)");
   return [path];
 }
@@ -78,7 +83,7 @@ async function partsOf(path: string, form: Form, chunkBytes: number): Promise<nu
   return form.kind === "arrow" ? 1 : Math.max(1, Math.ceil(statSync(path).size / chunkBytes));
 }
 
-/** Returns the stamp of a file, or of the files of a folder. */
+/** Returns the inode numbers, sizes and times of a file, or of the files of a folder. */
 export function stampOf(path: string): string {
   const stamps = filesOf(path).map((file) => {
     const { size, mtimeMs, ino } = statSync(file);
@@ -95,11 +100,11 @@ export async function contentOf({ files }: Source): Promise<string> {
   return digest.digest("hex");
 }
 
-/** Formats by their first bytes, in Latin-1. */
+/** Binary formats by their first bytes, as Latin-1 text. */
 const BINARY: readonly (readonly [start: string, kind: "parquet" | "arrow"])[] = [
   ["PAR1", "parquet"],
   ["ARRO", "arrow"],
-  // An Arrow stream begins with a mark that a message follows.
+  // An Arrow stream begins with these bytes, and a message follows.
   ["\xff\xff\xff\xff", "arrow"],
 ];
 const PACKED: readonly (readonly [start: string, packing: Packing])[] = [
@@ -160,7 +165,7 @@ function textForm(bytes: Buffer, extension: string, packing: Packing | undefined
   return { kind: "lines", packing };
 }
 
-/** Returns whether a row spans several lines: its first line ends in the middle. */
+/** Returns whether rows span several lines, because the first line is not complete JSON. */
 function isSpread(start: string, extension: string): boolean {
   if (/^\s*\{\s*\n/.test(start)) return true;
   const [line = "", ...others] = start.trimStart().split("\n", 2);
@@ -173,7 +178,7 @@ function isSpread(start: string, extension: string): boolean {
   }
 }
 
-/** Yields a source's rows in their order. Throws if the source cannot be read. */
+/** Yields the rows of a source in order, in batches. Throws if the source cannot be read. */
 export async function* batchesOf({ files, chunkBytes }: Source): AsyncGenerator<Batch> {
   let before = 0;
   for (const { path, form } of files) {
@@ -196,7 +201,8 @@ const NO_BYTES = new Uint8Array(0);
 const ROW_BYTES_MAX = 64 << 20;
 
 async function* textBatches(path: string, form: TextForm, chunkBytes: number): AsyncGenerator<Batch> {
-  // Bytes from the start of a row on, their offset in the text, and the offset in them of the row that is not complete.
+  // `held`: bytes from the start of a row on. `offset`: their position in the text. `open`: where the last, incomplete
+  // row begins in `held`.
   let [held, offset, open, part] = [Buffer.alloc(0), 0, 0, 1];
   let bounds: number[] = [];
   const splitter = splitterOf(form, (start, end) => void bounds.push(start - offset, end - offset));
@@ -207,7 +213,8 @@ async function* textBatches(path: string, form: TextForm, chunkBytes: number): A
     return { path, form, part, bytes: held, bounds: own };
   };
   for await (const { bytes, bytesRead } of chunksOf(path, form.packing, chunkBytes)) {
-    // The last batch also has the row that ends with the text, so each waits for the bytes after it.
+    // A batch is yielded only when more bytes have come, because the last batch also has the row that ends with the
+    // text.
     if (bounds.length > 0) {
       yield taken();
       held = Buffer.from(held.subarray(open));
@@ -228,7 +235,7 @@ function splitterOf(form: TextForm, onRow: (start: number, end: number) => void)
   return form.kind === "lines" ? lineSplitter(onRow) : jsonSplitter(form.kind === "list", onRow);
 }
 
-/** Returns the rows of a batch. `choose` says which columns are read, in formats that have columns. */
+/** Returns the rows of a batch. `choose` says which columns are needed; text formats ignore it. */
 export async function rowsOf({ path, form, bytes, bounds }: Batch, choose: ColumnChoice): Promise<Iterable<RawRow>> {
   if (form.kind === "parquet") return readParquet(path, bounds, choose);
   if (form.kind === "arrow") return readArrow(path, choose);
@@ -236,7 +243,7 @@ export async function rowsOf({ path, form, bytes, bounds }: Batch, choose: Colum
   return form.kind === "csv" ? readCsv(text, bounds, form.head) : readJson(text, bounds, form.kind === "lines");
 }
 
-/** Returns the names of a source's columns; for JSON the names in the first row. */
+/** Returns the names of a source's columns. For JSON these are the names in the first row. */
 export async function columnsOf(source: Source): Promise<readonly string[]> {
   const [first] = source.files;
   if (first === undefined) return [];
@@ -257,7 +264,7 @@ export async function columnsOf(source: Source): Promise<readonly string[]> {
 }
 
 /**
- * Returns why a file cannot be read, in words. The Parquet library throws plain errors for files that are not Parquet.
+ * Returns a message why a file cannot be read. The Parquet library throws plain errors for files that are not Parquet.
  */
 export function problemText(error: unknown): string {
   if (error instanceof PoolFileProblem) return error.message;

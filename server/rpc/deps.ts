@@ -1,4 +1,4 @@
-/** Dependencies of the services. `server/main.ts` makes them once. */
+/** Dependencies that all services share. `server/assemble.ts` makes them once. */
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
@@ -16,7 +16,7 @@ import type { MissingPorts } from "../outside/open-ports.ts";
 import type { Teacher } from "../outside/teacher/teacher.ts";
 import type { NoRewards } from "../tasks/scoring/no-rewards.ts";
 
-/** The operator's limits of a request's contents. An error names the limit that was exceeded. */
+/** Limits that the operator sets for the contents of requests. An error names the limit that a request exceeds. */
 export interface RequestLimits {
   /** Maximum number of groups in a BatchStep or StreamSteps message. */
   readonly maxGroups: number;
@@ -27,23 +27,21 @@ export interface RequestLimits {
   readonly maxCompletionBytes: number;
 }
 
-/** Counts the outcomes of a group's samples. */
+/** Counts the outcomes of a group's samples, for the metrics. */
 interface GroupTally {
   scored(verdict: string, reward: number, solved: boolean): void;
-  /** Counts a sample without a reward. `resource`: the resource that failed, empty if the reason is another one. */
+  /** Counts a sample that got no reward. `resource` is the resource that failed; empty: there was another reason. */
   noReward(reason: string, resource: string): void;
 }
 
-/**
- * Returns the counters of a kind of task. There are few kinds, because there are few environments, levels and sources.
- */
+/** Returns the counters for tasks of one environment, level and source. There are few such combinations. */
 type OutcomeMeter = (kind: {
   readonly environment: string;
   readonly level: string;
   readonly source: string;
 }) => GroupTally;
 
-/** Facts about a process. See ServerInfo in the contract. */
+/** Facts about this server process that do not change. See ServerInfo in proto/. */
 export interface ServerFacts {
   readonly version: string;
   readonly commit: string;
@@ -51,25 +49,25 @@ export interface ServerFacts {
   readonly replicaId: string;
 }
 
-/** State and load of a resource. */
+/** State and load of a resource, e.g. of the sandbox. */
 export interface PortLoad extends Omit<QueueLoad, "waitingMax"> {
-  /** Reason why it is not asked now. Undefined: it is asked. */
+  /** Reason why the resource is not used at the moment. Undefined: it is used. */
   readonly down: string | undefined;
 }
 
-/** Current state of a process. See ServerInfo in the contract. */
+/** Functions that report the present state of this server process. See ServerInfo in proto/. */
 export interface ServerStatus {
   readonly startedAtMs: number;
   readonly queues: () => readonly QueueLoad[];
   readonly ports: () => readonly PortLoad[];
-  /** Time since each replica was last seen. Empty: the store belongs to this process alone. */
+  /** Servers that share the store, each with the time since its last sign of life. Empty: the store is not shared. */
   readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
 }
 
 export interface ServiceDeps {
   readonly facts: ServerFacts;
   readonly status: ServerStatus;
-  /** Samples without a reward since the process started. */
+  /** Counts of samples without a reward since the process started. */
   readonly noRewards: NoRewards;
   readonly keyring: Keyring;
   readonly registry: Registry;
@@ -78,21 +76,21 @@ export interface ServiceDeps {
   readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
-  /** Teacher of the server. Undefined: there is none, and requests that need one are refused. */
+  /** The model that writes tasks (teacher). Undefined: the server has none, and requests that need it are refused. */
   readonly teacher?: Teacher | undefined;
-  /** Resources that the server lacks, with reason and remedy. Tasks that need one of them are refused. */
+  /** Resources that this server lacks, each with the reason and a remedy. Tasks that need one are refused. */
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
-  /** Threads for pictures, solutions and simulations. */
+  /** Threads that make pictures and solutions and run simulations. */
   readonly background: Background;
-  /** Completions that runs keep. */
+  /** The stored completions of runs. */
   readonly samples: Samples;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Maximum number of requests of one stream that are processed at once. */
   readonly streamWindow: number;
-  /** Counters of outcomes. Undefined: outcomes are not counted. */
+  /** Returns counters of outcomes, for the metrics. Undefined: outcomes are not counted. */
   readonly meter?: OutcomeMeter | undefined;
-  /** Called with each internal failure of which a client sees only a reason. */
+  /** Called with each internal error of which the client sees only a short reason. `what` says what failed. */
   readonly onFailure: (error: unknown, what: string) => void;
 }

@@ -1,7 +1,7 @@
 /**
- * Works on up to `limit` parts of inputs at once, and yields results as they get ready, all ready ones at a time. It
- * reads an input only when it can begin one of its parts. Work that has called `stepAside` does not count until it
- * ends, because it waits for something with limits of its own.
+ * Works on up to `limit` parts of inputs at once, and yields all results that are ready, in the order of their ends. It
+ * reads an input only when it can begin one of its parts. Work that has called `stepAside` does not count towards the
+ * limit, because its resource limits it.
  */
 export async function* mapConcurrently<I, P, O>(
   inputs: AsyncIterable<I>,
@@ -10,13 +10,13 @@ export async function* mapConcurrently<I, P, O>(
   work: (part: P, stepAside: () => void) => Promise<O>,
 ): AsyncGenerator<readonly O[]> {
   const iterator = inputs[Symbol.asyncIterator]();
-  /** Parts that were read and not begun. */
+  /** Parts that were read but not begun. */
   const waiting: P[] = [];
   const ready: O[] = [];
   let failure: { readonly error: unknown } | undefined;
   let ended = false;
   let pulling = false;
-  /** Number of parts begun and not yielded, and number of those that count. */
+  /** Number of parts that were begun and not yielded, and how many of them count towards the limit. */
   let begun = 0;
   let counted = 0;
   let wake = (): void => undefined;
@@ -64,7 +64,7 @@ export async function* mapConcurrently<I, P, O>(
       } else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
-    // Not awaited, because an input may be pending that never arrives.
+    // The return is not awaited, because the input that it waits for may never arrive.
     void iterator.return?.();
   }
 }

@@ -30,7 +30,7 @@ import type { ServiceDeps } from "./deps.ts";
 const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
-/** Returns an environment. Throws NOT_FOUND with the nearest name if there is none. */
+/** Returns an environment. If there is none with this id and version, throws NOT_FOUND with the most similar name. */
 export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "it is required");
   checkBytes(id, LIMITS.TaskSpec.environment.max, field);
@@ -158,13 +158,12 @@ function defaultSource({ generator, asked, rows }: Environment): SourceName {
 interface Levels {
   readonly environment: Environment;
   readonly source: SourceName;
-  /** Easiest level in the pool. Undefined: there is no pool, or it has no rows of the split. */
+  /** Easiest level of which the pool has rows. Undefined: there is no pool, or it has no rows of the split. */
   readonly easiest: Level | undefined;
 }
 
 /**
- * Returns the easiest level of which a pool has rows. It is the default level, because a pool need not have rows of
- * each level.
+ * Returns the easiest level of which a pool has rows. This is the default level, because some levels may have no rows.
  */
 function easiestLevel(pool: Pool, split: SplitName): Level | undefined {
   return pool.definition.levels.find(({ name }) => rowCount(pool, name, split) > 0);
@@ -223,14 +222,20 @@ function readPool(
   throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names, owner)}`);
 }
 
-/** Returns the pool that ships with the environment, or its only pool. Empty: there are several, or none. */
+/**
+ * Returns the name of the pool that ships with the environment, else of its only pool. Empty: it has no pool, or
+ * several.
+ */
 function defaultPool({ rows }: Environment, names: readonly string[]): string {
   const shipped = rows?.defaultPool?.name;
   if (shipped !== undefined) return shipped;
   return names.length === 1 ? (names[0] as string) : "";
 }
 
-/** Returns the message for a missing pool. `owner`: the environment to which a pool of that name belongs. */
+/**
+ * Returns the error message for a pool that the environment does not have. `owner`: another environment that has a pool
+ * of this name.
+ */
 function noPool({ id, version }: Environment, name: string, names: readonly string[], owner?: string): string {
   if (owner !== undefined)
     return `pool '${name}' is of ${owner}, and not of ${id} version ${version}: start the server with --pool another-name=${id}@${version}:path to have its rows there too`;

@@ -1,6 +1,6 @@
 /**
- * Gives scores to runs as feedback. Scoring always succeeds: if a run or its store cannot take a score, the feedback
- * says so.
+ * Reports scores to the run that issued the task. Scoring never fails because of the run: if the run or its store
+ * cannot take a score, the feedback says so.
  */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
@@ -50,7 +50,7 @@ export async function giveFeedback(
   }
 }
 
-/** Returns the status of each item, in order. */
+/** Records scores in a run, and returns the status of each in order. If the store fails, each status says so. */
 async function recordItems(
   { runs, onFailure }: FeedbackDeps,
   runId: string,
@@ -67,7 +67,7 @@ async function recordItems(
   }
 }
 
-/** Records one item and returns its status. */
+/** Records one score in a run and returns its status. */
 export async function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
   const [status] = await recordItems(deps, runId, [item]);
   return status ?? noReward;

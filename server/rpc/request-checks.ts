@@ -1,4 +1,4 @@
-/** Checks of requests. An error names the field, the limit and the value. */
+/** Checks requests. An error names the field, its limit and the given value. */
 import type { DescMessage, DescService } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import type { RequestLimits } from "./deps.ts";
@@ -27,19 +27,19 @@ export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): R
   });
 }
 
-/** Throws all errors as one, if there are any. */
+/** Throws the first error with the others attached, if there are any errors. */
 export function throwAll([first, ...others]: readonly RpcError[]): void {
   if (first !== undefined) throw several([first, ...others]);
 }
 
 /**
- * Returns a collector that reads the parts of a request one by one, so that all problems are found and not only the
- * first.
+ * Returns a collector for reading the fields of a request one by one. It collects the errors of all fields, so that a
+ * client sees more than the first.
  */
 export function createProblemCollector() {
   const errors: RpcError[] = [];
   return {
-    /** Returns the value of a reader, or `standIn` if the reader refuses the part. */
+    /** Returns what `read` returns, or `standIn` if `read` throws an RpcError, which is collected. */
     each: <T, S>(read: () => T, standIn: S): T | S => {
       try {
         return read();
@@ -49,12 +49,12 @@ export function createProblemCollector() {
         return standIn;
       }
     },
-    /** Adds errors found elsewhere, for fields without an error so far. */
+    /** Adds errors that were found elsewhere. An error is skipped if its field already has one. */
     add: (more: readonly RpcError[]): void => {
       const fields = new Set(errors.flatMap((error) => [error, ...error.others]).map(({ field }) => field));
       errors.push(...more.filter(({ field }) => !fields.has(field)));
     },
-    /** Returns all errors as one. Undefined: no part was refused. */
+    /** Returns the first error with all others attached. Undefined: there are none. */
     problem: (): RpcError | undefined => {
       const [first, ...rest] = errors;
       return first && several([first, ...rest]);
@@ -67,7 +67,7 @@ export function required<T>(value: T | undefined, field: string): T {
   return value;
 }
 
-/** Checks the length of a text in UTF-8 bytes. The error does not repeat the text. */
+/** Throws if a text has more than `max` bytes in UTF-8. The error does not quote the text. */
 export function checkBytes(text: string, max: number, field: string): string {
   const bytes = text.length * 3 <= max ? 0 : Buffer.byteLength(text);
   if (bytes > max) throw invalid(field, `it has ${bytes} bytes, and the limit is ${max}`);
@@ -81,12 +81,12 @@ export function checkCount(count: number, max: number, field: string, min = 0): 
 }
 
 export function checkRange(value: number, min: number, max: number, field: string): number {
-  // The comparison also refuses NaN, which is in no range.
+  // The comparison is negated so that it also refuses NaN.
   if (!(value >= min && value <= max)) throw invalid(field, `it is ${value}, and must be from ${min} to ${max}`);
   return value;
 }
 
-/** Checks an id that a client chose. */
+/** Checks the form and the length of an id that a client chose. */
 export function checkId(id: string, bytesMax: number, field: string, extra = ""): string {
   if (id === "") throw invalid(field, "it is required");
   checkBytes(id, bytesMax, field);
@@ -97,18 +97,19 @@ export function checkId(id: string, bytesMax: number, field: string, extra = "")
   return id;
 }
 
-/** Converts a fixed64 or uint64 that counts something to a number. */
+/** Converts a 64-bit integer of a message to a number. Throws above 2^53 − 1. */
 export function toCount(value: bigint, field: string): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
   return Number(value);
 }
 
-/** Maximum seconds of protobuf's Duration: about 10,000 years. */
+/** Maximum seconds of a protobuf Duration, about 10,000 years. */
 const DURATION_SECONDS_MAX = 315_576_000_000n;
 const NANOS_MAX = 999_999_999;
 
 /**
- * Returns the milliseconds of a duration. Refuses invalid ones, which binary messages can hold and which have no JSON.
+ * Returns a duration in milliseconds. Throws if it is out of range or invalid; binary messages can contain durations
+ * that JSON cannot express.
  */
 export function checkDuration(duration: Duration, minMs: number, maxMs: number, field: string): number {
   const { seconds, nanos } = duration;
@@ -120,7 +121,7 @@ export function checkDuration(duration: Duration, minMs: number, maxMs: number, 
   return ms;
 }
 
-/** Checks the fields of a request that have a limit of their own (proto/limits.ts). */
+/** Checks each field of a request that has a limit in proto/limits.ts. */
 function checkLimits({ fields }: DescMessage, limits: Readonly<Record<string, Limit>>, request: object): void {
   for (const { name, localName } of fields) {
     const limit = limits[name];
@@ -134,7 +135,7 @@ function checkLimits({ fields }: DescMessage, limits: Readonly<Record<string, Li
   }
 }
 
-/** Returns handlers that refuse requests whose fields exceed their limits. */
+/** Wraps a service's handlers so that they refuse requests whose fields exceed the limits in proto/limits.ts. */
 export function withLimits<Service extends DescService>(
   service: Service,
   handlers: ServiceHandlers<Service>,
@@ -154,10 +155,11 @@ export function withLimits<Service extends DescService>(
   return { ...handlers, ...(Object.fromEntries(limited) as ServiceHandlers<Service>) };
 }
 
-// Checks of completions.
+// The next functions check completions.
 
 /**
- * Throws INVALID_ARGUMENT for errors that only a client can make. Other problems get an outcome for each completion.
+ * Throws INVALID_ARGUMENT for malformed groups, e.g. too many. Problems of a single task or completion are reported in
+ * its outcome instead.
  */
 export function checkGroups(
   groups: readonly CompletionGroup[],
@@ -228,7 +230,7 @@ export interface PageRequest {
 
 export interface Page {
   readonly size: number;
-  /** Key of the last item of the page before. Undefined: the page is the first one. */
+  /** Key of the last item of the previous page. Undefined: this is the first page. */
   readonly after: string | undefined;
 }
 
@@ -243,7 +245,7 @@ export function readPage(request: PageRequest, limit: { readonly default: number
   return { size, after };
 }
 
-/** Returns the whole numbers in a page token. Empty: from the start. */
+/** Returns the whole numbers in a page token. Empty: the page is the first one. */
 export function readPlace(after: string | undefined, length: number): readonly number[] {
   if (after === undefined) return [];
   const numbers = after.split(" ").map(Number);
@@ -251,12 +253,12 @@ export function readPlace(after: string | undefined, length: number): readonly n
   throw invalid("page_token", "this server did not issue it");
 }
 
-/** Returns a page token. Empty if there is no further page. */
+/** Returns the token of the next page. Empty: there is no further page. */
 export function pageToken(after: string | number | undefined): string {
   return after === undefined ? "" : Buffer.from(String(after)).toString("base64url");
 }
 
-/** Returns a page of items that are sorted by their keys. */
+/** Returns one page of a list that is sorted by its items' keys. */
 export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page: Page) {
   const start = page.after === undefined ? 0 : items.findIndex((item) => keyOf(item) > (page.after ?? ""));
   const rest = start < 0 ? [] : items.slice(start);
@@ -268,13 +270,13 @@ export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page:
   };
 }
 
-// Ids of runs and of their groups, and the caller of a request.
+// The next functions read ids of runs and groups, and the caller of a request.
 
 export function readRunId({ runId }: { readonly runId: string }): string {
   return checkId(runId, LIMITS.CreateRunRequest.run_id.max, "run_id");
 }
 
-/** Reads a group id. It is the inverse of runGroupId. */
+/** Reads a group id, as runGroupId writes it. Throws if the group is not of this run. */
 export function readGroupId(groupId: string, runId: string, field: string): GroupRef {
   checkBytes(groupId, LIMITS.CompletionGroup.group_id.max, field);
   const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
@@ -285,7 +287,7 @@ export function readGroupId(groupId: string, runId: string, field: string): Grou
   return { incarnation, cursor: Number(cursor) };
 }
 
-/** Returns the caller as whom tasks and background jobs are requested. */
+/** Returns for whom tasks are made and background jobs run: the caller's name and its abort signal. */
 export function requesterOf({ caller, peer, signal }: CallContext): Requester {
   return { caller: callerName(caller, peer), signal };
 }

@@ -1,4 +1,4 @@
-/** Converts refusals of runs, and failures of making tasks, to gRPC statuses. */
+/** Converts refusals by runs, and failures to make tasks, to gRPC errors. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Invalid, Refusal, Result } from "../curriculum/types.ts";
 import type { MakeResult } from "../tasks/task.ts";
@@ -6,8 +6,7 @@ import { RpcError } from "../base/rpc.ts";
 import { invalid, several } from "./request-checks.ts";
 
 /**
- * Returns the value of a result, or throws its refusal. `prefix` is the path from the request to the part that was
- * passed on, e.g. "config.".
+ * Returns the value of a result, or throws its refusal. `prefix` is put before the field in the error, e.g. "config.".
  */
 export function okOrThrow<T>(result: Result<T>, prefix = ""): T {
   if (result.kind === "ok") return result.value;
@@ -18,7 +17,7 @@ export function invalidAt(prefix: string, { field, message }: Invalid): RpcError
   return invalid(prefix + field, message);
 }
 
-/** Reason to wait, for a request whose tasks cannot be made now. */
+/** Reason to wait: the requested tasks cannot be made at the moment. */
 const notMade = { wait: { reason: "TASKS_UNAVAILABLE" } } as const;
 
 export function errorOf(refusal: Refusal, prefix: string): RpcError {
@@ -47,7 +46,7 @@ export function errorOf(refusal: Refusal, prefix: string): RpcError {
   }
 }
 
-/** Returns the error for a task that was not made. */
+/** Returns the gRPC error for a task that could not be made. */
 export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcError {
   switch (result.kind) {
     case "exhausted":

@@ -1,4 +1,4 @@
-/** Writes outcomes as messages. Every score passes here, so messages are built as plain literals. */
+/** Writes outcomes as messages. Messages are plain literals, because every score passes here and `create` is slow. */
 import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
@@ -49,7 +49,7 @@ const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
 
-/** Feedback of most samples, as one shared value. Its readers must not change it. */
+/** Feedback that most samples get. The object is shared, so nobody may change it. */
 const recorded: WireFeedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.RECORDED, detail: "" };
 
 export function feedbackToWire(status: DomainStatus): WireFeedback {
@@ -60,7 +60,7 @@ export function feedbackToWire(status: DomainStatus): WireFeedback {
   return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail, ...index };
 }
 
-// Messages from here on are plain literals, because `create` takes longer than scoring.
+// Messages below are plain literals, because `create` takes longer than scoring.
 
 function noRewardToWire({ reason, resource = "", detail, retryDelayMs }: NoReward): WireNoReward {
   return { $typeName: "gradus.v1.NoReward", reason: noRewardReasons[reason], resource, detail, retryDelayMs };
@@ -108,7 +108,7 @@ function scoreToWire(score: Score): WireScore {
   return wire;
 }
 
-/** Writes the warning about malformed samples. */
+/** Writes the warning that many of the newest samples are malformed. */
 export function warningToWire({ samples, malformed, violation }: MalformedShare) {
   return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
 }

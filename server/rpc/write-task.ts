@@ -1,4 +1,4 @@
-/** Writes a task as a message, as a trainer sees it. */
+/** Writes a task as the message that a trainer gets. */
 import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
@@ -18,22 +18,22 @@ export interface PresentDeps {
   readonly scorer: Pick<Scorer, "expect">;
 }
 
-/** Place of a task in a run, with the name of its arm. */
+/** Position of a task in its run, e.g. its arm, its update batch and its probability. */
 export interface ArmPlace extends RunPlace {
   readonly armId: string;
-  /** Index of the update batch. */
+  /** Index of the update batch that the task belongs to. */
   readonly batch: number;
-  /** Epoch of the run when the task was handed out. */
+  /** Epoch of the run in which the task was handed out. */
   readonly epoch: number;
-  /** Probability of the arm in the draw. */
+  /** Probability with which the arm was drawn. */
   readonly probability: number;
-  /** KL coefficient of the arm. */
+  /** KL coefficient for tasks of the arm. Undefined: the arm sets none. */
   readonly klCoefficient?: number | undefined;
 }
 
 /**
- * Writes a task. Each writing of the same task gives the same id. The message is a plain literal, because `create`
- * takes longer than all the rest.
+ * Writes a task. Writing the same task again gives the same id. The message is a plain literal, because `create` takes
+ * longer than all other steps.
  */
 export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, run?: ArmPlace): Task {
   const token = tokenOf(deps.registry, spec, made, run);
@@ -106,7 +106,8 @@ export function toolToWire({ name, description, parameters }: Tool): WireTool {
 }
 
 /**
- * Returns bytes in a buffer of their own. Small Buffers of Node are views of a large one, and would keep it in memory.
+ * Copies bytes into a buffer of their own. A small Buffer of Node is a view of a large one, which it would keep in
+ * memory.
  */
 function bytesOf(inline: string): Uint8Array {
   const bytes = new Uint8Array(inline.length);
@@ -114,15 +115,17 @@ function bytesOf(inline: string): Uint8Array {
   return bytes;
 }
 
-/** Returns whether completions should go on after their first answer. */
+/**
+ * Returns whether the reward scheme reads a completion beyond its first answer, so that it must not be stopped there.
+ */
 function scansForCommits(registry: Registry, { environment, version, rewardScheme }: TaskSpec): boolean {
   const found = registry.find(environment, version);
   return found.kind === "found" && schemeNamed(found.environment, rewardScheme)?.scan !== undefined;
 }
 
 /**
- * Cache of reward parameters that differ from the scheme's defaults, by the specifications of runs. Task ids hold only
- * these, so that they stay short.
+ * Cache of the reward parameters that differ from the scheme's defaults, by task specification. Task ids include only
+ * these parameters, so that ids stay short.
  */
 const given = new WeakMap<TaskSpec, TaskSpec["rewardParameters"]>();
 

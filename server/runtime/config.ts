@@ -13,7 +13,7 @@ import { isToken, TOKEN_WORDS } from "./token.ts";
 import { ConfigProblem, type OptionSpec } from "./option-values.ts";
 import { asTexts, unknownVariables, valueOf, type Variables, withoutToken } from "./read-options.ts";
 
-/** Limits on what a client may send or hold; see configOptions for their units and defaults. */
+/** Limits on what a client may send or keep in memory. See configOptions for units and defaults. */
 export type Limits = Pick<
   OptionValues,
   | "maxMessageBytes"
@@ -34,26 +34,26 @@ export type ConfigResult =
 
 const entries = Object.entries(configOptions) as readonly (readonly [OptionName, OptionSpec<unknown>])[];
 
-/** Adds every option of the table to a command. Values stay texts here; readConfig reads and checks them. */
+/** Adds every option of the server to a command. The option values stay texts; readConfig parses and checks them. */
 export function addServeOptions(command: Command): Command {
   for (const [name] of entries) command.addOption(serverOption(name));
   return command;
 }
 
-/** Returns one of the server's options, for another command that reads it as the server does. */
+/** Returns one of the server's options, so that another command can read the option as the server does. */
 export function serverOption(name: OptionName): Option {
   const spec: OptionSpec<unknown> = configOptions[name];
   const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
   const option = new Option(`--${spec.flag}${argument}`, helpText(spec)).helpGroup(`${groupOf(spec)}:`);
   if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
-  // Shells complete these; readConfig reports a wrong value, which a variable may hold too.
+  // Shells complete these values. readConfig reports a wrong value, which may also come from an environment variable.
   if (spec.choices !== undefined) option.argChoices = [...spec.choices];
   return option;
 }
 
 /**
- * Reads the configuration from commander's options and the environment; a flag wins over its variable. Reads the files
- * that options name for TLS and the token. The message of a refusal names the flag, the limit and the given value.
+ * Reads the configuration from commander's options and environment variables; an option wins over its variable. Also
+ * reads the files for TLS and the token. An error message names the flag, the limit and the given value.
  */
 export function readConfig(flags: Readonly<Record<string, unknown>>, env: Variables): ConfigResult {
   try {
@@ -66,7 +66,7 @@ export function readConfig(flags: Readonly<Record<string, unknown>>, env: Variab
   }
 }
 
-/** Returns the configuration in a printable form, without secrets. */
+/** Returns the configuration for the log, without secrets. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
   const { tls, token, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
@@ -96,32 +96,37 @@ function assemble(values: OptionValues, env: Variables) {
   checkStore(values);
   return Object.freeze({
     host: values.host,
-    /** Port of gRPC. 0 means any free port. */
+    /** Port for gRPC. 0: any free port. */
     port: values.port,
-    /** Connect, gRPC-Web, /metrics and health checks; 0: any free port. */
+    /** Port for Connect, gRPC-Web, /metrics and health checks. 0: any free port. */
     httpPort: values.httpPort,
-    /** Only /metrics and health checks; undefined: they have no port of their own. */
+    /** Port for /metrics and health checks only. Undefined: they have no port of their own. */
     metricsPort: values.metricsPort,
     tls,
-    /** An operator's token. If this or `tokensFile` is set, each call but health checks must send a token. */
+    /**
+     * Token with the role operator. If this or `tokensFile` is set, every call except health checks must send a token.
+     */
     token,
-    /** File of further tokens, each with its role. */
+    /** File with further tokens, each with its role. */
     tokensFile: values.tokensFile,
     insecure: values.insecure,
     corsOrigins: values.corsOrigin,
-    /** Host names beside the loopback ones that callers may use if the server requires no credentials; "*": any. */
+    /**
+     * Host names, in addition to the loopback ones, under which clients may call the server if it requires no
+     * credentials. "*": any.
+     */
     allowedHosts: values.allowedHost,
-    /** Number of server processes, which share its ports. */
+    /** Number of server processes. All of them serve the same ports. */
     processes: values.processes,
     workers: values.workers,
-    /** Whether worker threads make no tasks before they take work. */
+    /** Whether worker threads skip making tasks to warm up before their first job. */
     workersCold: values.workersCold,
     workerTimeLimitMs: values.workerTimeLimitMs,
     drainTimeoutMs: values.drainTimeoutMs,
     requestTimeoutMs: values.requestTimeoutMs,
-    /** Modules of environments, in addition to Gradus's own. */
+    /** Files with the operator's own environments, in addition to those of Gradus. */
     environmentFiles: values.environmentFile,
-    /** Modules of policies, in addition to Gradus's own. */
+    /** Files with the operator's own policies, in addition to those of Gradus. */
     policyFiles: values.policies,
     pools: values.pool,
     columns: values.column,
@@ -129,32 +134,35 @@ function assemble(values: OptionValues, env: Variables) {
     suiteFiles: values.suiteFile,
     ...readPorts(values, [resolve(dataDir), ...namedFiles(values, env)]),
     dataDir,
-    /** File of the keys for task ids; undefined: the one in the data directory. */
+    /** File with the keys for task ids. Undefined: the file in the data directory. */
     keyFile: values.keyFile,
     taskKeys: values.taskKeys,
-    /** "sqlite", "memory", or the address of a PostgreSQL database. */
+    /** Place of runs and evaluations: "sqlite", "memory", or the address of a PostgreSQL database. */
     store: values.store,
     storeDurability: values.storeDurability,
-    /** Completions that each run keeps: maximum bytes of UTF-8 (0: none), and maximum age in milliseconds. */
+    /**
+     * Limits of the stored completions of each run: maximum bytes in UTF-8 (0: none are stored), and maximum age in
+     * milliseconds.
+     */
     keepSamples: keptOf(values),
-    /** Whether replicas of the store that differ from this one must drain. */
+    /** Whether this server replaces running servers of the same store that differ from it. */
     drainOthers: values.drainOthers,
     logLevel: values.logLevel,
     logFormat: values.logFormat,
     limits: limitsOf(values),
-    /** Faults that the operator should mend, though the server can start. */
+    /** Faults that the operator should fix although the server can start. */
     warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
 }
 
 /** Parameters of a PostgreSQL address that name files. */
 const FILES_OF_DATABASE = ["sslkey", "sslcert", "sslrootcert", "sslcrl", "passfile"];
-/** Placeholders of options that name files or folders of the server's. */
+/** Matches the placeholders, in the help text, of options whose value is a file or a folder of the server. */
 const NAMES_FILES = /^(?:file|directory|name=file|name=path)$/;
 
 /**
- * Returns the absolute paths of all files and folders that options or a database's address name, and of the file with a
- * database's passwords.
+ * Returns the absolute paths of all files and folders that options name, and of files that the database's address or
+ * PGPASSFILE names.
  */
 function namedFiles(values: OptionValues, env: Variables): readonly string[] {
   const named = entries.flatMap(([name, { placeholder }]): readonly unknown[] =>
@@ -214,7 +222,7 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
       "--token and --token-file must not be given together; GRADUS_TOKEN and GRADUS_TOKEN_FILE count as they do",
     );
   }
-  // A file ends in a line break, and so does a variable that a shell filled from a file.
+  // The text is trimmed, because a file ends in a line break, and so may a variable that a shell filled from a file.
   const value = (tokenFile === undefined ? token : readOptionFile("token-file", tokenFile))?.trim();
   if (value !== undefined && !isToken(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
@@ -225,7 +233,7 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
   return value;
 }
 
-/** Mode bits that let the group or everybody read. */
+/** Bits of a file's mode that let its group or everybody read it. */
 const othersMayRead = 0o044;
 
 const OF_SQLITE = "--store-durability is for --store sqlite: a database has its own synchronous_commit";

@@ -1,17 +1,17 @@
-/** Chooses the data directory if --data-dir is not given: the place of keys, runs and evaluations. */
+/** Chooses the data directory if --data-dir is not given. It holds keys, runs and evaluations. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { ConfigProblem } from "./option-values.ts";
 
-/** A folder of this name in the current folder wins, because earlier versions used it. */
+/** Name of the data directory of earlier versions. If such a folder exists in the current folder, it is used. */
 const HERE = ".data";
 
 export const DATA_DIR_WORDS = `${HERE} in the current folder, if there is one; else gradus in XDG_DATA_HOME, which is ~/.local/share unless it is set`;
 
 /**
- * Returns the default data directory: one for each user, so that a task from one folder can be scored in another (XDG
- * Base Directory Specification).
+ * Returns the default data directory. Each user has one, so that a task made in one folder can be scored in another
+ * (XDG Base Directory Specification).
  */
 export function defaultDataDir(env: Readonly<Record<string, string | undefined>>): string {
   if (existsSync(HERE)) return HERE;
@@ -21,8 +21,7 @@ export function defaultDataDir(env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Returns the user's home folder. In a container the user may be a number without an entry in the system, so this may
- * throw.
+ * Returns the user's home folder. May throw: in a container, the user may be a number that the system does not know.
  */
 function home(): string {
   try {

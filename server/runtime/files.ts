@@ -3,15 +3,15 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 import { ConfigProblem } from "./option-values.ts";
 
 /**
- * Returns the text of a regular file. Refuses a FIFO or a device at once, because reading one could wait for a writer
- * that never comes, or never end. The error's `code` names the problem in a word or two, like the errors of Node.
+ * Returns the text of a regular file. Throws at once for a FIFO or a device, because reading it might never end. The
+ * error's `code` names the problem in a word or two, like the errors of Node.
  */
 export function readTextFile(path: string): string {
   const { text } = readOwnedFile(path);
   return text;
 }
 
-/** Returns the text of a file that an option names. Throws ConfigProblem. */
+/** Returns the text of a file that an option names. Throws ConfigProblem if the file cannot be read. */
 export function readOptionFile(flag: string, path: string): string {
   try {
     return readTextFile(path);
@@ -21,9 +21,9 @@ export function readOptionFile(flag: string, path: string): string {
   }
 }
 
-/** Returns the text and the permissions of a file. */
+/** Returns the text and the permission bits of a regular file. */
 export function readOwnedFile(path: string): { readonly text: string; readonly mode: number } {
-  // Opening a FIFO without O_NONBLOCK would wait too.
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(descriptor);

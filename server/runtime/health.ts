@@ -1,4 +1,4 @@
-/** Tracks whether the server can do its work; health checks report it. */
+/** Tracks which parts of the server (e.g. a store) have a problem. Health checks report the result. */
 
 export type Health = ReturnType<typeof createHealth>;
 
@@ -7,17 +7,17 @@ export function createHealth() {
   const callbacks: ((problem: string | undefined) => void)[] = [];
   const problem = (): string | undefined => states.values().find((found) => found !== undefined);
   return {
-    /** The first problem of any part; undefined: the server is healthy. */
+    /** Returns the first problem of any part. Undefined: the server is healthy. */
     problem,
-    /** Each part that was ever set, with its problem. */
+    /** Returns all parts whose state was ever set, each with its problem; undefined: the part works. */
     states: (): ReadonlyMap<string, string | undefined> => states,
-    /** Sets the problem of a part of the server; undefined: the part works. */
+    /** Sets the problem of a part of the server. Undefined: the part works. */
     set: (part: string, found: string | undefined): void => {
       const wasWell = problem() === undefined;
       states.set(part, found);
       if (wasWell !== (problem() === undefined)) for (const callback of callbacks) callback(problem());
     },
-    /** Calls back whenever the server becomes healthy or unhealthy. */
+    /** Registers a callback for each change between healthy (undefined) and unhealthy. */
     onChange: (callback: (problem: string | undefined) => void): void => void callbacks.push(callback),
   };
 }

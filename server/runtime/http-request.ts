@@ -1,6 +1,6 @@
 /**
- * Sends requests to models by Node's own http module, which follows no redirect. Node's `fetch` gives up after 300 s
- * without a byte, whatever its options, and a long completion takes longer.
+ * Sends HTTP requests to models by Node's own http module, and follows no redirects. Node's `fetch` always gives up
+ * after 300 s without a byte, and a long completion takes longer.
  */
 import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
@@ -8,9 +8,8 @@ import { addAbortSignal } from "node:stream";
 import { noteRequest } from "./model-requests.ts";
 
 /**
- * Sends a request; resolves when the reply begins. An aborted request rejects as `fetch` does, and so does reading the
- * rest of its reply. `limitMs` says how long the caller waits for the whole reply; the caller's signal enforces that
- * limit.
+ * Sends a request, and resolves when the reply begins. An abort rejects as in `fetch`, also while the reply is read.
+ * `limitMs` is only reported (model-requests.ts); the caller's signal enforces the limit.
  */
 export function send(
   url: URL,

@@ -8,22 +8,26 @@ import { secretCutter } from "./secrets.ts";
 
 export interface Log {
   readonly log: Logger;
-  /** Number of lines dropped because the log's reader does not keep up, or is gone. */
+  /** Returns the number of lines that were dropped because the log's reader was too slow or gone. */
   readonly dropped: () => number;
   /** Writes all buffered lines before it returns. */
   readonly flush: () => void;
 }
 
 /**
- * Interval between writes, in milliseconds: at tens of thousands of lines a second, one write must carry many lines to
- * be cheap.
+ * Interval between writes, in milliseconds. At tens of thousands of lines a second, a write must carry many lines to be
+ * cheap.
  */
 const writeEveryMs = 100;
 /**
- * Maximum bytes of the buffer: if the reader does not keep up, lines are dropped rather than fill the server's memory.
+ * Maximum bytes of the buffer. If the log's reader is too slow, lines are dropped, so that they do not fill the
+ * server's memory.
  */
 const heldBytesMax = 8 * 1024 ** 2;
-/** Number of times that a full pipe is tried again at the end, every 100 ms, before the rest is given up. */
+/**
+ * Maximum number of times that writing to a full pipe is tried again when the process ends, every 100 ms. The remaining
+ * lines are then lost.
+ */
 const lastTries = 10;
 
 /** Opens the log on a file descriptor; defaults to 1 (standard output). */
@@ -34,9 +38,9 @@ export function openLog(config: LogConfig, descriptor = 1): Log {
   const cut = secretCutter([token, judge?.key, teacher?.key]);
   const options = {
     level: config.logLevel,
-    // With several processes, each line names its process.
+    // If the server has several processes, each line includes its process id.
     base: (config.processes ?? 1) === 1 ? null : { pid: process.pid },
-    // Removes secrets and terminal control characters from every line, whatever the source of its texts.
+    // The hook removes secrets and terminal control characters from every line.
     hooks: { streamWrite: (line: string) => escapedInJson(cut(line)) },
   };
   return format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
@@ -49,10 +53,10 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
   const stream = new sonicBoom.SonicBoom({
     fd: descriptor,
     sync: false,
-    // The other mode counts the bytes of the whole buffer again for each line: 12 µs for 64 KiB.
+    // In the other mode, sonic-boom counts the bytes of the whole buffer for each line, which takes 12 µs for 64 KiB.
     contentMode: "buffer",
-    // Writes happen only at fixed times. A write that a line began could still be in progress when the process ends,
-    // and the part that the pipe did not take would be lost.
+    // With these settings, lines are written only at fixed times. A write begun by a line could still run when the
+    // process ends, and its rest would be lost.
     periodicFlush: writeEveryMs,
     minLength: heldBytesMax - 1,
     maxWrite: heldBytesMax,
@@ -64,10 +68,10 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
   let readerGone = false;
   stream.on("drop", () => (dropped += 1));
   stream.on("error", ({ code }: NodeJS.ErrnoException) => {
-    // After other errors the stream tries again: a full disk may have room later.
+    // After other errors, sonic-boom tries again: a full disk may have room later.
     readerGone ||= code === "EPIPE";
   });
-  // sonic-boom's types allow only texts.
+  // sonic-boom's types allow only strings, but in this mode it takes buffers.
   const write = (line: string): void => {
     if (readerGone) dropped += 1;
     else stream.write(Buffer.from(line) as unknown as string);
@@ -78,7 +82,7 @@ function jsonLog(options: LoggerOptions, descriptor: number): Log {
     try {
       stream.flushSync();
     } catch {
-      // The reader is gone or stuck, or the disk is full, and there is nobody else to tell.
+      // The reader is gone or stuck, or the disk is full, so the error cannot be reported anywhere.
     }
     ending = 0;
   };

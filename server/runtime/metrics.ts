@@ -1,6 +1,6 @@
 /**
- * Counts calls for Prometheus. A call adds to plain numbers, which are converted to Prometheus's form at a scrape: at
- * tens of thousands of calls a second, prom-client's labelled counters would cost several percent of the server.
+ * Counts calls for Prometheus. A call adds to plain numbers, which are converted when Prometheus reads the metrics.
+ * Labelled counters of prom-client would cost several percent of the server at tens of thousands of calls a second.
  */
 import { type Aggregator, collectDefaultMetrics, Registry } from "prom-client";
 import { ofAllProcesses } from "./processes.ts";
@@ -17,16 +17,19 @@ import { commit, version } from "./version.ts";
 
 /** Counts the calls of one method. */
 export interface MethodMeter {
-  /** For example "gradus.v1.EnvironmentService/Step". */
+  /** Service and method, for example "gradus.v1.EnvironmentService/Step". */
   readonly method: string;
   started(): void;
-  /** `code` is the name of a gRPC status, for example "OK". */
+  /** Counts a finished call. `code` is the name of its gRPC status, for example "OK". */
   finished(code: string, seconds: number, bytesIn: number, bytesOut: number): void;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Upper bounds in seconds: from a Step to the longest wait for feedback. */
+/**
+ * Upper bounds of the buckets of call durations, in seconds. They range from a short Step to the longest wait for
+ * feedback.
+ */
 const bounds = [
   ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
   ...[1, 2.5, 5, 10, 30, 60],
@@ -55,10 +58,11 @@ const busySeconds = () => one(performance.eventLoopUtilization().active / 1000);
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // These gauges have names of counters, so tools for rules and dashboards treat them as counters.
+  // These gauges of prom-client end in _total like counters, so tools for rules and dashboards would treat them as
+  // counters.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  // With several processes, reports the latest start: prom-client leaves this metric out, and nobody would see
-  // restarts.
+  // If the server has several processes, the latest start counts, so that restarts are visible. prom-client would leave
+  // this metric out.
   Object.assign(registry.getSingleMetric("process_start_time_seconds") ?? {}, {
     aggregator: "max" satisfies Aggregator,
   });
@@ -75,7 +79,7 @@ export function createMetrics() {
     /** Registry in which other parts of the server register their metrics. */
     registry,
     contentType: registry.contentType,
-    /** Returns the metrics in Prometheus's text format. */
+    /** Returns the metrics of all processes in Prometheus's text format. */
     text: ofAllProcesses(registry),
     meter: (method: string) => {
       const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map(), seconds: histogram(bounds) };

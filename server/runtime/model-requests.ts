@@ -1,22 +1,25 @@
 /**
- * Tracks requests of this process to models that wait for a reply, so that a waiting person is told for which model.
+ * Tracks this process's requests to models that wait for a reply, so that the CLI can show which model a user waits
+ * for.
  */
 
-/** An address that has not replied yet. */
+/** Address of a model that has requests without a reply. */
 export interface Silence {
-  /** Without the path, for example "http://localhost:8000". */
+  /** Address without the path, for example "http://localhost:8000". */
   readonly address: string;
-  /** Time, by performance.now(), of its last whole reply, or of the first request since then. */
+  /** Time, by performance.now(), of the address's last complete reply. Without one, the time of the first request. */
   sinceMs: number;
-  /** Number of waiting requests. */
+  /** Number of requests that wait for a reply. */
   waiting: number;
-  /** Maximum time, in milliseconds, that one of them may take. */
+  /** Maximum time, in milliseconds, that a request may take. */
   readonly limitMs: number;
 }
 
 const silences = new Map<string, Silence>();
 
-/** Records a request. Call the returned function at its end, with whether a whole reply came. */
+/**
+ * Records that a request begins. Call the returned function when it ends; `replied` says whether a complete reply came.
+ */
 export function noteRequest(address: string, limitMs: number): (replied: boolean) => void {
   const silence = silences.get(address) ?? { address, sinceMs: performance.now(), waiting: 0, limitMs };
   silences.set(address, silence);
@@ -24,12 +27,12 @@ export function noteRequest(address: string, limitMs: number): (replied: boolean
   return (replied) => {
     silence.waiting--;
     if (replied) silence.sinceMs = performance.now();
-    // The next request begins a new silence.
+    // The address is forgotten, so that the time counts anew from the next request.
     if (replied && silence.waiting === 0) silences.delete(address);
   };
 }
 
-/** Returns the address that has not replied for the longest time; undefined: no request waits. */
+/** Returns the address that has been silent for the longest time. Undefined: no request waits. */
 export function longestSilence(): Readonly<Silence> | undefined {
   return [...silences.values()].filter(({ waiting }) => waiting > 0).sort((a, b) => a.sinceMs - b.sinceMs)[0];
 }

@@ -1,38 +1,41 @@
-/** Converts the text of an option into a value. A parser says what it accepts; the caller names the option. */
+/**
+ * Parsers that convert an option's text into a value. If a text is invalid, a parser says what it expects, and the
+ * caller adds the option's name.
+ */
 
-/** A problem of the configuration, in words for the person who started the server. */
+/** Problem of the configuration. The message is for the person who started the server. */
 export class ConfigProblem extends Error {}
 
 export type Parsed<T> =
   { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
 
-/** An option before a table gives it a name. */
+/** Option of the server before optionTable gives it a flag. */
 export interface UnnamedOption<T> {
-  /** Placeholder of the value in the help text; empty: a switch without a value. */
+  /** Placeholder of the value in the help text, e.g. "file". Empty: the option is a switch without a value. */
   readonly placeholder: string;
   readonly description: string;
   readonly defaultValue: T;
-  /** Whether the option may be given several times; in the environment, separated by commas. */
+  /** Whether the option may be given several times. Its environment variable then has values separated by commas. */
   readonly repeatable: boolean;
-  /** The accepted words, if there are few. */
+  /** Accepted values, if there are only a few. */
   readonly choices?: readonly string[];
-  /** Whether the value is secret, and never printed. */
+  /** Whether the value is secret and must never be printed. */
   readonly secret: boolean;
   parse(texts: readonly string[]): Parsed<T>;
 }
 
-/** An option of a table: a flag and an environment variable. */
+/** Option of the server that can be set by a flag or an environment variable. */
 export interface OptionSpec<T> extends UnnamedOption<T> {
   /** Flag without the dashes, for example "max-groups". */
   readonly flag: string;
 }
 
-/** The values of a table's options, by name. */
+/** Types of the values of a table's options, by the option's name. */
 export type ValuesOf<Table extends Readonly<Record<string, OptionSpec<unknown>>>> = {
   readonly [K in keyof Table]: Table[K] extends OptionSpec<infer T> ? T : never;
 };
 
-/** Gives each option its flag, for example "max-groups" to maxGroups: commander uses these names for values. */
+/** Gives each option its flag, for example "max-groups" for maxGroups. The names are those that commander derives from flags. */
 export function optionTable<const Table extends Readonly<Record<string, UnnamedOption<unknown>>>>(table: Table) {
   const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const named = Object.entries(table).map(([name, option]) => [name, { ...option, flag: flagOf(name) }]);
@@ -44,26 +47,26 @@ type Described = Pick<UnnamedOption<unknown>, "description">;
 const accept = <T>(value: T): Parsed<T> => ({ kind: "value", value });
 const refuse = (expected: string): Parsed<never> => ({ kind: "refused", expected });
 
-/** Parses the last text given: a flag that is not repeatable overrides itself. */
+/** Parses only the last of several texts, because a repeated flag overrides its earlier values. */
 function single<T>(parse: (text: string) => Parsed<T>): (texts: readonly string[]) => Parsed<T> {
   return (texts) => parse(texts.at(-1) ?? "");
 }
 
 const plain = { repeatable: false, secret: false } as const;
 
-/** A non-empty text; undefined by default. */
+/** Option whose value is a non-empty text. Undefined by default. */
 export function optionalText(of: Described & { readonly placeholder: string; readonly secret?: boolean }) {
   const parse = single((text) => (text === "" ? refuse("a text that is not empty") : accept<string | undefined>(text)));
   return { ...plain, defaultValue: undefined, ...of, parse } satisfies UnnamedOption<string | undefined>;
 }
 
-/** A non-empty text. */
+/** Option whose value is a non-empty text, with a default. */
 export function text(of: Described & { readonly placeholder: string; readonly defaultValue: string }) {
   const parse = single((given) => (given === "" ? refuse("a text that is not empty") : accept(given)));
   return { ...plain, ...of, parse } satisfies UnnamedOption<string>;
 }
 
-/** One of a few words. */
+/** Option whose value is one of a few words. */
 export function choice<const T extends string>(
   of: Described & { readonly choices: readonly T[]; readonly defaultValue: NoInfer<T> },
 ): UnnamedOption<T> {
@@ -74,7 +77,7 @@ export function choice<const T extends string>(
   return { ...plain, ...of, placeholder: "word", parse };
 }
 
-/** The store of runs: a word, or the address of a PostgreSQL database, which may contain a password. */
+/** Option for the store of runs: a word, or the address of a PostgreSQL database, which may contain a password. */
 export function storeAddress(of: Described & { readonly defaultValue: string }): UnnamedOption<string> {
   const parse = single((given) =>
     ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
@@ -84,7 +87,7 @@ export function storeAddress(of: Described & { readonly defaultValue: string }):
   return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
 }
 
-/** Minimum and maximum, both included. */
+/** Minimum and maximum of a number, both allowed. */
 type Range = readonly [min: number, max: number];
 type Ranged = Described & { readonly range: Range; readonly defaultValue: number };
 
@@ -95,17 +98,17 @@ function wholeNumber([min, max]: Range): (texts: readonly string[]) => Parsed<nu
   });
 }
 
-/** A whole number within a range. */
+/** Option whose value is a whole number within a range. */
 export function integer(of: Ranged): UnnamedOption<number> {
   return { ...plain, ...of, placeholder: "n", parse: wholeNumber(of.range) };
 }
 
-/** A whole number within a range; undefined by default. */
+/** Option whose value is a whole number within a range. Undefined by default. */
 export function optionalInteger(of: Omit<Ranged, "defaultValue">): UnnamedOption<number | undefined> {
   return { ...plain, defaultValue: undefined, ...of, placeholder: "n", parse: wholeNumber(of.range) };
 }
 
-/** A number within a range, in digits with an optional decimal point. */
+/** Option whose value is a number within a range, in digits with an optional decimal point. */
 export function decimal<Default extends number | undefined>(
   of: Described & { readonly range: Range; readonly defaultValue: Default },
 ): UnnamedOption<number | Default> {
@@ -119,7 +122,7 @@ export function decimal<Default extends number | undefined>(
 
 const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** A number of bytes in digits, with an optional KiB, MiB or GiB. */
+/** Option whose value is a number of bytes, optionally in KiB, MiB or GiB, e.g. "4 MiB". */
 export function bytes(of: Ranged): UnnamedOption<number> {
   const [min, max] = of.range;
   const parse = single((given) => {
@@ -131,7 +134,7 @@ export function bytes(of: Ranged): UnnamedOption<number> {
   return { ...plain, ...of, placeholder: "bytes", parse };
 }
 
-/** A switch: on when given. In the environment: true, false, 1 or 0. */
+/** Option that is a switch: on when the flag is given. Its environment variable is true, false, 1 or 0. */
 export function flag(of: Described): UnnamedOption<boolean> {
   const parse = single((given) => {
     if (given === "true" || given === "1") return accept(true);
@@ -140,14 +143,17 @@ export function flag(of: Described): UnnamedOption<boolean> {
   return { ...plain, ...of, placeholder: "", defaultValue: false, parse };
 }
 
-/** A list's parser for each text. `about` returns the key of a value that may be given only once for each key. */
+/**
+ * Description of an option that can be given several times. `each` parses one text. No two values may have the same
+ * `about`.
+ */
 interface ListOf<T> extends Described {
   readonly placeholder: string;
   readonly each: (text: string) => Parsed<T>;
   readonly about?: (value: T) => string;
 }
 
-/** Any number of texts; none by default. `each` says what it expects if a text is invalid. */
+/** Option that can be given any number of times. By default there are no values. */
 export function list<T>({ about, ...of }: ListOf<T>): UnnamedOption<readonly T[]> {
   const parse = (texts: readonly string[]): Parsed<readonly T[]> => {
     const results = texts.map(of.each);
@@ -160,14 +166,14 @@ export function list<T>({ about, ...of }: ListOf<T>): UnnamedOption<readonly T[]
   return { ...plain, ...of, repeatable: true, defaultValue: [], parse };
 }
 
-/** Parses `name=value` of a repeatable option. */
+/** Parses `name=path`, e.g. for --pool. */
 export function namedPath(given: string): Parsed<{ readonly name: string; readonly path: string }> {
   const match = /^([a-zA-Z0-9._-]{1,64})=(.+)$/s.exec(given);
   if (match === null) return refuse("name=path, where the name has 1 to 64 characters of a-z A-Z 0-9 . _ -");
   return accept({ name: match[1] ?? "", path: match[2] ?? "" });
 }
 
-/** Parses `[pool:]name=column` of a repeatable option. */
+/** Parses `[pool:]name=column`, for --column. */
 export function namedColumn(
   given: string,
 ): Parsed<{ readonly pool: string | undefined; readonly name: string; readonly column: string }> {
@@ -176,13 +182,13 @@ export function namedColumn(
   return accept({ pool: match[1], name: match[2] ?? "", column: match[3] ?? "" });
 }
 
-/** Parses an origin as browsers send it, or `*` for any. */
+/** Parses an origin as browsers send it, e.g. "https://example.org", or `*` for any. */
 export function origin(given: string): Parsed<string> {
   const right = given === "*" || /^https?:\/\/[^/\s,]+$/.test(given);
   return right ? accept(given) : refuse("an origin such as https://example.org, or * for any");
 }
 
-/** Parses a host as requests name it, without the port, or `*` for any. */
+/** Parses a host name as it is in requests, without the port, or `*` for any. */
 export function hostName(given: string): Parsed<string> {
   const right = given === "*" || /^(\[[0-9a-f:.]+\]|[^\s,:/]+)$/i.test(given);
   return right
@@ -191,8 +197,8 @@ export function hostName(given: string): Parsed<string> {
 }
 
 /**
- * Returns whether a text is an HTTP address without a password: keys and passwords have options of their own, which are
- * not printed.
+ * Returns whether a text is an HTTP address without a password. Passwords and keys have options of their own, which are
+ * never printed.
  */
 export function isWebAddress(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).password === "";

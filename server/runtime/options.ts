@@ -1,4 +1,7 @@
-/** The one table of the server's options. A row is a flag `--name` and a variable `GRADUS_NAME`; the flag wins. */
+/**
+ * Table of all options of the server. A row is both a flag `--name` and an environment variable `GRADUS_NAME`. The flag
+ * wins.
+ */
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { DATA_DIR_WORDS } from "./data-dir.ts";
@@ -25,7 +28,7 @@ import {
 const KiB = 1024;
 const MiB = 1024 ** 2;
 
-/** Keyed by the name that commander gives to the flag. */
+/** The options, by the names that commander gives their flags, e.g. maxGroups for --max-groups. */
 export const configOptions = optionTable({
   host: text({
     placeholder: "address",
@@ -139,7 +142,7 @@ export const configOptions = optionTable({
   maxConcurrentStreams: integer({
     description: "maximum number of open calls on one gRPC connection; further calls wait in the client",
     range: [1, 65536],
-    // Node takes 25 µs to accept each call, and twice that for each open call when its connection breaks.
+    // Node takes 25 µs to accept a call, and twice that for each open call of a connection that breaks.
     defaultValue: 128,
   }),
   maxInflightCalls: integer({
@@ -239,7 +242,7 @@ export const configOptions = optionTable({
 export type OptionName = keyof typeof configOptions;
 export type OptionValues = ValuesOf<typeof configOptions>;
 
-/** Sections of the help text; an option belongs to the first section whose pattern matches its flag. */
+/** Sections of the help text, each with a pattern. An option is in the first section whose pattern matches its flag. */
 const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
   ["Who may call", /^(tls|token|role|insecure|cors|allowed-host|audit)/],
   ["What is kept", /^(data-dir|key-file|store|keep)/],
@@ -257,7 +260,7 @@ export function groupOf({ flag: name }: Pick<OptionSpec<unknown>, "flag">): stri
   return GROUPS.find(([, flags]) => flags.test(name))?.[0] ?? "Options";
 }
 
-/** Returns the variable of an option, for example "GRADUS_MAX_GROUPS" for "max-groups". */
+/** Returns the environment variable of an option, for example "GRADUS_MAX_GROUPS" for the flag "max-groups". */
 export function variableOf(spec: Pick<OptionSpec<unknown>, "flag">): string {
   return `GRADUS_${spec.flag.toUpperCase().replaceAll("-", "_")}`;
 }

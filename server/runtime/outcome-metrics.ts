@@ -1,6 +1,6 @@
 /**
- * Counts the outcomes of completions for Prometheus by environment, level and source, which all have few values. A
- * group looks up its counters once and adds to plain numbers, as calls do (metrics.ts).
+ * Counts the outcomes of completions for Prometheus, by environment, level and source. A group of completions looks up
+ * its counters once and adds to plain numbers, as calls do (metrics.ts).
  */
 import { type Registry } from "prom-client";
 import {
@@ -13,31 +13,31 @@ import {
   type SampledMetric,
 } from "./sampled-metrics.ts";
 
-/** Properties of a task by which its outcomes are counted separately. */
+/** Labels of a task, by which its outcomes are counted separately. */
 export interface OutcomeKind {
-  /** Empty: the task id could not be read. */
+  /** Id of the task's environment. Empty: the task id could not be read. */
   readonly environment: string;
-  /** Empty: rows of a pool, and tasks of given parameters. */
+  /** Level of the task. Empty: the task is a row of a pool, or was made from given parameters. */
   readonly level: string;
   readonly source: string;
 }
 
-/** Counts the samples of one group. */
+/** Counts the outcomes of one group's samples. */
 export interface GroupTally {
   scored(verdict: string, reward: number, solved: boolean): void;
-  /** `resource` is empty unless the reason is a failed resource. */
+  /** Counts a sample without a reward. `resource` is the failed resource; empty: there was another reason. */
   noReward(reason: string, resource: string): void;
 }
 
 export type OutcomeMeter = (kind: OutcomeKind) => GroupTally;
 
-/** Upper bounds: rewards of the schemes lie in [-2.5, 2]. */
+/** Upper bounds of the buckets for rewards. All reward schemes stay within [-2.5, 2]. */
 const BOUNDS = [-2.5, -1.5, -0.5, 0, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2] as const;
 
 interface Counts extends GroupTally {
   readonly kind: OutcomeKind;
   readonly verdicts: Map<string, number>;
-  /** By reason, then by resource. */
+  /** Counts of samples without a reward, by reason and then by resource. */
   readonly reasons: Map<string, Map<string, number>>;
   solved: number;
   readonly rewards: Histogram;

@@ -1,6 +1,6 @@
 /**
- * Adds up the metrics of the processes of one server. The counts of an ended process stay in the sum. Otherwise a
- * counter would go down, and Prometheus would read that as a restart and count all its past again.
+ * Adds up the metrics of the processes of one server. The counts of ended processes stay in the sum. If a counter went
+ * down, Prometheus would take that for a restart and count too much.
  */
 import type { Worker } from "node:cluster";
 import { AggregatorRegistry, type Registry } from "prom-client";
@@ -18,7 +18,7 @@ export interface ProcessesFigures {
 
 export function createProcessesFigures(): ProcessesFigures {
   const newest = new Map<number, Figures>();
-  /** Sum of the counts of all ended processes. */
+  /** Sum of the counters and histograms of all ended processes. */
   let past: Figures = [];
   return {
     said: (process, figures) => void newest.set(process, figures),
@@ -36,7 +36,7 @@ const ASKED = "gradus:figures";
 
 interface FiguresMessage {
   readonly type: typeof ASKED;
-  /** Undefined: the metrics cannot be collected now. */
+  /** Metrics of the process. Undefined: they cannot be collected now. */
   readonly figures?: Figures | undefined;
 }
 
@@ -45,11 +45,11 @@ function isAsked(message: unknown): message is Pick<FiguresMessage, "type"> {
 }
 
 /**
- * Maximum time to wait for a process, in milliseconds. For a process that is starting or busy, its last metrics count.
+ * Maximum time to wait for a process's metrics, in milliseconds. If it is busy or starting, its last metrics are used.
  */
 const ANSWER_MS_MAX = 3000;
 
-/** Asks a process for its metrics, and waits for the answer. */
+/** Requests the metrics of a process, and waits until they are stored or the time is over. */
 export async function askFigures(worker: Worker, { said }: ProcessesFigures): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const hear = (message: unknown): void => {
@@ -66,7 +66,7 @@ export async function askFigures(worker: Worker, { said }: ProcessesFigures): Pr
   worker.off("message", hear).off("exit", resolve);
 }
 
-/** Answers the first process when it asks this process for its metrics. */
+/** Sends this process's metrics to the first process whenever the first process requests them. */
 export function sayFigures(registry: Registry): void {
   process.on("message", (message) => {
     if (!isAsked(message)) return;

@@ -1,7 +1,7 @@
 /**
- * Runs several processes of one server on one machine, by Node's cluster. The first process hands each new connection
- * to one of the others and restarts those that die; it does nothing else. The processes find each other in their store,
- * as replicas on several machines do.
+ * Runs several processes of one server on one machine, with Node's cluster module. The first process only passes each
+ * new connection to another process, and restarts those that die. The processes know each other through their store,
+ * like servers on several machines.
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
@@ -12,17 +12,20 @@ import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures }
 import { say } from "./terminal.ts";
 
 /**
- * Delay between the death of a process and its restart, in milliseconds, so that a process that cannot start takes no
+ * Delay before a dead process is restarted, in milliseconds. Without it, a process that cannot start would take
  * processor time from the others.
  */
 const RESTART_MS = 1_000;
 
-/** Returns whether this process starts the others; true in a server of one process. */
+/** Returns whether this is the first process, which starts the others. True if the server has only one process. */
 export function isFirstProcess(): boolean {
   return cluster.isPrimary;
 }
 
-/** Processes that make tasks share the machine's cores, unless the operator sets the number of threads. */
+/**
+ * Returns environment variables for a process. Processes share the machine's cores: each gets its share of worker
+ * threads, unless the operator set their number.
+ */
 function variablesOf({ workers, processes }: Config): Readonly<Record<string, string>> {
   const spec = configOptions.workers;
   if (workers !== spec.defaultValue) return {};
@@ -30,8 +33,8 @@ function variablesOf({ workers, processes }: Config): Readonly<Record<string, st
 }
 
 /**
- * Starts the server's processes. Ends when they have ended: after `told` resolves, which drains them, or at once if a
- * process cannot begin. Sets the process's exit code.
+ * Starts the server's processes, and resolves when all have ended. They are stopped when `told` resolves, or at once if
+ * a process cannot start. Sets the exit code.
  */
 export async function superviseProcesses(config: Config, told: Promise<void>): Promise<void> {
   const figures = createProcessesFigures();
@@ -52,8 +55,8 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
         process.exitCode ??= code === 0 ? 0 : 1;
         return;
       }
-      // The process has reported the reason: an option, a port, a replica that differs. A process that served before is
-      // restarted instead: the missing part, such as its database, may come back, and the others serve meanwhile.
+      // A process that never served has already logged why, e.g. a wrong option, so the server stops. A process that
+      // served before is restarted, because e.g. its database may come back.
       if (!hasServed && code !== null) {
         process.exitCode = code;
         return stop();
@@ -67,7 +70,7 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
   process.exit();
 }
 
-// Messages about metrics: any process that is asked for metrics answers for all.
+// Messages between processes about metrics. Whichever process serves /metrics answers for all processes.
 
 const ASKED = "gradus:metrics";
 
@@ -94,8 +97,8 @@ function answer(worker: Worker, message: unknown, figures: ProcessesFigures): vo
 }
 
 /**
- * Waits for a server's start. Until then the channel to the first process keeps this process alive, because the first
- * process opens the ports. Afterwards the ports do.
+ * Waits for a server's start. Until then, the channel to the first process must keep this process alive, because the
+ * first process opens the ports. Afterwards the ports do.
  */
 export async function untilStarted<T>(start: Promise<T>): Promise<T> {
   try {
@@ -105,10 +108,10 @@ export async function untilStarted<T>(start: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns a function that returns the metrics of all processes of this server, in Prometheus's text format. */
+/** Returns a function that returns the summed metrics of all processes of this server, in Prometheus's text format. */
 export function ofAllProcesses(registry: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => registry.metrics();
-  // The first process asks all processes, this one too.
+  // The first process requests the metrics of all processes, including this one.
   sayFigures(registry);
   const waiting = new Map<number, PromiseWithResolvers<string>>();
   let ids = 0;

@@ -1,17 +1,19 @@
-/** Reads options from flags and environment variables; flags win. */
+/** Reads the values of options from flags and environment variables. Flags win. */
 import { didYouMean } from "../../envs/lib/text.ts";
 import { configOptions, variableOf } from "./options.ts";
 import { ConfigProblem, type OptionSpec } from "./option-values.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Converts a flag's value from commander into texts: a text, texts, or true for a switch. */
+/**
+ * Converts a flag's value, as commander gives it, into texts. The value is a text, several texts, or true for a switch.
+ */
 export function asTexts(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.map(String);
   return typeof value === "string" || typeof value === "boolean" ? [String(value)] : [];
 }
 
-/** Returns an option's value. Throws ConfigProblem, which names the flag, the accepted values and the given one. */
+/** Returns an option's value. Throws ConfigProblem with the flag, the accepted values and the given value. */
 export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables): unknown {
   const name = variableOf(spec);
   const variable = ofService(env[name]) ? "" : (env[name] ?? "");
@@ -25,7 +27,10 @@ export function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Variables
   throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
 }
 
-/** Splits the variable of a repeatable option: one value a line, or one line with commas between values. */
+/**
+ * Splits the environment variable of a repeatable option: one value on each line, or one line with commas between
+ * values.
+ */
 function textsIn({ repeatable }: OptionSpec<unknown>, variable: string): readonly string[] {
   if (!repeatable) return [variable];
   if (!variable.includes("\n")) return variable.split(",");
@@ -34,23 +39,20 @@ function textsIn({ repeatable }: OptionSpec<unknown>, variable: string): readonl
 }
 
 /**
- * Returns whether Kubernetes set the variable. For a Service called gradus, Kubernetes gives the pods beside it
- * GRADUS_PORT, the Service's address, as tcp://10.0.0.1:50051. No option takes such a value, and no operator gave it.
+ * Returns whether Kubernetes set a variable. For a Service named gradus, it sets GRADUS_PORT in other pods to an
+ * address like tcp://10.0.0.1:50051. No option takes such a value.
  */
 function ofService(value: string | undefined): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value ?? "");
 }
 
-/** Names of the other variables that Kubernetes sets for a Service. */
+/** Matches the names of other variables that Kubernetes sets for a Service. */
 const OF_SERVICE = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_|$)/;
 
-/** Variables of programs other than the server: the command line, the clients, the compose file. */
+/** Variables of other programs: the command line, the clients, the compose file. They cause no warning. */
 const OTHERS: readonly string[] = ["GRADUS_SERVER", "GRADUS_TLS_CA", "GRADUS_IMAGE"];
 
-/**
- * Returns a warning for each variable that looks like one of the server's but is not: a misspelled variable would
- * otherwise be ignored silently.
- */
+/** Returns a warning for each variable that begins with GRADUS_ but is no option, because it may be misspelled. */
 export function unknownVariables(env: Variables): readonly string[] {
   const known = [...Object.values(configOptions).map(variableOf), ...OTHERS];
   return Object.entries(env).flatMap(([name, value = ""]) => {
@@ -62,7 +64,7 @@ export function unknownVariables(env: Variables): readonly string[] {
 }
 
 /**
- * A flag for the token wins over both token variables, because one of them is often exported for the clients of another
+ * Removes both token variables if a flag gives the token. The variables are often set for the clients of another
  * server.
  */
 export function withoutToken(flags: Readonly<Record<string, unknown>>, env: Variables): Variables {

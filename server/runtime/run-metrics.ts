@@ -1,8 +1,11 @@
-/** Reports runs to Prometheus: the runs that were asked for last, with their arms, up to a limit of each. */
+/**
+ * Reports runs and their arms to Prometheus. To limit the number of metrics, only the most recently requested runs are
+ * reported.
+ */
 import type { Registry } from "prom-client";
 import { gauge, one, registerSamples, type Sample } from "./sampled-metrics.ts";
 
-/** The part of a run that is reported. */
+/** Figures of a run that are reported. */
 export interface RunFigures {
   readonly runId: string;
   readonly cursor: number;
@@ -10,7 +13,9 @@ export interface RunFigures {
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
   readonly usefulShare: number | undefined;
-  /** Number of malformed samples among the newest that were judged together; null: too few have come. */
+  /**
+   * Number of malformed samples among the newest samples that were judged together. Null: there are too few samples yet.
+   */
   readonly malformed: { readonly samples: number; readonly malformed: number } | null;
   readonly arms: readonly ArmFigures[];
 }
@@ -25,12 +30,12 @@ export interface ArmFigures {
 }
 
 export const RUNS_MAX = 32;
-/** Maximum number of arms of all runs together; one run may have 256. */
+/** Maximum number of reported arms over all runs. One run may have 256 arms. */
 export const ARMS_MAX = 1024;
 
 /**
- * Registers the metrics. `recent` returns the runs that were asked for last, the last one first; `damaged` returns how
- * many are damaged.
+ * Registers the metrics of runs. `recent` returns the most recently requested runs, newest first. `damaged` returns the
+ * number of damaged runs.
  */
 export function registerRuns(
   registry: Registry,
@@ -41,13 +46,13 @@ export function registerRuns(
     registry,
     gauge("gradus_runs_damaged", help, () => one(runs.damaged()), "max"),
   );
-  // All metrics of a scrape share one read of the runs, because a scrape asks for them in one turn.
+  // Prometheus reads all metrics in one turn of the event loop, so they share one read of the runs.
   let looked: Promise<readonly RunFigures[]> | undefined;
   const look = (): Promise<readonly RunFigures[]> => {
     looked ??= runs.recent(RUNS_MAX).finally(() => (looked = undefined));
     return looked;
   };
-  // Each process that has the run in memory reports it.
+  // Several processes may have the same run in memory, so their values are combined by the maximum.
   const register = (name: string, help: string, samples: () => Promise<readonly Sample[]>): void =>
     registerSamples(registry, gauge(name, help, samples, "max"));
   const ofRun = (name: string, help: string, value: (run: RunFigures) => number | undefined): void =>
@@ -59,7 +64,7 @@ export function registerRuns(
     );
   const ofArm = (name: string, help: string, value: (arm: ArmFigures) => number | undefined): void =>
     register(name, help, async () => armSamples(await look(), value));
-  // An import can lower these values, and a counter may not go down: so they are gauges.
+  // These metrics are gauges, because an import can lower them, and a counter may not go down.
   ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);
   ofRun("gradus_run_update_batches", "Update batches drawn.", ({ batchesDrawn }) => batchesDrawn);
   ofRun("gradus_run_groups_waiting", "Groups issued and not closed.", ({ groupsOutstanding }) => groupsOutstanding);
@@ -81,7 +86,10 @@ export function registerRuns(
   ofArm("gradus_arm_reward_mean", "Mean reward of its last groups.", ({ recentRewardMean }) => recentRewardMean);
 }
 
-/** Returns samples of the arms of those runs whose arms all fit, beginning with the run that was asked for last. */
+/**
+ * Returns a sample for each arm. It takes runs from the most recently requested on, as long as all their arms fit into
+ * ARMS_MAX.
+ */
 function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
   const samples: Sample[] = [];
   let left = ARMS_MAX;

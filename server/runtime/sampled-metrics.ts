@@ -1,4 +1,4 @@
-/** Metrics whose samples are computed at a scrape; prom-client's own classes store theirs. */
+/** Metrics whose values are computed when Prometheus reads them. The classes of prom-client store their values. */
 import type { Gauge, Registry } from "prom-client";
 
 export interface Sample {
@@ -11,7 +11,9 @@ export interface SampledMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "histogram" | "gauge";
-  /** How the values of a server's processes are combined; left out: they are added, which is right only for counts. */
+  /**
+   * How the values of several processes of one server are combined. Defaults to "sum", which is right only for counts.
+   */
   readonly together?: "sum" | "max" | "min" | "average";
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
@@ -29,20 +31,20 @@ export function gauge(
   return { name, help, type: "gauge", together, samples };
 }
 
-/** Adds one to the count of a name. */
+/** Increases the count for a name by one. */
 export function countUp<Name>(counts: Map<Name, number>, name: Name): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** Counts values by ascending upper bounds. */
+/** Counts values in buckets. Each bucket has an upper bound. */
 export interface Histogram {
   add(value: number): void;
-  /** Returns Prometheus's buckets, which are cumulative. */
+  /** Returns the samples of a Prometheus histogram, whose buckets are cumulative. */
   samples(name: string, labels: Sample["labels"]): readonly Sample[];
 }
 
 export function histogram(bounds: readonly number[]): Histogram {
-  // Numbers of values up to each bound and above the one before; the last entry counts values above all bounds.
+  // Numbers of values in each bucket, not cumulative. The last bucket has the values above all bounds.
   const buckets = new Float64Array(bounds.length + 1);
   let [sum, count] = [0, 0];
   return {
@@ -65,12 +67,12 @@ export function histogram(bounds: readonly number[]): Histogram {
   };
 }
 
-/** Returns the sample of a metric without labels; undefined: the metric has no value yet. */
+/** Returns the only sample of a metric without labels. Undefined: the metric has no value yet. */
 export function one(value: number | undefined): readonly Sample[] {
   return value === undefined ? [] : [{ labels: {}, value }];
 }
 
-/** Returns a sample for each counted name. */
+/** Returns a sample for each name, with the name as the value of the label `label`. */
 export function byName(label: string, by: ReadonlyMap<string, number>, more: Sample["labels"] = {}): readonly Sample[] {
   return [...by].map(([name, value]) => ({ labels: { ...more, [label]: name }, value }));
 }

@@ -1,21 +1,23 @@
 /**
- * Cuts secrets out of foreign texts. Endpoints echo their requests in errors and replies, and those texts go on to
- * trainers, logs and terminals. The cut happens where such texts arrive, before anything reads or shortens them.
+ * Removes secrets (e.g. API keys) from texts of other servers. Such servers may repeat a request's key in errors and
+ * replies, which trainers, logs and terminals show. Removal comes first, before code reads or shortens the texts.
  */
 
-/** A shorter value is no secret ("none", "EMPTY"), and cutting it would only damage texts. */
+/**
+ * Minimum length of a secret. Shorter keys are placeholders such as "none" or "EMPTY", and removing them would only
+ * damage texts.
+ */
 const LENGTH_MIN = 6;
 const CUT = "[a secret]";
 
 /**
- * Returns a function that cuts these secrets out of a text: as they are, in any case, and in the forms in which they
- * are quoted.
+ * Returns a function that removes these secrets from a text, in any case and also when they are encoded, e.g. for URLs.
  */
 export function secretCutter(secrets: readonly (string | undefined)[]): (words: string) => string {
   const forms = secrets
     .filter((secret) => secret !== undefined)
     .filter(({ length }) => length >= LENGTH_MIN)
-    // The longest comes first, because one secret may begin with another.
+    // The longest secret comes first, because another secret may be its beginning.
     .sort((a, b) => b.length - a.length)
     .flatMap((secret) => [quoted(secret), ...encoded(Buffer.from(secret))]);
   if (forms.length === 0) return (words) => words;
@@ -24,19 +26,22 @@ export function secretCutter(secrets: readonly (string | undefined)[]): (words: 
 }
 
 /**
- * Placeholders for a key where an endpoint requires none, such as "ollama", "not-needed", "anything" or "123456".
- * Models write such words too, and cutting them would change texts that are scored and kept.
+ * Matches placeholders that people give as a key if a server requires none, such as "ollama", "not-needed" or "123456".
+ * Models write such words too, so they must stay in texts that are scored.
  */
 const STAND_IN = /^(?:[a-z_-]{1,15}|\d{1,15})$/i;
 
-/** Returns a function that cuts an endpoint's key out of a model's text; secretCutter cuts any key out of errors. */
+/**
+ * Returns a function that removes an endpoint's key from a model's text, unless the key is a placeholder. In errors,
+ * secretCutter removes placeholders too.
+ */
 export function keyCutter(key: string | undefined): (words: string) => string {
   return secretCutter(key !== undefined && STAND_IN.test(key) ? [] : [key]);
 }
 
 /**
- * Matches each character of a secret as it is, or as URLs, forms, JSON and HTML write it, also if encoded several
- * times: later code decodes a reply, and a secret that was encoded would reappear.
+ * Returns a pattern for a secret in which each character may be encoded as in URLs, forms, JSON or HTML, even several
+ * times. Otherwise the secret would reappear when later code decodes the text.
  */
 function quoted(secret: string): string {
   return Array.from(secret, (character) => {
@@ -65,15 +70,18 @@ function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");
 }
 
-/** Returns the secret in hex, and in base64 at each possible offset in the encoded text. */
+/**
+ * Returns patterns for the secret in hex and in base64. In base64 its digits depend on the offset in the encoded text,
+ * so each offset has a pattern.
+ */
 function encoded(bytes: Buffer): readonly string[] {
   const forms = [bytes.toString("hex"), ...[0, 1, 2].flatMap((before) => base64Of(bytes, before))];
   return [...new Set(forms)].filter((form) => form.length >= LENGTH_MIN).map((form) => RegExp.escape(form));
 }
 
 /**
- * Returns the base64 digits that the bytes alone determine, with `before` bytes in front of them; the digits at both
- * ends depend on neighbouring bytes.
+ * Returns the base64 digits of these bytes when `before` other bytes precede them. Digits at the ends that also depend
+ * on neighbouring bytes are left out.
  */
 function base64Of(bytes: Buffer, before: number): readonly string[] {
   const whole = Buffer.concat([Buffer.alloc(before), bytes]);
@@ -82,8 +90,8 @@ function base64Of(bytes: Buffer, before: number): readonly string[] {
 }
 
 /**
- * Returns the address of a database or a collector of traces without its password. A text that is no address stays as
- * it is.
+ * Returns the address of a database or a trace collector without its password. A text that is no address is returned
+ * unchanged.
  */
 export function withoutPassword(address: string): string {
   if (!URL.canParse(address)) return address;

@@ -1,6 +1,6 @@
 /**
- * Reports to Prometheus the states that an operator is alerted about: unusable stores and resources, and the expiry of
- * a certificate.
+ * Reports to Prometheus the states for which operators set alerts: unusable stores and resources, and the expiry of the
+ * certificate.
  */
 import { X509Certificate } from "node:crypto";
 import type { Registry } from "prom-client";
@@ -8,8 +8,8 @@ import type { Health } from "./health.ts";
 import { counter, gauge, one, registerSamples } from "./sampled-metrics.ts";
 
 /**
- * A resource outside of the process that verifications use, such as a sandbox; a resource that was never used is not
- * listed.
+ * State of a resource outside of this process that scoring uses, such as a sandbox. Resources that were never used are
+ * not listed.
  */
 interface ResourceFigures {
   readonly name: string;
@@ -21,7 +21,7 @@ interface ResourceFigures {
 export interface StateOptions {
   readonly health: Pick<Health, "states">;
   readonly resources: () => readonly ResourceFigures[];
-  /** The server's certificate chain in PEM; undefined: no TLS. */
+  /** Certificate chain of the server in PEM. Undefined: the server does not use TLS. */
   readonly certificate: string | undefined;
 }
 
@@ -48,14 +48,14 @@ export function registerState(registry: Registry, { health, resources, certifica
   if (certificate === undefined) return;
   const endsAt = new X509Certificate(certificate).validToDate.getTime() / 1000;
   const name = "gradus_tls_certificate_expiry_timestamp_seconds";
-  // A restarted process may have read a newer certificate, so the earliest expiry counts.
+  // A restarted process may have read a newer certificate than the others, so the earliest expiry is reported.
   registerSamples(
     registry,
     gauge(name, "When the server's certificate expires, Unix time.", () => one(endsAt), "min"),
   );
 }
 
-/** Registers the load of the worker threads, and the number of log lines that were dropped. */
+/** Registers the load of the threads that make tasks, and the number of dropped log lines. */
 export function registerLoad(
   registry: Registry,
   load: () => { readonly waiting: number; readonly running: number },

@@ -1,38 +1,41 @@
 /**
- * The only way to the standard streams. A text may come from a module, a host, a provider or a model, and the terminal
- * obeys none of it: control characters and direction marks are written out, and only our own styles stay.
+ * Writes texts to the terminal safely; all code must write through this file. Texts may come from models or other
+ * servers, so control characters and direction marks are escaped. Only Gradus's own styles stay.
  */
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
 import { escapedLines } from "../../envs/lib/escape.ts";
 
-/** Stands for the escape character of our own styles. It is random, so that no foreign text contains it. */
+/** Placeholder for the escape character of Gradus's own styles. It is random, so that no other text contains it. */
 const ESCAPE = `\u{e000}${randomBytes(8).toString("hex")}`;
 
 type StreamName = "stdout" | "stderr";
 
-/** Returns a text in a style for `say` and `write`, if the stream shows colours, or FORCE_COLOR asks for them. */
+/**
+ * Returns a text in a style, for `say` and `write`. The text stays plain if the stream shows no colours, unless
+ * FORCE_COLOR is set.
+ */
 export function inColour(style: Parameters<typeof styleText>[0], text: string, stream: StreamName = "stderr"): string {
   return styleText(style, escapedLines(text), { stream: process[stream] }).replaceAll("\u001b", ESCAPE);
 }
 
-/** Returns a text in a form that is safe for a terminal: with line feeds, tabs and our own styles. */
+/** Returns a text that is safe for a terminal. Line feeds, tabs and styles of `inColour` stay. */
 export function shown(text: string): string {
   return escapedLines(text).replaceAll(ESCAPE, "\u001b");
 }
 
-/** Writes to standard output. Resolves when the text is taken. */
+/** Writes a text to standard output, safely. Resolves when the stream has taken it. */
 export function write(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(shown(text), () => resolve()));
 }
 
-/** Writes a line to standard error. */
+/** Writes a line to standard error, safely. */
 export function say(text: string): void {
   console.error(shown(text));
 }
 
 /**
- * The streams themselves, for code that draws by escape sequences of its own: cli/bar.ts and cli/runs/screen.ts, which
- * use `shown`.
+ * The streams themselves, for code that draws with its own escape sequences: cli/bar.ts and cli/runs/screen.ts. They
+ * pass other texts through `shown`.
  */
 export const drawnOn = { bars: process.stderr, screen: process.stdout };

@@ -1,4 +1,7 @@
-/** Reads the server's certificate and key, checks them against each other, and warns if clients will refuse them. */
+/**
+ * Reads the server's TLS certificate and key, checks that they belong together, and warns if clients will refuse the
+ * certificate.
+ */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
@@ -6,17 +9,20 @@ import { readOptionFile } from "./files.ts";
 import type { OptionValues } from "./options.ts";
 import { ConfigProblem } from "./option-values.ts";
 
-/** PEM texts. */
+/** Certificates and keys for TLS, as PEM texts. */
 export interface TlsConfig {
   readonly cert: string;
   readonly key: string;
-  /** If set, clients must show a certificate that this CA signed. */
+  /** Certificate of an authority (CA). If set, clients must show a certificate that this CA signed. */
   readonly clientCa: string | undefined;
 }
 
 type TlsValues = Pick<OptionValues, "tlsCert" | "tlsKey" | "tlsClientCa">;
 
-/** Returns TLS by the flags; undefined: none. Refuses files with which no connection could be made. */
+/**
+ * Reads the TLS files that flags name. Throws ConfigProblem if no connection could be made with them. Undefined: no
+ * TLS.
+ */
 export function readTls({ tlsCert, tlsKey, tlsClientCa }: TlsValues): TlsConfig | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
@@ -54,10 +60,10 @@ function certificateOf(text: string): X509Certificate | undefined {
   }
 }
 
-/** Addresses that only say where to listen, and not by which name clients call this server. */
+/** Addresses that mean all interfaces. They say nothing about the name by which clients call this server. */
 const anywhere: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
-/** Returns a warning for each reason why clients will refuse the certificates at the time `now`. */
+/** Returns a warning for each reason why clients will refuse the certificate at the time `now`, e.g. its expiry. */
 export function tlsWarnings(
   { tlsCert, tlsClientCa, host }: TlsValues & Pick<OptionValues, "host">,
   tls: TlsConfig | undefined,
@@ -81,7 +87,7 @@ export function tlsWarnings(
 
 const day = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** Returns a warning if the certificate is for other names than the one that the server listens at. */
+/** Returns a warning if the certificate does not contain the host name or address at which the server listens. */
 function hostWarnings(what: string, certificate: X509Certificate | undefined, host: string): readonly string[] {
   if (certificate === undefined || anywhere.has(host)) return [];
   const isLocal = host === "127.0.0.1" || host === "::1";

@@ -1,4 +1,4 @@
-/** The form of a bearer token. */
+/** Form of a bearer token, which clients send to identify themselves. */
 
 export const TOKEN_WORDS = "16 to 4096 visible ASCII characters without spaces";
 

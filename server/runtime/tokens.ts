@@ -1,6 +1,6 @@
 /**
- * The tokens that the server accepts, each with its name, role and limits. The server reads --tokens-file again when
- * the file changes, so that a token is added or withdrawn without a restart.
+ * Tokens that the server accepts, each with its name, role and limits. When --tokens-file changes it is read again, so
+ * that tokens are added or removed without a restart.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { unwatchFile, watchFile } from "node:fs";
@@ -9,7 +9,9 @@ import { parseDocument } from "yaml";
 import { readTextFile } from "./files.ts";
 import { isToken, TOKEN_WORDS } from "./token.ts";
 
-/** Each role may do everything that the roles before it may; server/transport/roles.ts has the methods of each. */
+/**
+ * Roles of callers. Each role may do everything that the roles before it may. The methods of each role are in server/transport/roles.ts.
+ */
 export const roles = ["viewer", "trainer", "operator"] as const;
 export type Role = (typeof roles)[number];
 
@@ -17,32 +19,32 @@ export function isAtLeast(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }
 
-/** A token, identified by its digest: the token itself is not kept. */
+/** Token that the server accepts. Only its digest is kept, not its text. */
 export interface Token {
   readonly name: string;
   readonly role: Role;
   readonly digest: Buffer;
-  /** Maximum number of its calls in progress; undefined: only the server's limit applies. */
+  /** Maximum number of calls in progress with this token. Undefined: only the server's limit applies. */
   readonly maxInflightCalls: number | undefined;
-  /** Maximum number of its calls that begin in a second, where a stream counts as one; undefined: no limit. */
+  /** Maximum number of calls with this token that begin in a second; a stream is one call. Undefined: no limit. */
   readonly maxCallsPerSecond: number | undefined;
 }
 
 export type Tokens = NonNullable<ReturnType<typeof openTokens>>;
 
-/** Maximum number of tokens. A call compares its token with each: 0.1 µs. */
+/** Maximum number of tokens. Each call compares its token with all of them, which takes 0.1 µs each. */
 const TOKENS_MAX = 64;
-/** Interval of checking the file's times, in milliseconds. */
+/** Interval at which the file's times are checked for changes, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
 
-/** A problem of a file of tokens, in words that quote nothing of the file. */
+/** Problem of a tokens file. The message quotes nothing of the file, which is secret. */
 export class TokensProblem extends Error {}
 
 function digestOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Reads a file of tokens; throws TokensProblem. */
+/** Reads a tokens file. Throws TokensProblem if it cannot be read or is invalid. */
 export function readTokens(path: string): readonly Token[] {
   let text: string;
   try {
@@ -50,7 +52,7 @@ export function readTokens(path: string): readonly Token[] {
   } catch (error) {
     throw new TokensProblem(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? "an unknown error"})`);
   }
-  // The parser's own messages quote the line, so they are not used.
+  // The parser's own messages quote the line, which is secret, so they are not used.
   const document = parseDocument(text, { logLevel: "silent", schema: "core", merge: false });
   const [wrong] = document.errors;
   if (wrong !== undefined) throw new TokensProblem(`line ${wrong.linePos?.[0].line ?? 1} is neither YAML nor JSON`);
@@ -63,8 +65,7 @@ export function readTokens(path: string): readonly Token[] {
 }
 
 /**
- * Returns the problem of the file before a server starts; undefined: none, or there is no file. The server reads the
- * file again.
+ * Checks the tokens file before a server starts. Returns the problem; undefined: there is none, or no file is given.
  */
 export function tokensProblem(path: string | undefined): string | undefined {
   try {
@@ -76,7 +77,7 @@ export function tokensProblem(path: string | undefined): string | undefined {
   }
 }
 
-/** Refuses two tokens with one name, and one token with two names: either would leave open who calls. */
+/** Returns the tokens. Throws if two have the same name, or the same text, because it would be unclear who calls. */
 export function distinct(tokens: readonly Token[]): readonly Token[] {
   const names = new Set(tokens.map(({ name }) => name));
   const digests = new Set(tokens.map(({ digest }) => digest.toString("hex")));
@@ -112,7 +113,10 @@ function readToken(entry: unknown, i: number): Token {
   return refuse(`('${name}') needs either a token of ${TOKEN_WORDS}, or its sha256 in 64 hexadecimal digits`);
 }
 
-/** Opens the tokens. `token` is an operator's. Returns undefined if the server requires none. Throws TokensProblem. */
+/**
+ * Opens the server's tokens. `token` gets the role operator. Undefined: the server requires no token. Throws
+ * TokensProblem.
+ */
 export function openTokens(
   { token, tokensFile: path }: { readonly token: string | undefined; readonly tokensFile: string | undefined },
   log: Logger,
@@ -141,25 +145,24 @@ export function openTokens(
       );
     }
   };
-  // Polls the file's times instead of using the system's events, which do not report replaced or mounted files
-  // everywhere.
+  // The file's times are polled, because the system's events do not report all changes of replaced or mounted files.
   if (path !== undefined) watchFile(path, { persistent: false, interval: LOOK_EVERY_MS }, reload);
   return {
     /**
-     * Returns the token for the text that a caller sent, if it is one of the server's. Every text that is none takes the
-     * same time.
+     * Returns the token whose text the caller sent. Undefined: the server has no such token. The time taken does not
+     * depend on the text.
      */
     find: (brought: string): Token | undefined => {
       const digest = digestOf(brought);
       // All digests have one length and all are compared, so the time does not depend on which one matches.
       return tokens.filter((each) => timingSafeEqual(digest, each.digest))[0];
     },
-    /** Returns whether a token is still one of the server's, with the same role. */
+    /** Returns whether the server still accepts a token, with the same role. */
     has: ({ digest, role }: Token): boolean =>
       tokens.some((each) => each.role === role && timingSafeEqual(digest, each.digest)),
-    /** Calls the listener when the file was read again. */
+    /** Registers a listener that is called after the file was read again. */
     onChange: (listener: () => void) => void listeners.push(listener),
-    /** Stops watching the file. */
+    /** Stops watching the file for changes. */
     close: (): void => {
       if (path !== undefined) unwatchFile(path, reload);
     },

@@ -1,6 +1,6 @@
 /**
- * Sends OpenTelemetry traces to the address in its standard variables (OTEL_EXPORTER_OTLP_ENDPOINT and others). A call
- * is a span of the trace that its headers name, and its parts are spans below. Without an endpoint, no OpenTelemetry
+ * Sends OpenTelemetry traces to the address in the standard variables, e.g. OTEL_EXPORTER_OTLP_ENDPOINT. Each call is a
+ * span, in the trace that its headers name; steps within the call are child spans. Without an address, no OpenTelemetry
  * package is loaded.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -14,37 +14,42 @@ import { version } from "./version.ts";
 
 export interface CallSpan {
   readonly traceId: string;
-  /** Runs work as a part of the call. */
+  /** Runs work in the context of the call, so that `within` adds child spans to it. */
   run<T>(work: () => T): T;
-  /** `status` is gRPC's name, for example "OK". */
+  /** Ends the call's span. `status` is the name of the gRPC status, for example "OK". */
   end(status: string): void;
 }
 
 export interface Traces {
-  /**
-   * Begins the span of a call. `header` reads the call's headers, some of which may name the trace that the call
-   * belongs to.
-   */
+  /** Begins the span of a call. `header` reads a header of the call; headers may name the trace of the client. */
   readonly call: (path: string, header: (name: string) => string | undefined) => CallSpan;
-  /** Runs work as a span below the current span; if there is none, or it is not sampled, only runs the work. */
+  /**
+   * Runs work in a child span of the current span. Without a current span, or if it is not sampled, only runs the work.
+   */
   readonly within: <T>(name: string, attributes: Attributes, work: () => T) => T;
-  /** Returns headers by which another server's spans join the trace. */
+  /** Returns headers for a request to another server, so that its spans join the trace. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Sends the remaining spans, waiting at most STOP_MS_MAX. */
+  /** Sends the remaining spans. Takes at most STOP_MS_MAX. */
   readonly stop: () => Promise<void>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Maximum wait in milliseconds, so that an unreachable collector does not delay a shutdown. */
+/** Maximum time of `stop`, in milliseconds, so that an unreachable trace collector does not delay a shutdown. */
 const STOP_MS_MAX = 2000;
 
-/** Statuses that are the server's failures, not the caller's (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/). */
+/**
+ * Statuses of gRPC that are the server's fault and not the caller's
+ * (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/).
+ */
 const FAILURES = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
-/** Opens the exporter; `instance` is the id of this server among its replicas. Undefined: no endpoint is set. */
+/**
+ * Opens the exporter of traces. `instance` is the id of this server among those that share its store. Undefined: the
+ * variables set no address.
+ */
 export async function openTraces(env: Variables, log: Logger, instance: string): Promise<Traces | undefined> {
-  // By the standard, an empty variable counts as unset.
+  // The OpenTelemetry standard says that an empty variable counts as unset.
   const given = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"] || "";
   const off = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none";
   if (given === "" || off) return undefined;
@@ -101,7 +106,7 @@ function spansBy(api: typeof OpenTelemetry, tracer: Tracer, propagator: TextMapP
     },
     within: <T>(name: string, attributes: Attributes, work: () => T): T => {
       const outside = current.getStore();
-      // An ended span records nothing more: work that goes on after its call does not belong to it.
+      // An ended span takes no children. Work that goes on after its call ended is not part of the trace.
       if (outside === undefined || trace.getSpan(outside)?.isRecording() !== true) return work();
       const span = tracer.startSpan(name, { attributes }, outside);
       const fail = (error: unknown): never => {
@@ -129,7 +134,10 @@ function spansBy(api: typeof OpenTelemetry, tracer: Tracer, propagator: TextMapP
   };
 }
 
-/** Spans that the collector does not accept are lost; this logs the first loss, and again only after a success. */
+/**
+ * Wraps an exporter so that it logs lost spans once. Spans that the collector refuses are lost; the next loss is logged
+ * only after a success.
+ */
 function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): SpanExporter {
   let isLosing = false;
   return {

@@ -1,10 +1,10 @@
-/** The version of Gradus: from the build, or in a checkout from package.json. */
+/** The version of Gradus. It comes from the build, or from package.json in a checkout of the repository. */
 import { readFileSync } from "node:fs";
 
-/** Data that scripts/build.ts writes into a package. */
+/** Data that scripts/build.ts writes into a built package. */
 export interface Build {
   readonly version: string;
-  /** Commit of the repository; empty: the package was built outside of a repository. */
+  /** Commit of the repository. Empty: the package was not built in a repository. */
   readonly commit: string;
   /** Digest of the code of environments; see server/rows/cache.ts. */
   readonly environments: string;
@@ -12,13 +12,13 @@ export interface Build {
 
 declare const GRADUS_BUILD: Build | undefined;
 
-/** Undefined: this is a checkout. */
+/** Data of the build. Undefined: this is a checkout of the repository, not a package. */
 export const built: Build | undefined = typeof GRADUS_BUILD === "undefined" ? undefined : GRADUS_BUILD;
 
-/** For example "0.1.0". */
+/** Version of Gradus, for example "0.1.0". */
 export const version: string = built?.version ?? versionOfCheckout();
 
-/** Empty: not known. */
+/** Commit from which this package was built. Empty: it is not known. */
 export const commit: string = built?.commit ?? "";
 
 function versionOfCheckout(): string {

@@ -1,4 +1,4 @@
-/** Reads Arrow: streams, as `datasets` saves them, and files. */
+/** Reads the rows of Arrow files, and of Arrow streams as Hugging Face `datasets` saves them. */
 import { readFileSync } from "node:fs";
 import type { DataType, Precision, Vector } from "apache-arrow";
 import type { RawRow } from "../../../envs/pool-columns.ts";
@@ -6,7 +6,7 @@ import { differing, PoolFileProblem } from "./bytes.ts";
 import type { ColumnChoice } from "./parquet.ts";
 import { decimalOf, floatOf, plain } from "./plain.ts";
 
-/** The package is loaded on demand, because most pools are not Arrow. */
+/** Loads the Arrow package only when it is needed, because most pools are not Arrow. */
 async function tableOf(path: string) {
   const arrow = await import("apache-arrow");
   const bytes = readFileSync(path);
@@ -48,8 +48,8 @@ type Types = typeof DataType;
 type Named = readonly [name: string, vector: Vector<DataType> | null];
 
 /**
- * Returns a function that reads values by their type. A value alone does not say whether a number had 32 bits, or where
- * a decimal's point is.
+ * Returns a function that converts a value by its column's type. The value alone does not say whether a number had 32
+ * bits, or how many decimals it has.
  */
 function valueReader(types: Types, single: Precision): (type: DataType, value: unknown) => unknown {
   const read = (type: DataType, value: unknown): unknown => {
@@ -57,7 +57,7 @@ function valueReader(types: Types, single: Precision): (type: DataType, value: u
     if (types.isDictionary(type)) return read(type.dictionary as DataType, value);
     if (types.isDecimal(type)) return decimalOf(littleEndian(value as Uint32Array), type.scale);
     if (types.isFloat(type)) return plain(type.precision === single ? floatOf(value) : value);
-    // Milliseconds would look like any other number.
+    // A date is converted as a date, because its milliseconds would look like any other number.
     if (types.isDate(type) || types.isTimestamp(type)) return plain(new Date(Number(value)));
     if (types.isList(type) || types.isLargeList(type) || types.isFixedSizeList(type)) {
       const [child] = type.children;
@@ -73,7 +73,7 @@ function valueReader(types: Types, single: Precision): (type: DataType, value: u
   return read;
 }
 
-/** Converts 32-bit words, the lowest first, into an integer. */
+/** Converts 32-bit words, of which the first is the lowest, into an integer. */
 function littleEndian(words: Uint32Array): bigint {
   const whole = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
   return BigInt.asIntN(32 * words.length, whole);

@@ -1,13 +1,13 @@
-/** Reads the bytes of a pool's file from beginning to end, unpacked if it is compressed. */
+/** Reads the bytes of a pool's file in order, and decompresses them if necessary. */
 import { isUtf8 } from "node:buffer";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 
-/** A problem of a file that the operator has to mend. */
+/** Problem of a pool's file that the operator must fix. */
 export class PoolFileProblem extends Error {}
 
-/** Returns the names of columns. Throws if two are equal, because it would be unclear which one is read. */
+/** Returns the given column names. Throws if two are equal, because it would be unclear which one to read. */
 export function differing(names: readonly string[]): readonly string[] {
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) throw new PoolFileProblem(`it names the column '${twice}' twice: rename or remove one`);
@@ -16,20 +16,20 @@ export function differing(names: readonly string[]): readonly string[] {
 
 export type Packing = "gzip" | "zstd";
 
-/** Number of bytes that are read from a file at a time. A batch holds the rows that end in them. */
+/** Number of bytes that are read from a file at a time. A batch has the rows that end within them. */
 export const CHUNK_BYTES = 1 << 18;
 
 interface Chunk {
   readonly bytes: Buffer;
-  /** Number of bytes of the file, packed or not, that were read so far. */
+  /** Number of bytes of the file that were read so far, before decompression. */
   readonly bytesRead: number;
 }
 
-/** Yields a file's text, without a byte order mark. */
+/** Yields a file's text as bytes, without the byte order mark. */
 export async function* chunksOf(path: string, packing: Packing | undefined, size = CHUNK_BYTES): AsyncGenerator<Chunk> {
   const file = createReadStream(path, { highWaterMark: size });
   const text = packing === undefined ? file : unpacked(file, packing);
-  // The first bytes are collected until they are longer than a byte order mark.
+  // The first bytes are collected until there are enough to compare them with a byte order mark.
   let start: Buffer | undefined = Buffer.alloc(0);
   let length = 0;
   try {
@@ -55,13 +55,13 @@ export async function* chunksOf(path: string, packing: Packing | undefined, size
 function unpacked(file: NodeJS.ReadableStream, packing: Packing): AsyncIterable<unknown> {
   const unpack =
     packing === "gzip" ? createGunzip({ chunkSize: CHUNK_BYTES }) : createZstdDecompress({ chunkSize: CHUNK_BYTES });
-  // The iteration throws the stream's error.
+  // The callback does nothing, because the iteration throws the stream's error.
   return pipeline(file, unpack, () => undefined);
 }
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The text of a row, or why it cannot be read: decoding invalid bytes would silently change letters. */
+/** Text of a row, or the reason why it cannot be read. Decoding invalid bytes would silently change letters. */
 export type Read = { readonly text: string } | { readonly problem: string };
 
 export function textOf(bytes: Buffer): Read {

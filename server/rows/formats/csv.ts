@@ -1,4 +1,4 @@
-/** Reads tables of texts: CSV and TSV with a line of names; a quoted field may span several lines. */
+/** Reads CSV and TSV tables. The first line names the columns, and a quoted field may contain line breaks. */
 import { parse } from "csv-parse/sync";
 import type { RawRow } from "../../../envs/pool-columns.ts";
 import { differing, PoolFileProblem, textOf } from "./bytes.ts";
@@ -12,7 +12,7 @@ export interface CsvHead {
 const DELIMITERS = [",", "\t", ";", "|"] as const;
 const NEWLINE = 10;
 
-/** Returns the names of a table's columns and its delimiter, from its first bytes; undefined: the file is no table. */
+/** Returns a table's column names and delimiter from the file's first bytes. Undefined: the file is no table. */
 export function csvHead(first: Buffer, isTsv: boolean): CsvHead | undefined {
   for (const delimiter of isTsv ? (["\t"] as const) : byCount(first)) {
     const read = textOf(first.subarray(0, firstRecordEnd(first, delimiter)));
@@ -24,7 +24,7 @@ export function csvHead(first: Buffer, isTsv: boolean): CsvHead | undefined {
   return undefined;
 }
 
-/** Returns the delimiters found in the first line, the most frequent one first. */
+/** Returns the delimiters that occur in the first line, the most frequent one first. */
 function byCount(first: Buffer): readonly string[] {
   const line = first.subarray(0, Math.max(0, first.indexOf(NEWLINE)) || first.length).toString("utf8");
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: line.split(delimiter).length - 1 }));
@@ -38,7 +38,7 @@ function firstRecordEnd(bytes: Buffer, delimiter: string): number {
   return first;
 }
 
-/** Returns the records between the bounds of a text. */
+/** Yields the rows of a text. `bounds` has the start and the end of each row. */
 export function* readCsv(bytes: Buffer, bounds: readonly number[], { names, delimiter }: CsvHead): Iterable<RawRow> {
   const rows = Array.from({ length: bounds.length / 2 }, (_, i) => bytes.subarray(bounds[2 * i], bounds[2 * i + 1]));
   const read = textOf(bytes.subarray(bounds[0], bounds.at(-1)));
@@ -47,11 +47,12 @@ export function* readCsv(bytes: Buffer, bounds: readonly number[], { names, deli
     yield rowOf(row, names, records?.length === rows.length ? records[row] : alone(own, delimiter), own);
 }
 
-/** Returns a record read by itself, when another record of its stretch is broken; a text says what is wrong with it. */
+/** Parses a single row, because another row of the batch is broken. Returns its fields, or what is wrong with it. */
 function alone(bytes: Buffer, delimiter: string): readonly string[] | string {
   const read = textOf(bytes);
   if ("problem" in read) return read.problem;
-  // An unclosed quote swallows the lines up to the next quote, and those rows would go missing silently.
+  // The message says over how many lines the row goes, because an unclosed quote swallows the rows up to the next
+  // quote.
   const lines = read.text.trimEnd().split("\n").length;
   const over = lines === 1 ? "" : `: it goes over ${lines} lines`;
   return parsed(read.text, delimiter)?.[0] ?? `its quotes are not those of CSV${over}`;
@@ -66,10 +67,10 @@ function rowOf(row: number, names: readonly string[], fields: readonly string[] 
   return { row, value: Object.fromEntries(entries) };
 }
 
-/** Line ends of records, the same as in the scanner: a lone carriage return belongs to a field's text. */
+/** Line ends of rows, as in csvSplitter. A carriage return alone is part of a field's text. */
 const LINE_ENDS = ["\r\n", "\n"];
 
-/** Line ends to try on the first line, to detect other kinds. */
+/** Line ends to try on the first line, to detect files that use a carriage return alone. */
 const ANY_LINE_ENDS = [...LINE_ENDS, "\r"];
 
 type Records = readonly (readonly string[])[];

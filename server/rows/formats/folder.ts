@@ -1,9 +1,9 @@
-/** Reads a folder that `datasets`' save_to_disk wrote. */
+/** Reads a folder that save_to_disk of Hugging Face `datasets` wrote. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PoolFileProblem } from "./bytes.ts";
 
-/** Returns the files with the folder's rows, in their order. */
+/** Returns the files that hold the folder's rows, in order. */
 export function savedFiles(folder: string): readonly string[] {
   const state = join(folder, "state.json");
   if (!existsSync(state)) throw new PoolFileProblem(notSaved(folder));
@@ -17,7 +17,7 @@ export function savedFiles(folder: string): readonly string[] {
   return names.map((name) => join(folder, name));
 }
 
-/** Maximum number of files that a message names. */
+/** Maximum number of files that an error message lists. */
 const NAMES_MAX = 5;
 
 function notSaved(folder: string): string {

@@ -1,16 +1,19 @@
-/** Reads rows of JSON, which are parsed later. */
+/** Cuts a text into rows of JSON, which are parsed later. */
 import { isAscii } from "node:buffer";
 import type { RawRow } from "../../../envs/pool-columns.ts";
 import { textOf } from "./bytes.ts";
 
-/** Returns the rows between the bounds of a text. Only lines can be blank. */
+/**
+ * Yields the JSON text of each row. `bounds` has the start and the end of each row. `lines`: each row is one line,
+ * which may be blank.
+ */
 export function* readJson(bytes: Buffer, bounds: readonly number[], lines: boolean): Iterable<RawRow> {
-  // Offsets in ASCII are those in its string, which is sliced faster than rows are decoded one by one.
+  // In ASCII, byte offsets are also string offsets. Slicing one string is faster than decoding each row.
   const ascii = isAscii(bytes) ? bytes.toString("latin1") : undefined;
   for (let row = 0; 2 * row < bounds.length; row++) {
     const [start, end] = [bounds[2 * row], bounds[2 * row + 1]];
     const read = ascii === undefined ? textOf(bytes.subarray(start, end)) : { text: ascii.slice(start, end) };
-    // An empty place of a list is invalid JSON, not a blank line; "," makes the parser refuse it.
+    // An empty item of a JSON list is an error, unlike a blank line. The text "," makes the parser refuse it.
     yield "problem" in read ? { row, ...read } : { row, json: lines ? read.text : read.text || "," };
   }
 }

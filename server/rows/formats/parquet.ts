@@ -1,4 +1,4 @@
-/** Reads Parquet: rows by their numbers, columns by their names, and numbers with all their digits. */
+/** Reads Parquet files by ranges of rows. Converts numbers without losing digits. */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import {
   asyncBufferFromFile,
@@ -15,16 +15,16 @@ import { decimalOf, floatOf, plain } from "./plain.ts";
 
 const ROWS = 1 << 14;
 
-/** Maximum uncompressed bytes of a unit: rows may hold long texts, and each thread holds a unit. */
+/** Maximum uncompressed bytes of a range of rows. Each thread holds a range, and rows may have long texts. */
 const ROWS_BYTES = 64 << 20;
 
-/** Maximum number of parts of a row group: each part reads the pages before it again. */
+/** Maximum number of ranges in a row group. Each range reads the pages of the ranges before it again. */
 const PARTS_MAX = 8;
 
-/** Range of rows: the first one, and the one after the last. */
+/** Range of rows: the index of the first one, and the index after the last one. */
 export type Range = readonly [start: number, end: number];
 
-/** Returns ranges, none of which crosses the end of a row group. */
+/** Splits a file's rows into ranges. No range crosses the end of a row group. */
 export async function parquetRanges(path: string, rangeBytes = ROWS_BYTES): Promise<readonly Range[]> {
   const ranges: Range[] = [];
   let first = 0;
@@ -38,7 +38,7 @@ export async function parquetRanges(path: string, rangeBytes = ROWS_BYTES): Prom
   return ranges;
 }
 
-/** Returns a file with its metadata and the top level of its schema. */
+/** Opens a file, and returns it with its metadata and its columns. */
 export async function openParquet(path: string) {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
@@ -46,14 +46,14 @@ export async function openParquet(path: string) {
   return { file, metadata, columns, names: differing(columns.map(({ element }) => element.name)) };
 }
 
-/** Decompressors for hyparquet, which reads Snappy and plain pages itself. */
+/** Decompressors for the hyparquet library, which itself reads only Snappy and uncompressed pages. */
 export const compressors: Compressors = {
   GZIP: (input) => new Uint8Array(gunzipSync(input)),
   ZSTD: (input) => new Uint8Array(zstdDecompressSync(input)),
   BROTLI: (input) => new Uint8Array(brotliDecompressSync(input)),
 };
 
-/** Returns which of a file's columns are read; undefined: all. */
+/** Returns which of a file's columns are needed. Undefined: all of them. */
 export type ColumnChoice = (there: readonly string[]) => readonly string[] | undefined;
 
 export async function readParquet(
@@ -65,7 +65,7 @@ export async function readParquet(
   const columns = choose(names);
   // If no column is wanted, each row is an empty object.
   if (columns?.length === 0) return Array.from({ length: rowEnd! - rowStart! }, (_, row) => ({ row, value: {} }));
-  // Decimals come as the integers that they are stored as: as numbers they would lose digits.
+  // Decimals are read as the integers that the file stores, because as floating-point numbers they would lose digits.
   const metadata = { ...found, schema: found.schema.map(undecimal) };
   const options = { file, metadata, compressors, rowStart: rowStart!, rowEnd: rowEnd! };
   const rows = await parquetReadObjects(columns === undefined ? options : { ...options, columns: [...columns] });
@@ -86,18 +86,18 @@ function undecimal(element: Element): Element {
 
 type Reader = (value: unknown) => unknown;
 
-/** Returns the reader of a column's values, or of those of a part of it. */
+/** Returns a function that converts the values of a column, or of a field within a column. */
 function readerOf({ element, children }: SchemaTree): Reader {
   const [repeated] = children;
   if (repeated === undefined) return each(leafReader(element));
-  // A list has one child, the repeated group, which again has one child. The names of both are not in the values.
+  // A Parquet list has one child, a repeated group, which again has one child. Values do not contain these two names.
   if (children.length === 1 && repeated.element.repetition_type === "REPEATED")
     return readerOf(repeated.children.length === 1 ? repeated.children[0]! : repeated);
   const readers = new Map(children.map((child) => [child.element.name, readerOf(child)]));
   return each((value) => structOf(value, readers));
 }
 
-/** Applies a reader to a value, or to each value of a list. */
+/** Returns a reader that also works on lists: it applies `read` to each item. */
 function each(read: Reader): Reader {
   const all: Reader = (value) => {
     if (Array.isArray(value)) return value.map(all);

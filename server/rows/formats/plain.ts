@@ -1,7 +1,7 @@
-/** Converts values of typed tables into JSON's types, so that a row is the same each time it is read. */
+/** Converts values of Arrow and Parquet tables into JSON values, so that a row is the same each time it is read. */
 import { exactNumber, isRawNumber } from "../../../envs/lib/exact-json.ts";
 
-/** Converts a value. 64-bit integers come as bigints. */
+/** Converts a value into a JSON value. A 64-bit integer (bigint) becomes an exact number. */
 export function plain(value: unknown): unknown {
   if (typeof value === "bigint") return exactNumber(`${value}`);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
@@ -14,7 +14,7 @@ export function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]));
 }
 
-/** Returns a 32-bit float in its shortest decimal form: 0.1, and not 0.10000000149011612. */
+/** Returns a 32-bit float with its shortest decimals, e.g. 0.1 instead of 0.10000000149011612. */
 export function floatOf(value: unknown): unknown {
   if (typeof value !== "number" || !Number.isFinite(value) || Math.fround(value) !== value) return value;
   for (let digits = 1; digits <= 9; digits++) {
@@ -24,7 +24,10 @@ export function floatOf(value: unknown): unknown {
   return value;
 }
 
-/** Returns a decimal from the integer that it is stored as, in big-endian bytes if it is long. */
+/**
+ * Returns a decimal number from its stored integer and its number of decimals (`scale`). A long integer is given as
+ * big-endian bytes.
+ */
 export function decimalOf(value: unknown, scale: number): unknown {
   if (value instanceof Uint8Array) return decimalOf(bigEndian(value), scale);
   if (typeof value !== "bigint" && typeof value !== "number") return value;

@@ -1,14 +1,20 @@
-/** Finds where the rows of a text begin and end, without parsing them: a broken row is refused by itself. */
+/**
+ * Finds the start and the end of each row in a text without parsing the rows, so that a broken row does not affect the
+ * others.
+ */
 import { PoolFileProblem } from "./bytes.ts";
 
-/** Called with the start and the end of each row, as offsets in the text. */
+/** Called with each row's start and end, in bytes from the start of the text. */
 type OnRow = (start: number, end: number) => void;
 
-/** Splits a text that is passed to it in parts. */
+/** Finds the rows of a text that is passed in several pieces. */
 export interface Splitter {
-  /** Takes bytes that begin at an offset in the text. Returns the offset from which bytes belong to a later row. */
+  /**
+   * Takes the next bytes of the text, which begin at `offset`. Returns the offset at which the first incomplete row
+   * begins.
+   */
   take(bytes: Buffer, offset: number): number;
-  /** Takes the end of the text, whose length is given. */
+  /** Ends the text, whose length in bytes is given. */
   end(length: number): void;
 }
 
@@ -32,8 +38,8 @@ export function lineSplitter(onRow: OnRow): Splitter {
 }
 
 /**
- * Finds the records of CSV, each with its line end. A line break within quotes, which open at the start of a field,
- * belongs to the field's text.
+ * Finds the rows of a CSV text; each includes its line end. A line break between quotes belongs to the field's text.
+ * Quotes count only if they open at the start of a field.
  */
 export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {
   const separator = delimiter.charCodeAt(0);
@@ -43,7 +49,7 @@ export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {
       for (let i = 0; i < bytes.length; i++) {
         const byte = bytes[i]!;
         const wasInQuotes = inQuotes;
-        // Two quotes for one close and open again.
+        // Two quotes in a quoted field stand for one quote: the first closes the field, and the second opens it again.
         if (wasInQuotes) inQuotes = byte !== QUOTE;
         else if (byte === QUOTE) inQuotes = atFieldStart;
         else if (byte === NEWLINE) onRow(start, (start = offset + i + 1));
@@ -58,7 +64,10 @@ export function csvSplitter(delimiter: string, onRow: OnRow): Splitter {
   };
 }
 
-/** Finds the values of JSON that spans several lines: a list of rows, or one row after another. */
+/**
+ * Finds the rows of a JSON text whose rows may span several lines. The text is a list of rows (`isList`), or has one
+ * row after another.
+ */
 export function jsonSplitter(isList: boolean, onRow: OnRow): Splitter {
   let [depth, start, last] = [0, -1, -1];
   let [inText, isEscaped, isClosed] = [false, false, false];
@@ -79,7 +88,7 @@ export function jsonSplitter(isList: boolean, onRow: OnRow): Splitter {
     else if (byte === OBJECT || byte === LIST) depth++;
     else if (byte === OBJECT_END || byte === LIST_END) {
       depth = Math.max(0, depth - 1);
-      // A value that follows a row without a comma is a row of its own.
+      // Outside of a list, rows need no comma between them.
       if (depth === 0 && !isList) endRow(at + 1);
     }
   };

@@ -1,6 +1,4 @@
-/**
- * Checks the arms of a run before its creation: each must give tasks, and none should train on rows that are evaluated.
- */
+/** Checks the arms of a new run: each must give tasks, and none should train on data rows that an evaluation uses. */
 import { nameRow } from "../../../envs/pool-finish.ts";
 import { type Pool, rowCount } from "../../../envs/pool.ts";
 import { overlapOf, type PoolPart } from "../../rows/overlap.ts";
@@ -14,15 +12,15 @@ import { invalid, throwAll } from "../request-checks.ts";
 import type { ServiceDeps } from "../deps.ts";
 import { makeError } from "../to-rpc-error.ts";
 
-/**
- * Number of seeds that are tried in an arm, each with the full budget of a task. In nearly all arms the first one has a
- * task.
- */
+/** Number of seeds tried for an arm before the arm is refused. The first seed gives a task in nearly all arms. */
 const TRIES = 3;
 
 type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source">;
 
-/** Makes the first task of each generated arm, all at once. Rows of pools were counted when the arm was read. */
+/**
+ * Makes the first task of each arm with generated tasks, all at once, and throws if an arm gives none. Arms that draw
+ * rows of a pool were checked when they were read.
+ */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },
   { arms, seed }: { readonly arms: readonly TriedArm[] } & Pick<RunConfig, "seed">,
@@ -60,7 +58,7 @@ function barren({ message }: Extract<MakeResult, { kind: "exhausted" }>, field: 
   return invalid(field, `no task was found for ${TRIES} seeds. ${message}`);
 }
 
-// Rows that an arm shares with an evaluation or with another arm.
+// The next functions find rows that an arm shares with an evaluation or with another arm.
 
 interface DrawnArm {
   readonly id: string;
@@ -69,9 +67,9 @@ interface DrawnArm {
 
 type Pools = ReadonlyMap<string, Pool>;
 
-/** Rows that something evaluates. */
+/** Rows that an evaluation uses. */
 interface Evaluated {
-  /** Name of the evaluation in words, e.g. "evaluation arm 'held'". */
+  /** Phrase that names the evaluation, e.g. "evaluation arm 'held'". */
   readonly by: string;
   readonly part: PoolPart;
 }
@@ -102,13 +100,13 @@ function evaluatedBy({ pools, evaluations }: RowDeps, evaluationArms: readonly D
 
 type RowDeps = Pick<ServiceDeps, "pools" | "evaluations">;
 
-/** The arms that train, and those that evaluate. */
+/** The arms that a run trains on, and those that it evaluates. */
 export interface TrainingRows {
   readonly arms: readonly DrawnArm[];
   readonly evaluationArms: readonly DrawnArm[];
 }
 
-/** Problem of an arm's rows. */
+/** Problem of the rows that a training arm draws. */
 interface RowProblem {
   readonly arm: number;
   readonly message: string;
@@ -135,14 +133,17 @@ async function trainedOnEvaluated(
 
 const placed = ({ name, lines }: Pool, row: number): string => `${nameRow(lines, row)} of pool '${name}'`;
 
-/** Refuses a run that trains on rows that are evaluated. */
+/** Throws an error if a run would train on rows that an evaluation uses. */
 export async function checkEvaluatedRows(deps: RowDeps, rows: TrainingRows, field: string): Promise<void> {
   const problems = await trainedOnEvaluated(deps, rows);
   const remedy = "leave them out (--pool name=FILE@train[…]), or set train_on_evaluated";
   throwAll(problems.map(({ arm, message }) => invalid(`${field}[${arm}].spec`, `${message}: ${remedy}`)));
 }
 
-/** Returns warnings about a run's rows: rows that are also evaluated, and problems that arms of different pools share. */
+/**
+ * Returns warnings about a run's rows: rows that an evaluation also uses, and problems that two arms draw from
+ * different pools.
+ */
 export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<readonly string[]> {
   const trained = (await trainedOnEvaluated(deps, rows)).map(
     ({ arm, message }) => `arm '${rows.arms[arm]?.id}': ${message}`,
@@ -164,8 +165,8 @@ export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<re
 }
 
 /**
- * Returns warnings for arms that draw the rows shipped with an environment, though the server has another pool of it
- * with such rows.
+ * Returns warnings for arms that draw the few rows shipped with an environment, although the operator gave the server
+ * another pool of that environment with suitable rows.
  */
 function shippedWarnings({ pools }: RowDeps, arms: readonly DrawnArm[]): readonly string[] {
   return arms.flatMap(({ id, spec }) => {

@@ -1,4 +1,4 @@
-/** Checks a run's configuration before the run is created: finds its problems, and simulates it. */
+/** Serves CheckRun, which finds the problems of a run's configuration before the run is created, and SimulateRun. */
 import { create, fromJson } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
 import { didYouMean } from "../../../envs/lib/text.ts";
@@ -24,13 +24,13 @@ import { checkTasks, readConfig } from "./create-run.ts";
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
 
 const STUDENT_BYTES_MAX = 64;
-/** The default is for runs without an end, and for longer runs. */
+/** Number of update batches to simulate. The default applies to runs without an end and to longer runs. */
 const UPDATES = LIMITS.SimulateRunRequest.updates;
-/** Maximum size of a simulation: samples, and update batches times arms. */
+/** Maximum numbers in a simulation: samples of one update batch times batches, and arms times batches. */
 const SAMPLES_MAX = 2 ** 24;
 const ARM_BATCHES_MAX = 2 ** 17;
 
-/** Codes of errors that report a wrong configuration. Other errors end the call. */
+/** Codes of errors that say what is wrong in the configuration. An error with another code ends the call. */
 const REFUSALS: readonly CodeName[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
 
 export function checkingHandlers(deps: ServiceDeps): Handlers {
@@ -63,7 +63,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Reads a configuration for which there is no run, and refuses what CreateRun would refuse. */
+/** Reads the configuration of a new run, and throws the errors that CreateRun would give for it. */
 async function readNewConfig(deps: ServiceDeps, asked: wire.RunConfig): Promise<RunConfig<TaskSpec>> {
   const config = await readConfig(deps, asked);
   const wrong = checkConfig(config) ?? checkParts(config, config.policy);
@@ -74,7 +74,7 @@ async function readNewConfig(deps: ServiceDeps, asked: wire.RunConfig): Promise<
 interface CheckedConfig {
   readonly problems: readonly RpcError[];
   readonly warnings: readonly string[];
-  /** Configuration that would be created. Undefined: none. */
+  /** Configuration that CreateRun would store. Undefined: the given one has problems. */
   readonly created?: RunConfig<TaskSpec>;
 }
 
@@ -104,7 +104,7 @@ function responseOf(text: RunText | undefined, config: wire.RunConfig, { problem
   });
 }
 
-/** Returns the configuration without specifications, because simulated students know no tasks. */
+/** Returns the configuration without task specifications, which simulated students do not need. */
 function withoutSpecs(config: RunConfig<TaskSpec>): RunConfig<null> {
   return { ...config, arms: config.arms.map((arm) => ({ ...arm, spec: null })), evaluationArms: [] };
 }

@@ -1,4 +1,4 @@
-/** Creates a run: reads its configuration, tries its arms, and passes it on to the curriculum. */
+/** Creates a run: reads its configuration, checks that its arms give tasks, and stores it. */
 import { create } from "@bufbuild/protobuf";
 import type { RunConfig } from "../../curriculum/types.ts";
 import * as wire from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -25,7 +25,7 @@ export async function createRun(
   const asked = required(request.config, "config");
   const before = await deps.runs.get(runId);
   const config = await readConfig(deps, asked, before.kind === "ok" ? before.value.config : undefined);
-  // An existing run was tried when it was created.
+  // The arms of an existing run were checked when it was created.
   if (before.kind === "not_found") {
     await checkTasks(deps, config, asked.trainOnEvaluated, requesterOf(context));
     for (const warning of await rowWarnings(deps, config))
@@ -38,8 +38,8 @@ export async function createRun(
 }
 
 /**
- * Reads a run's configuration. `existing` is that of an existing run of the id: its arms keep their versions, and its
- * families their levels.
+ * Reads a run's configuration. `existing`: configuration of the run that already has this id; environment versions and
+ * family levels are taken from it.
  */
 export async function readConfig(
   deps: ServiceDeps,
@@ -51,7 +51,9 @@ export async function readConfig(
   return { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
 }
 
-/** Refuses a run whose arms give no tasks, or give tasks on which it must not train. */
+/**
+ * Throws an error if an arm gives no tasks, or gives tasks that must not be trained on because an evaluation uses them.
+ */
 export async function checkTasks(
   deps: ServiceDeps,
   config: RunConfig<TaskSpec>,

@@ -1,6 +1,6 @@
 /**
- * Families of arms. An arm of a request whose environment is a pattern stands for every level of all environments that
- * match.
+ * Expands families of arms. An arm whose environment is a pattern, e.g. "np/*", stands for one arm for each level of
+ * each environment that matches.
  */
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
@@ -12,7 +12,7 @@ import { RpcError } from "../../base/rpc.ts";
 import { checkBytes, checkCount, invalid } from "../request-checks.ts";
 
 /**
- * Returns whether a text matches a pattern in which "*" stands for anything. It reads the text once, whatever the
+ * Returns whether a text matches a pattern in which "*" stands for any characters. It takes linear time for every
  * pattern.
  */
 function isOf(pattern: string, text: string): boolean {
@@ -29,7 +29,7 @@ function isOf(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Returns whether an id matches a pattern in which "*" stands for anything except "/". */
+/** Returns whether an id matches a pattern in which "*" stands for any characters except "/". */
 export function matchesPattern(pattern: string, id: string): boolean {
   const [parts, names] = [pattern.split("/"), id.split("/")];
   return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
@@ -37,9 +37,9 @@ export function matchesPattern(pattern: string, id: string): boolean {
 
 const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
 
-/** Returns the newest version of each environment that a pattern matches, in the registry's order. */
+/** Returns the newest version of each environment that matches the pattern, in the registry's order. */
 function matching(registry: Registry, pattern: string): readonly Environment[] {
-  // Throws while something is being mounted that the pattern may match.
+  // Throws UNAVAILABLE while environments are being mounted, because they may match the pattern.
   if (registry.mounting?.().length) registry.find(pattern);
   const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => matchesPattern(pattern, id)));
   return [...ids].flatMap((id) => {
@@ -48,10 +48,10 @@ function matching(registry: Registry, pattern: string): readonly Environment[] {
   });
 }
 
-/** Returns whether an arm of a family, given by its id, gives tasks. */
+/** Returns whether a family's arm with this id gives tasks. */
 export type Served = (armId: string) => boolean;
 
-/** Data from which families are expanded. Without `isServed` all levels are assumed to give tasks. */
+/** Data that is needed to expand families. Left out `isServed`: all levels count as giving tasks. */
 interface Families {
   readonly registry: Registry;
   readonly isServed?: Served | undefined;
@@ -59,7 +59,7 @@ interface Families {
 
 const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
 
-/** Returns the levels of these environments that match a family's specification and can be drawn from. */
+/** Returns the levels of these environments that match the family's specification and can give tasks. */
 function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Environment[]) {
   const wanted = difficulty.case === "level" ? difficulty.value : "*";
   const trains = split === Split.UNSPECIFIED || split === Split.TRAIN;
@@ -80,9 +80,9 @@ const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
   (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= LIMITS.TaskSpec.level.max);
 
 /**
- * Returns a function that tells which arms of families give tasks. Levels of mounted environments are tried first if
- * they were not tried yet. A level that fails its checks is left out of the family and does not fail the run. For an
- * existing run (`run`: its arms) the arms of its creation count, whatever later tries show.
+ * Returns a function that tells whether a family's arm gives tasks. Levels of mounted environments are tried first; a
+ * level that fails is left out of the family. For an existing run with the ids `run`, the family keeps the arms of its
+ * creation.
  */
 export async function findServedArms(
   arms: readonly Arm[],
@@ -91,7 +91,7 @@ export async function findServedArms(
 ): Promise<Served> {
   const none = new Set<string>();
   const members = arms.filter(isFamily).flatMap(({ spec }) => {
-    // Names that are too long are refused later.
+    // Names that are too long are skipped here, and refused later with an error.
     if (spec === undefined || !isReadable(spec)) return [];
     return levelsOf(spec, matching(registry, spec.environment));
   });
@@ -107,7 +107,7 @@ export async function findServedArms(
   return (armId) => !none.has(armId);
 }
 
-/** Returns the levels of a family that give tasks, each with the id of its arm. */
+/** Returns the levels of a family that give tasks, each with the id of its arm, e.g. "np/tsp/easy". */
 function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Families, field: string) {
   const { environment: pattern } = spec;
   const found = matching(registry, pattern);
@@ -148,8 +148,8 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
 }
 
 /**
- * Replaces the families among the arms by their arms. Those follow the other arms, which keep their indices. If the
- * request also names an arm of a family by its id, the named arm is used.
+ * Replaces each family by its arms. They are put behind the other arms, which so keep their indices. An arm that the
+ * request also names by its own id replaces the family's arm.
  */
 export function withFamilies(arms: readonly Arm[], families: Families, field: string): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));

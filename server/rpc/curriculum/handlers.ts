@@ -1,4 +1,4 @@
-/** Handlers of CurriculumService. Each reads a request, calls the domain and writes the response. */
+/** Handlers of CurriculumService. Each reads a request, calls the run's code and writes the response. */
 import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
@@ -147,7 +147,10 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Returns the maximum number of contrast pairs of an arm's group. 0 if its scheme does not scan for commits. */
+/**
+ * Returns the maximum number of contrast pairs for a group of this arm. 0: its reward scheme does not read answers
+ * before the last one.
+ */
 function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): number {
   const found = spec && registry.find(spec.environment, spec.version);
   if (spec === undefined || found?.kind !== "found") return 0;
@@ -157,7 +160,7 @@ function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): numb
   return scheme.scan?.pairsMax(parameters) ?? 0;
 }
 
-/** Returns the selection of groups. Exactly one way to select them must be set. */
+/** Reads which groups a request selects. Throws unless exactly one way to select groups is set. */
 function readSelection({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): GroupSelection {
   const ways = Number(open) + Number(updateBatch !== undefined) + Number(groupIds.length > 0);
   if (ways !== 1) throw invalid("group_ids", "set exactly one of open, update_batch and group_ids");
@@ -198,7 +201,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
       const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));
       const counted = countRanks(deps, given ?? state.policy, arms);
-      // Ranks are taken among the rows of the arms, so other arms change the ranks of the current policy.
+      // Ranks are relative to the rows of all arms, so adding or removing arms changes the ranks of the current policy.
       const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;
       if (!runConfigToWire(config).trainOnEvaluated)
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
@@ -217,7 +220,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async setWeights(request, { caller }) {
       for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID.max, "weights");
-      // An arm may be named "constructor", so the map must not inherit properties.
+      // An arm may be named "constructor", so the map of weights must not inherit properties.
       const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
       const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller, request.validateOnly));
       return create(wire.SetWeightsResponseSchema, from(applied));
@@ -282,8 +285,8 @@ function stateHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Streams the states of a run. It ends without error only if the run is deleted. A shutdown ends it with an error,
- * because it would never end by itself.
+ * Streams the states of a run. The stream ends without an error only if the run is deleted. A shutdown ends it with an
+ * error, so that the client calls again.
  */
 async function* watch(
   deps: ServiceDeps,

@@ -1,6 +1,6 @@
 /**
- * Merges update batches into one record. They are summed as they are read, because the history of a long run with many
- * arms has millions of numbers.
+ * Merges several update batches of a run's history into one record. It adds each batch when it is read, because a long
+ * history has millions of numbers.
  */
 import type { HistoryEntry } from "../../curriculum/history.ts";
 
@@ -10,13 +10,13 @@ export interface Merging {
   add(batch: BatchEntry): void;
   count(): number;
   /**
-   * Returns the first batch with merged numbers: counts are sums, and the others are means over the batches that have
-   * them. Undefined: there is no batch.
+   * Returns the first batch with merged numbers. Counts are summed, and other numbers are averaged over the batches
+   * that have them. Undefined: no batch was added.
    */
   entry(): BatchEntry | undefined;
 }
 
-/** Returns an accumulator of a mean. */
+/** Returns an object that computes the mean of added values. */
 function meaning() {
   let sum = 0;
   let count = 0;
@@ -30,12 +30,14 @@ function meaning() {
   };
 }
 
-/** Adds numbers by arm to sums. The sums grow if a later batch has more arms. */
+/** Adds one number for each arm to the sums. The sums grow if a later batch has more arms. */
 function addAll(sums: number[], numbers: readonly number[]): void {
   for (let arm = 0; arm < numbers.length; arm++) sums[arm] = (sums[arm] ?? 0) + (numbers[arm] as number);
 }
 
-/** Returns a function that joins arms by their groups' numbers: lists by arm become lists by group. */
+/**
+ * Returns a function that replaces a batch's lists by arm with lists by group. `armGroups` has each arm's group number.
+ */
 export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
   const groupCount = 1 + armGroups.reduce((most, group) => Math.max(most, group), -1);
   const sums = (numbers: readonly number[]): number[] => {
@@ -56,7 +58,7 @@ export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => 
   };
 }
 
-/** Lists of a batch that have one number for each arm. */
+/** Lists in a batch's record that have one number for each arm. */
 const BY_ARM = ["probabilities", "values", "counts", "rewardSums", "rewardCounts"] as const;
 const TOTALS = ["prompts", "released", "useful"] as const;
 
@@ -68,7 +70,7 @@ export function mergingOf(): Merging {
   const [reward, solved] = [meaning(), meaning()];
   type Sums = Record<(typeof BY_ARM)[number], number[]>;
   const sums = Object.fromEntries(BY_ARM.map((name): [string, number[]] => [name, []])) as Sums;
-  /** Numbers of batches, by their numbers of arms. An arm that was added occurs only in later batches. */
+  /** Number of batches for each number of arms. An arm that was added to the run occurs only in later batches. */
   const sizes = new Map<number, number>();
   return {
     add(batch) {

@@ -1,5 +1,6 @@
 /**
- * Ranges of ranks in a run's policy. Checks that the rows of its arms have ranks, and counts the rows in each range.
+ * Checks the ranges of ranks (e.g. the easier half of the rows) that a run's policy uses, and counts the rows in each
+ * range.
  */
 import type { Pool } from "../../../envs/pool.ts";
 import type { RankUse } from "../../curriculum/policies/policy.ts";
@@ -13,15 +14,15 @@ import type { ServiceDeps } from "../deps.ts";
 type RankedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "removed" | "rankGroup">;
 type RankDeps = Pick<ServiceDeps, "pools" | "ranks">;
 
-/** An arm that draws rows in a range of ranks, with its pool. */
+/** An arm that draws pool rows within a range of ranks, with its pool. */
 interface RowArm {
   readonly arm: RankedArm;
   readonly pool: Pool;
 }
 
 /**
- * Returns the policy with its ranges filled in: the measure by which rows are ranked, and the number of rows of each
- * arm. Refuses ranges without a measure, because they would silently draw all rows.
+ * Returns the policy with its ranges completed: the measure by which rows are ranked, and each arm's number of rows.
+ * Refuses a range over rows without ranks, because it would silently draw all rows.
  */
 export function countRanks(deps: RankDeps, policy: Policy, arms: readonly RankedArm[], prefix = ""): Policy {
   const staying = arms.filter(({ removed }) => !removed);
@@ -42,7 +43,7 @@ export function countRanks(deps: RankDeps, policy: Policy, arms: readonly Ranked
   return ranges.length === 0 ? policy : withRankRanges(policy, ranges);
 }
 
-/** Returns the arms that draw rows in a range, and the problems of that. */
+/** Returns the arms that draw rows in a range, and messages about those that cannot. */
 function rowArmsOf(
   { pools }: RankDeps,
   { field, draws, range }: RankUse,
@@ -63,7 +64,10 @@ function ungraded({ id }: RankedArm): string {
   return `arm '${id}' draws no rows of a pool, which alone have ranks: leave it out of the stage's weights, or take the range away`;
 }
 
-/** Returns the problems of one arm. `first` is the first arm that draws in the range. */
+/**
+ * Returns messages if the range cannot apply to an arm. `first` is the first arm of the range, whose measure the others
+ * must share.
+ */
 function problemOf({ arm, pool }: RowArm, [first]: readonly RowArm[], { by }: RankRange): readonly string[] {
   const { source, reason, measure } = pool.ranking;
   const draws = `arm '${arm.id}' draws from pool '${pool.name}'`;

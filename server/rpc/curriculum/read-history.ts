@@ -1,4 +1,4 @@
-/** Serves a run's history in pages, with a token to continue later. For long runs it can merge update batches. */
+/** Serves a run's history in pages, each with a token for the next page. For long runs it can merge update batches. */
 import { create } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
 import type { HistoryEntry } from "../../curriculum/history.ts";
@@ -11,49 +11,52 @@ import { okOrThrow } from "../to-rpc-error.ts";
 import { recordToWire } from "./write.ts";
 
 export interface HistoryQuery {
-  /** Position of the first record. */
+  /** Position of the first record, counted from the run's start. */
   readonly from: number;
   /** Maximum number of records in a page. */
   readonly size: number;
-  /** Number of update batches merged into one record. 1: none are merged. */
+  /** Number of update batches that are merged into one record. 1: batches are not merged. */
   readonly merge: number;
-  /** Whether update batches have lists by arm. */
+  /** Whether records of update batches include the lists with one number for each arm. */
   readonly isByArm: boolean;
-  /** Group of each arm, by which those lists are joined. Empty: they are by arm. */
+  /** Group number of each arm. The lists by arm are joined into lists by group. Empty: they stay by arm. */
   readonly armGroups: readonly number[];
 }
 
-/** A record of the response, with its sums. Without `merging` it is sent unchanged. */
+/** A record of the response with its sums. A record without `merging` is sent unchanged. */
 interface SentRecord {
-  /** Position of its first stored record. */
+  /** Position of the first stored record that is merged into this one. */
   readonly seq: number;
   readonly first: HistoryEntry;
   readonly merging: Merging | undefined;
   isSettled: boolean;
 }
 
-/** Number of records of a long history that are read at a time, a few milliseconds. Other work can run in between. */
+/** Number of stored records that are read at a time, which takes a few milliseconds. Other work can run in between. */
 const READ_MAX = 256;
 
-/** Size of the cache of merged histories, in numbers by arm, over all runs: 16 MB. */
+/** Maximum size of the cache of merged histories of all runs, in numbers. 2^21 numbers take 16 MB. */
 const REMEMBERED_NUMBERS = 2 ** 21;
-/** Size that the cache counts for a record beside its numbers by arm. */
+/** Size, in numbers, that the cache counts for a record in addition to its lists by arm. */
 const RECORD_NUMBERS = 64;
 
-/** The settled beginning of a merged history, and the position where it continues. */
+/** Beginning of a merged history that can no longer change, and the position where the rest continues. */
 interface Beginning {
-  /** Value of HistoryPart.of. */
+  /** Value of HistoryPart.of, which tells whether the history is still the same one. */
   readonly of: string;
   readonly records: readonly HistoryRecord[];
   readonly next: number;
 }
 
-/** A page of a history, or the part after a cached beginning. */
+/** A page of a history, or the rest after a cached beginning. */
 interface Reading {
-  /** Value of HistoryPart.of. Undefined: an import came in between. */
+  /**
+   * Value of HistoryPart.of, which tells whether the history is still the same one. Undefined: an import changed it
+   * while it was read.
+   */
   readonly of: string | undefined;
   readonly records: readonly HistoryRecord[];
-  /** Number of records, from the first on, that are settled, and the position of the record after them. */
+  /** Number of records, from the first on, that can no longer change, and the position of the record after them. */
   readonly settled: number;
   readonly resume: number;
   /** Position at which the next page begins. Undefined: this is the last page. */
@@ -61,8 +64,8 @@ interface Reading {
 }
 
 /**
- * Returns a function that answers GetHistory. Merged records of a long run stand for thousands of stored ones, and
- * every visitor of its page asks for the same. So the settled beginning is cached, and reading continues from there.
+ * Returns a function that answers GetHistory. Merging a long history is slow, and every visitor of the run's page
+ * requests the same. The part that can no longer change is cached.
  */
 export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
   const beginnings = new LRUCache<string, Beginning>({ maxSize: REMEMBERED_NUMBERS });
@@ -78,7 +81,7 @@ export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
     }
     const records = [...before, ...rest.records];
     const settled = before.length + rest.settled;
-    // At least one record is always left to read, so that the page ends correctly.
+    // The beginning is cached only if records of the page remain to be read, so that the page ends correctly.
     if (rest.of !== undefined && rest.settled > 0 && settled < query.size) {
       const kept = records.slice(0, settled);
       beginnings.set(key, { of: rest.of, records: kept, next: rest.resume }, { size: numbersOf(kept) });
@@ -140,11 +143,11 @@ async function read(
       one.merging?.add(entry);
       last = one;
     }
-    // A page of single records ends where it is large. Merged pages are small, so several are read.
+    // A page of single records ends where the store's part ends. Merged records are small, so further parts are read.
     if (merge === 1) next ??= page.next;
     at = merge === 1 ? undefined : page.next;
   }
-  // Later batches may join the last record.
+  // Later batches may still be merged into the last record.
   if (next === undefined && last?.merging !== undefined && last.merging.count() < merge) last.isSettled = false;
   const unsettled = sent.findIndex(({ isSettled }) => !isSettled);
   return {
@@ -160,7 +163,10 @@ async function read(
   };
 }
 
-/** Returns the entry without lists by arm. The run fills them in for open batches, so they are removed here. */
+/**
+ * Returns the entry without its lists by arm. The run always fills them in for open batches, so they must be removed
+ * here.
+ */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch"
     ? { ...entry, probabilities: [], values: [], counts: [], rewardSums: [], rewardCounts: [] }

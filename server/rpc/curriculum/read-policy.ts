@@ -1,5 +1,6 @@
 /**
- * Converts the contract's Policy. A policy is a name with parameters, whether or not the contract has a message for it.
+ * Converts a policy between its protobuf message and the form that runs use: a name with parameters. This form also
+ * fits policies without a message of their own.
  */
 import { fromJson, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { didYouMean } from "../../../envs/lib/text.ts";
@@ -10,15 +11,15 @@ import { type Policy as Message, PolicySchema } from "../../../proto/gen/gradus/
 import { invalid, required } from "../request-checks.ts";
 import { matchesPattern } from "./expand-families.ts";
 
-/** NamedPolicy in JSON. */
+/** JSON form of the message NamedPolicy. */
 interface Named {
   readonly name?: string;
   readonly parameters?: Json;
 }
 
 /**
- * Reads a policy. `prefix` is the path from the request to the policy, e.g. "config.". `armIds` are the arms that
- * patterns in weights can match.
+ * Reads a policy. `prefix` is the path to the policy in errors, e.g. "config.". `armIds` are the ids that patterns in
+ * weights can match.
  */
 export function policyFromWire(message: Message | undefined, prefix = "", armIds: readonly string[] = []): Policy {
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
@@ -34,7 +35,7 @@ export function policyFromWire(message: Message | undefined, prefix = "", armIds
   return policy;
 }
 
-/** Returns a policy as JSON. Refuses named parameters that JSON cannot express: a value without a kind, or NaN. */
+/** Returns a policy as JSON. Refuses parameters that JSON cannot express, e.g. NaN. */
 function jsonOf(message: Message, prefix: string): JsonObject {
   try {
     return toJson(PolicySchema, message, { useProtoFieldName: true }) as JsonObject;
@@ -50,11 +51,12 @@ export function policyToWire(policy: Policy): Message {
   return fromJson(PolicySchema, { ...kind, ...around } as JsonObject);
 }
 
-// Patterns in the weights of a policy's parts: a key such as np/* gives its weight to each arm whose id matches.
+// The next functions expand patterns in the weights of a policy. A pattern such as np/* gives its weight to each arm
+// whose id matches.
 
 /**
- * Expands the patterns of one part. An arm that is named by itself keeps its own weight. An arm that two patterns match
- * is refused.
+ * Expands the patterns of one stage, tier or domain. An arm that is also named without a pattern keeps its own weight.
+ * An arm that matches two patterns is refused.
  */
 function expandPatterns(weights: JsonObject, armIds: readonly string[], field: string): JsonObject {
   const own = Object.entries(weights).filter(([name]) => !name.includes("*"));
@@ -76,7 +78,7 @@ function expandPatterns(weights: JsonObject, armIds: readonly string[], field: s
 
 const PARTS: readonly string[] = ["stages", "tiers", "domains"];
 
-/** Returns a policy's parameters with arms in place of patterns, in the weights of its stages, tiers or domains. */
+/** Returns the policy's parameters after expanding patterns in the weights of its stages, tiers and domains. */
 function expandWeightPatterns(parameters: JsonObject, armIds: readonly string[], field: string): JsonObject {
   const entries = Object.entries(parameters).map(([name, parts]) => {
     if (!PARTS.includes(name) || !Array.isArray(parts)) return [name, parts] as const;

@@ -1,4 +1,4 @@
-/** Converts RunConfig between the contract and the domain. */
+/** Converts RunConfig between its protobuf message and the form that runs use. */
 import { fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import { LIMITS } from "../../../proto/limits.ts";
@@ -40,14 +40,14 @@ import { policyFromWire } from "./read-policy.ts";
 
 const RUN = LIMITS.RunConfig;
 
-/** Data against which a run's configuration is checked. */
+/** Parts of the server against which a run's configuration is checked. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
   readonly isServed?: Served;
-  /** The existing run of that id, if any. Its pools may have lost rows since its creation. */
+  /** Configuration of the run that already has this id, if any. Its pools may have lost rows since its creation. */
   readonly existing?: RunConfig<TaskSpec> | undefined;
 };
 
-/** Reads a configuration. It collects as many problems as it can find: see RpcError.others. */
+/** Reads a configuration. On failure it throws one error with all problems that it can find: see RpcError.others. */
 export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(asked.arms.length, RUN.arms.max, "config.arms", 1);
   const config = { ...asked, arms: withFamilies(asked.arms, deps, "config.arms") };
@@ -85,18 +85,18 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     timeToLiveMs: timeOf(config.timeToLive, "time_to_live") ?? RUN.time_to_live.default,
     given: "",
   };
-  // No part was refused, so no placeholder is in use.
+  // No field was refused, so no placeholder for an unreadable field is in use.
   const refused = problem();
-  // The JSON is written only now, because an invalid duration has no JSON.
+  // The JSON is written only here, because a message with an invalid duration cannot be written as JSON.
   if (refused === undefined)
     return { ...rest, policy, given: toJsonString(wire.RunConfigSchema, config) } as RunConfig<TaskSpec>;
   const weights = arms.map(({ weight }) => weight);
-  // If the policy is readable, the curriculum's own checks add their problems.
+  // If the policy could be read, the run's own checks of the configuration add their problems.
   if (policy !== undefined) add(configProblems({ ...rest, policy }, weights).map((each) => invalidAt("config.", each)));
   throw problem() ?? refused;
 }
 
-/** Returns a placeholder for an arm that could not be read, so that the rest can be checked. */
+/** Returns a placeholder for an arm that could not be read, so that the rest of the configuration can be checked. */
 function unreadArm({ id, weight = 1, hard, klCoefficient }: wire.Arm): Arm {
   return {
     id,
@@ -115,7 +115,7 @@ function unreadEvaluationArm({ id, tasks, numGenerations }: wire.EvaluationArm):
   return { id, tasks, numGenerations, source: "synthetic", spec: undefined };
 }
 
-/** Returns the configuration in the contract's form, as it was given at creation. */
+/** Returns the configuration as the message that was given when the run was created. */
 export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfig {
   return fromJsonString(wire.RunConfigSchema, config.given);
 }
@@ -153,7 +153,7 @@ function templateFromWire({ system, user }: wire.PromptTemplate): PromptTemplate
   return { system, user };
 }
 
-/** Reads arms that are added to a run. Fields that they leave unset come from the run's configuration at creation. */
+/** Reads arms that are added to a run. Their unset fields get the values of the run's configuration at creation. */
 export function addedArms(
   arms: readonly wire.Arm[],
   created: Pick<RunConfig, "given">,
@@ -189,7 +189,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
   };
 }
 
-/** Returns an arm's specification, with unset fields from the run's configuration. */
+/** Fills unset fields of an arm's specification from the run's configuration. */
 function withRunDefaults(given: WireSpec, config: wire.RunConfig): WireSpec {
   return {
     ...given,
@@ -221,7 +221,7 @@ function evaluationArmFromWire(
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
 }
 
-/** Returns the resource that scoring an environment's tasks needs. */
+/** Returns the name of the resource that is needed to score an environment's tasks. Undefined: none is needed. */
 function resourceOf({ resource }: Environment): string | undefined {
   return resource?.name;
 }
@@ -258,8 +258,8 @@ function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported
 }
 
 /**
- * Returns the configuration with the versions of an existing run, for arms that differ only in a version whose tasks
- * the newest version still has.
+ * Replaces environment versions by those of an existing run, if the newer version still has the tasks of the older one.
+ * CreateRun can then be repeated after an upgrade.
  */
 export function keepVersions(
   { registry }: Pick<ServiceDeps, "registry">,

@@ -1,6 +1,6 @@
 /**
- * Curricula over the rows of arms: converts them from the contract, numbers the rows of pools, and serves RateRows and
- * ListRows.
+ * Handles the curricula that choose among the rows of an arm. Reads their rules, translates row numbers, and serves
+ * RateRows and ListRows.
  */
 import { create } from "@bufbuild/protobuf";
 import { LIMITS } from "../../../proto/limits.ts";
@@ -27,7 +27,7 @@ function poolOf({ pools }: Pools, { spec, source }: Pick<RowArm, "spec" | "sourc
   return source === "real" ? pools.get(spec.pool) : undefined;
 }
 
-/** Reads the rule by which an arm chooses rows. `spec` is the arm's specification. */
+/** Reads the rule by which an arm chooses its next rows. `spec` is the arm's task specification. */
 export function rowRuleFromWire(
   { by, floor = 0.05, kept = 0.75, retireAfter, count }: wire.RowCurriculum,
   spec: TaskSpec,
@@ -59,7 +59,7 @@ export function rowRuleFromWire(
   };
 }
 
-/** Returns the initial pass rates of arms' rows, from the columns of their pools. */
+/** Returns the initial pass rates of arms' rows, taken from the pass_rate column of their pools. */
 export function begunRatings(
   deps: Pools,
   { arms, from }: { readonly arms: readonly Arm<TaskSpec>[]; readonly from: number },
@@ -67,7 +67,7 @@ export function begunRatings(
   field: string,
 ): readonly RowsRated[] {
   return arms.flatMap((arm, i) => {
-    // Arms are found by id, because the arms of a family are not at the family's index.
+    // Arms are found by id, because expanding families changed the indices.
     const { columnSamples } = given.find(({ id }) => id === arm.id)?.rows ?? {};
     const pool = poolOf(deps, arm);
     if (arm.rows === undefined || columnSamples === 0) return [];
@@ -98,18 +98,19 @@ function checkSamples(samples: number | undefined, field: string): number {
 }
 
 /**
- * Numbers of an arm's rows. Rows of a pool have the number of their line in its file, and generated tasks count from 0.
+ * Row numbers of an arm as clients see them. For pool rows this is the line number in the file; generated tasks count
+ * from 0.
  */
 interface Numbering {
-  /** Returns the number of the n-th row. */
+  /** Returns the row number of the arm's n-th row. */
   readonly of: (n: number) => number;
-  /** Returns the index of the row with a number. −1: the arm has no such row. */
+  /** Returns the index of the row with this number. −1: the arm has no such row. */
   readonly find: (number: number) => number;
   /** Digest of the pool. Empty: the tasks are generated. */
   readonly digest: string;
 }
 
-/** Returns the numbers of an arm's rows. `list` holds the rows that the run knows of the arm. */
+/** Returns the row numbers of an arm. `list` has the rows of the arm that the run knows. */
 function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined): Numbering {
   const pool = poolOf(deps, arm);
   const size = arm.rows?.rows ?? 0;
@@ -121,7 +122,7 @@ function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined)
 
 const listed = new WeakMap<RowList, Int32Array>();
 
-/** Returns, for each row's place in its pool, its place in a run's list. −1: the list does not have it. */
+/** Returns the index in a run's list for each row of the pool. −1: the list does not contain the row. */
 function listedAt(pool: Pool, list: RowList): Int32Array {
   const known = listed.get(list);
   if (known !== undefined) return known;
@@ -131,7 +132,7 @@ function listedAt(pool: Pool, list: RowList): Int32Array {
   return places;
 }
 
-/** Refuses rows that are numbered by another version of the pool than the server's. */
+/** Throws if the client's row numbers are those of another version of the pool than the server has. */
 function checkDigest(
   given: string,
   digest: string,

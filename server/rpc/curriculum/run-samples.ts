@@ -1,4 +1,4 @@
-/** Completions that runs keep: stores them as they are scored, and lists them. */
+/** Stores the completions of runs when they are scored, and lists them. */
 import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -28,8 +28,8 @@ import { readFilter } from "./read-sample-filter.ts";
 import { outcomeToWire } from "../write-outcome.ts";
 
 /**
- * Keeps the completions of a group that the run recorded. If the run records no scores, e.g. because its trainer
- * reports advantages, it keeps all scored ones.
+ * Stores those completions of a group whose scores the run recorded. If the run records no scores, e.g. because its
+ * trainer reports advantages, all scored completions are stored.
  */
 export function keepGroup(
   { samples: kept }: Pick<ServiceDeps, "samples">,
@@ -83,7 +83,10 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Returns the test for requested samples of the current run. A deleted run of the same id had other incarnations. */
+/**
+ * Returns a function that tells whether a stored sample is of this run and was requested. A deleted run with the same
+ * id has other incarnations.
+ */
 function testOf(
   request: ListRunSamplesRequest,
   run: RunView<TaskSpec>,
@@ -99,7 +102,7 @@ function testOf(
     isMeant(filter, sample.completion, sample.result);
 }
 
-/** Returns whether these are all samples of the one requested group. Further kept samples then need not be searched. */
+/** Returns whether these are all samples of the one requested group, so that the search can end. */
 function isWholeGroup(
   { scorer }: ServiceDeps,
   { groupId }: ListRunSamplesRequest,
@@ -120,10 +123,10 @@ interface Advantages {
   readonly grpo: number | undefined;
 }
 
-/** The key has the incarnation, because an import may put other tasks at the same cursors. */
+/** Key of a sample. It includes the incarnation, because an import may put other tasks at the same cursors. */
 const keyOf = ({ incarnation, cursor }: GroupRef, index: number): string => `${incarnation} ${cursor} ${index}`;
 
-/** Returns advantages by group and sample index, for complete groups that the run still knows. */
+/** Returns the advantages of samples, by keyOf. Only complete groups that the run still knows have advantages. */
 async function advantagesOf(
   { runs }: ServiceDeps,
   runId: string,
@@ -153,7 +156,7 @@ async function toWire(
 ): Promise<WireSample> {
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
   const outcome = outcomeToWire(index, result);
-  // Ordinals of evaluation arms are not cursors.
+  // For tasks of evaluation arms `cursor` is an ordinal, so they have no key.
   const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;

@@ -1,12 +1,12 @@
-/** Positions of a run's arms for a simulated student: which arms are of one family, and how hard each is. */
+/** Tells a simulated student which of a run's arms belong to one environment, and how hard each is. */
 import type { Registry } from "../../../envs/registry.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
 import type { ArmPosition } from "../../simulation/student.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 
 /**
- * Returns the index of an arm's level in its environment's list, from the easiest. For an arm with its own parameters
- * it returns the number of earlier arms of the environment.
+ * Returns the index of the arm's level in its environment's list, where the easiest is 0. For an arm without a named
+ * level, returns `before`, the number of earlier arms of that environment.
  */
 function levelOf(registry: Registry, { environment, version, level }: TaskSpec, before: number): number {
   const found = registry.find(environment, version);
@@ -16,8 +16,8 @@ function levelOf(registry: Registry, { environment, version, level }: TaskSpec, 
 }
 
 /**
- * Returns the arms' positions. Levels are renumbered from 0 in each family, without gaps, so that a student begins
- * where the run does. `given`: levels by arm id that replace those of the environments.
+ * Returns each arm's environment and level. The levels of an environment are renumbered from 0 without gaps, because a
+ * student begins at 0. `given` maps arm ids to levels that replace those of the environment.
  */
 export function simulatedPlaces(
   { arms }: RunConfig<TaskSpec>,

@@ -1,4 +1,4 @@
-/** Checks the settings of a trainer, which a run keeps for it: each must be in its range. */
+/** Checks the ranges of the trainer's settings (e.g. its learning rate), which a run stores. */
 import { create } from "@bufbuild/protobuf";
 import {
   type RunConfig,
@@ -12,7 +12,7 @@ import { checkBytes, checkRange, invalid } from "../request-checks.ts";
 const COUNT_MAX = 2 ** 24;
 const IMPORTANCE_LEVELS: readonly string[] = ["", "token", "sequence"];
 
-/** Minimum and maximum of numbers, by the end of the field's name. Other numbers are counts of at least 1. */
+/** Minimum and maximum of number settings, by the end of the field's name. Other numbers are counts of at least 1. */
 const RANGES: readonly (readonly [RegExp, number, number])[] = [
   [/learning_rate$/, 1e-12, 1],
   [/top_p$/, 1e-6, 1],
@@ -32,7 +32,10 @@ export function checkTrainer(settings: TrainerSettings, field: string): void {
     throw invalid(`${field}.importance_level`, `it is '${settings.importanceLevel}', and must be token or sequence`);
 }
 
-/** Refuses settings that differ from those of a run. A configuration without settings fits any run. */
+/**
+ * Throws if the given settings differ from those that the run stores. A configuration without settings is always
+ * accepted.
+ */
 export function checkSameTrainer(runId: string, kept: RunConfig, asked: RunConfig): void {
   if (asked.trainer === undefined) return;
   const [one, other] = [kept.trainer ?? create(TrainerSettingsSchema), asked.trainer];

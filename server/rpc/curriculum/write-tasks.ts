@@ -1,4 +1,4 @@
-/** Writes tasks of a run as messages: with the run's prompt template, and with their places in the run. */
+/** Writes tasks of a run as messages, with the run's prompt template and the task's arm and cursor. */
 import type { TaskKey } from "../../../envs/origin.ts";
 import type { EvaluationBatch } from "../../runs/next-evaluation.ts";
 import type { IssuedTask } from "../../curriculum/batches.ts";
@@ -50,7 +50,7 @@ export function evaluationToWire(
   );
 }
 
-/** Writes a task that was handed out before, from the contents of its id. Undefined: this server cannot make it. */
+/** Writes a task that was handed out before, from its id. Undefined: this server cannot make the task again. */
 export async function keptToWire(
   deps: ServiceDeps,
   taskId: string,
@@ -83,7 +83,7 @@ async function shown(
   });
 }
 
-/** Returns a prompt with the run's template around it. */
+/** Returns a prompt with the system message and the user text of the run's template around it. */
 function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate): MadeTask["prompt"] {
   // The text is split and joined, because `replace` would interpret "$&" in a prompt.
   const around = user === "" ? undefined : user.split(PROMPT_MARK);

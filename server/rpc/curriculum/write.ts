@@ -118,7 +118,7 @@ function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
   return policyVersion === undefined ? undefined : { policyVersion };
 }
 
-/** Writes a group. `shown` is its task, if it was requested. */
+/** Writes a group. `shown` is the group's task, if the client requested tasks. */
 export function groupToWire(
   runId: string,
   { task, closed, missing, samples, statistics, useful, selected, handedOutAtMs }: GroupView<TaskKey>,

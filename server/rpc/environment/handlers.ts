@@ -1,5 +1,6 @@
 /**
- * Handlers of EnvironmentService. Each reads a request, calls the domain and writes the response. They keep no state.
+ * Handlers of EnvironmentService. Each reads a request, calls the code for tasks and writes the response. They keep no
+ * state between calls.
  */
 import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
@@ -60,7 +61,7 @@ import { lookUpEnvironment, readSpec } from "../read-task-spec.ts";
 import { groupToWire } from "../write-outcome.ts";
 import { environmentToWire } from "./write.ts";
 
-/** Maximum bytes of a stream's message that has further requests. */
+/** Maximum bytes of a message that packs several requests of a stream (`more`). Longer messages are decoded lazily. */
 const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
 const LISTS_KEPT = 64;
 
@@ -69,13 +70,13 @@ function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
 }
 
-/** Returns the handlers that describe environments. Descriptions are cached until a mount is mounted again. */
+/** Returns the handlers that describe environments. Descriptions are cached until an environment is mounted again. */
 function createDirectory(
   deps: ServiceDeps,
 ): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "listEnvironments" | "getEnvironment"> {
   let known: readonly Environment[] = [];
   let descriptions: readonly WireEnvironment[] = [];
-  /** Returns all environments in order. Each is described once. */
+  /** Returns the descriptions of all environments, ordered by id. Each is made once. */
   const described = (): readonly WireEnvironment[] => {
     const { environments } = deps.registry;
     if (environments !== known) {
@@ -87,7 +88,10 @@ function createDirectory(
     }
     return descriptions;
   };
-  /** Recently requested lists. They are frozen, so that the transport encodes each only once; encoding takes 2 ms. */
+  /**
+   * Cache of the lists that clients requested last. Frozen lists are encoded by the transport only once, which saves 2
+   * ms.
+   */
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
     getServerInfo: (_, context) => serverInfo(deps, context),
@@ -153,7 +157,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       };
       checkGroups([group], limits);
       const task = deps.scorer.open(taskId);
-      // A batch reports this for each task (NoReward). A Step has only one task, so the call fails.
+      // BatchStep reports this failure for each task (NoReward). Step has only one task, so the whole call fails.
       if (task.kind === "none" && task.reason === "failed_precondition")
         throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
       const scored = scoreAndFeed(deps, task, group, false, context);
@@ -177,14 +181,17 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   };
 }
 
-/** Returns the further requests of a message. */
+/** Returns the further requests that are packed into a message. */
 function moreOf({ more }: StreamStepsRequest): readonly StreamStepsRequest[] {
   checkCount(more.length, LIMITS.StreamStepsRequest.more.max, "more");
   for (const [i, { more: within }] of more.entries()) checkCount(within.length, 0, `more[${i}].more`);
   return more;
 }
 
-/** Joins replies into as few messages as possible. A message has at most as many outcomes as one group can have. */
+/**
+ * Packs replies into as few messages as possible. A message has at most `outcomesMax` outcomes, unless a single reply
+ * has more.
+ */
 function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): Generator<StreamStepsResponse> {
   let message: StreamStepsResponse | undefined;
   let outcomes = 0;
@@ -221,14 +228,18 @@ async function streamStep(
     checkGroups(request.groups, deps.limits);
     response.groups = await scoreGroups(deps, request.groups, caller, stepAside);
   } catch (error) {
-    // A wrong request gets a failure, and the stream goes on. Any other error is a bug, and ends the stream.
+    // An invalid request gets a failure as its reply, and the stream goes on. Any other error is a bug, and ends the
+    // stream.
     if (!(error instanceof RpcError)) throw error;
     response.failure = failureOf("gradus.v1.StreamStepsFailure", error);
   }
   return response;
 }
 
-/** Scores groups in order. Calls `stepAside` when only resources are awaited, which have limits of their own. */
+/**
+ * Scores groups, and returns their outcomes in order. Calls `stepAside` once it only waits for resources, so that the
+ * stream can begin other requests meanwhile.
+ */
 async function scoreGroups(
   deps: ServiceDeps,
   groups: readonly CompletionGroup[],
@@ -253,7 +264,8 @@ function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is Gro
 }
 
 /**
- * Scores a group and gives feedback to its run. If no resource and no run is involved, it returns without a promise.
+ * Scores a group and reports the scores to its run. Returns without a promise if neither a resource nor a run is
+ * needed.
  */
 function scoreAndFeed(
   deps: ServiceDeps,
@@ -291,7 +303,7 @@ function failureOf<Name extends string>($typeName: Name, error: RpcError) {
   return { $typeName, code: codes[error.code], message, retryDelayMs };
 }
 
-// Counts of outcomes, for the metrics.
+// The next functions count outcomes, for the metrics.
 
 const sourceOf = { generated: "synthetic", row: "real", inline: "teacher" } as const;
 const unknown = Object.freeze({ environment: "", level: "", source: "" });

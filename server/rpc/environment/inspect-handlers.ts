@@ -1,4 +1,7 @@
-/** Calls of people about one task: the score of an answer, a picture, a solution. No run records them. */
+/**
+ * Serves calls by which people look at one task: the score of an answer, a picture, a solution. No run records these
+ * calls.
+ */
 import { create } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
@@ -93,7 +96,10 @@ function backgroundTask({
   return { environment, version, instance, format, thinking, baseline };
 }
 
-/** Returns the reference answer of a mounted environment, with a picture if `isDrawn`. Undefined: the task has none. */
+/**
+ * Asks a mounted environment for its reference answer to a task, with a picture if `isDrawn`. Undefined: the task has
+ * none.
+ */
 async function askedSolution(
   deps: ServiceDeps,
   task: OpenTask,
@@ -112,7 +118,7 @@ async function askedSolution(
   return { answer: text, completion: wrapAnswer(text, format, "", thinking), baseline, nodes: 0, svg };
 }
 
-/** Returns a picture that a mounted environment draws, with the answer that a completion marks, if any. */
+/** Asks a mounted environment for a picture of a task, which shows the answer marked in the completion, if any. */
 async function askedDrawing(
   { maker }: Pick<ServiceDeps, "maker">,
   { scoring: { environment, instance, format, thinking } }: OpenTask,
@@ -128,7 +134,7 @@ async function askedDrawing(
   throw makeError(drawing);
 }
 
-/** Text that a person wrote: a oneof of an answer and a completion. */
+/** Text that a person typed in: an answer, or a whole completion. */
 type WireText =
   | { readonly case: "answer" | "completion"; readonly value: string }
   | { readonly case: undefined; readonly value?: undefined };
@@ -151,7 +157,7 @@ function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text, toolCall
   );
 }
 
-/** Returns the value, or throws the reason why there is none as a gRPC status. */
+/** Returns the value of a finished job, or throws the reason why there is none as an RpcError. */
 export function valueOrThrow<Value>(outcome: BackgroundOutcome<Value>): Value {
   switch (outcome.kind) {
     case "done":

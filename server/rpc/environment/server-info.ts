@@ -1,4 +1,4 @@
-/** Writes ServerInfo: the server's facts, limits, resources and load, and the caller. */
+/** Writes ServerInfo: facts about the server, its limits, resources and load, and who the caller is. */
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { students } from "../../simulation/students.ts";

@@ -1,4 +1,4 @@
-/** Handlers of EvaluationService. Each reads a request, calls the domain and writes the response. */
+/** Handlers of EvaluationService. Each reads a request, calls the code for evaluations and writes the response. */
 import { LIMITS } from "../../../proto/limits.ts";
 import { create } from "@bufbuild/protobuf";
 import { once } from "node:events";
@@ -30,7 +30,7 @@ import { readFilter } from "../curriculum/read-sample-filter.ts";
 import { mapInSlices } from "../../base/time-slices.ts";
 import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./write.ts";
 
-/** Maximum bytes of a suite's id and of an instance's hash. Longer ones name nothing. */
+/** Maximum bytes of a suite's id and of an instance's hash. A longer text cannot name any. */
 const SUITE_BYTES_MAX = 128;
 const HASH_BYTES_MAX = 64;
 
@@ -140,8 +140,8 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
 }
 
 /**
- * Holds an evaluation until the caller leaves. A shutdown ends the stream with an error, because it would never end by
- * itself.
+ * Holds an evaluation for this client, so that no other one submits to it, until the client leaves. A shutdown ends the
+ * stream with an error, so that the client calls again.
  */
 async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
   const lost = new AbortController();
@@ -154,7 +154,7 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
     release();
   }
   if (draining.aborted) throw shuttingDown();
-  // A client that calls again holds the evaluation again, or learns who holds it.
+  // The client calls again, and then holds the evaluation again or learns which client holds it.
   if (lost.signal.aborted)
     throw new RpcError("UNAVAILABLE", `evaluation "${id}" is no longer held: this server could not renew its hold`);
 }
@@ -163,7 +163,7 @@ function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
 }
 
-/** Does nothing, because a batch has no window of concurrent requests. */
+/** Does nothing. A stream has a window of concurrent requests to step out of; a batch has none. */
 const nothing = (): void => undefined;
 
 const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
@@ -174,8 +174,8 @@ const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
 };
 
 /**
- * Submits one completion. A wrong one gets a failure and does not affect the others. Any other error is a bug, and ends
- * the call.
+ * Submits one completion of a batch. An invalid one gets a failure, and the others go on. Any other error is a bug, and
+ * ends the call.
  */
 async function submitOne(
   { evaluations }: ServiceDeps,

@@ -41,7 +41,7 @@ export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
   });
 }
 
-/** Writes an evaluation of a list. */
+/** Writes one item of the list of evaluations. */
 export function listedToWire(item: ListedEvaluation): wire.Evaluation {
   if (item.kind === "evaluation") return evaluationToWire(item.evaluation);
   return create(wire.EvaluationSchema, { ...choiceToWire(item.id, item.choice), unreadable: item.message });
@@ -78,7 +78,7 @@ export function sampleToWire(
   });
 }
 
-/** Returns the current number of a row in its pool. */
+/** Returns the row's present number in its pool. */
 function numbered(pool: Pool | undefined, hash: string) {
   const place = pool === undefined ? -1 : placeOfHash(pool, hash);
   return pool === undefined || place < 0 ? {} : { row: pool.columns.rows[place] ?? 0, poolDigest: poolDigest(pool) };
