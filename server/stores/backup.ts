@@ -1,7 +1,7 @@
 /**
- * Writes a data folder into one backup file, and restores it. The backup is an SQLite file that holds the folder's
- * files in pieces, each file with its SHA-256. A server may write meanwhile: the backup gets one consistent state of
- * each SQLite file.
+ * Writes a server's data folder into one backup file, and restores it. The backup is an SQLite file with the folder's
+ * files in pieces and each file's SHA-256. A server may run meanwhile: each SQLite file is copied at one consistent
+ * moment.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync } from "node:fs";
@@ -21,12 +21,12 @@ import { CannotOpen } from "./thread.ts";
 /** Contents of a backup. */
 export interface Held {
   readonly runs: number;
-  /** Number of events of all runs; the checksum of each was checked. */
+  /** Number of events of all runs. The checksum of each event was checked. */
   readonly events: number;
   readonly files: readonly string[];
 }
 
-/** A problem that the operator has to mend, in words. `missing`: the file or folder does not exist. */
+/** Problem of a backup that the operator must fix. `missing`: the file or folder does not exist. */
 export class BackupProblem extends Error {
   readonly missing: boolean;
 
@@ -39,14 +39,17 @@ export class BackupProblem extends Error {
 const databases = [runSchema.file, evaluationSchema.file] as const;
 const TASK_KEYS = "task-keys";
 /**
- * Names of all files that a backup may hold; one of an earlier version has runs.key, which is no longer read. Caches of
- * pools are left out: the server makes them again.
+ * Names of all files that a backup may contain. Earlier versions also stored runs.key, which is no longer read. Caches
+ * of pools are left out, because the server makes them again.
  */
 const names: readonly string[] = [...databases, "runs.key", TASK_KEYS];
-/** Completions are in no backup, and the replaced runs' completions do not belong to the restored runs. */
+/**
+ * Names of the files that a restore replaces. Completions are in no backup, but those in the folder belong to the runs
+ * that are replaced.
+ */
 const replacedNames: readonly string[] = [...names, sampleSchema.file];
 
-/** "Grad", which tells a backup from other SQLite files. */
+/** SQLite application id that marks a file as a backup: "Grad" in ASCII. */
 const APPLICATION_ID = 0x47726164;
 const VERSION = 1;
 const TABLES = `
@@ -56,13 +59,13 @@ const TABLES = `
 `;
 const PIECE_BYTES = 1024 ** 2;
 
-/** Backs up a folder; `keyFile` holds its task keys. `file` must exist; this fills it. */
+/** Backs up a folder into `file`, which must exist and be empty. `keyFile` contains the folder's task keys. */
 export async function backUp(directory: string, keyFile: string, file: string): Promise<Held> {
   if (!existsSync(join(directory, runSchema.file)))
     throw new BackupProblem(`there is no ${runSchema.file} in ${directory}: give the --data-dir of a server`, true);
   if (!existsSync(keyFile))
     throw new BackupProblem(`there is no key file ${keyFile}: give the --key-file of the server`, true);
-  // The file holds keys.
+  // Only the owner may read the backup, because it contains keys.
   chmodSync(file, 0o600);
   const staged = mkdtempSync(`${file}-`);
   try {
@@ -77,13 +80,14 @@ export async function backUp(directory: string, keyFile: string, file: string): 
 }
 
 /**
- * Copies all pages in one step: between steps, a write of another process would start the copy over, possibly for ever.
+ * Number of pages that are copied in one step: all. Between steps, a write by another process would restart the copy,
+ * possibly for ever.
  */
 const ALL_PAGES = 2 ** 31 - 1;
 
 async function copyDatabase(from: string, to: string): Promise<void> {
   if (!existsSync(from)) return;
-  // A read-only connection does not tidy up after the running server, nor after a killed one.
+  // A read-only connection leaves alone the files that a running or killed server keeps beside the database.
   const db = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
   try {
     await backup(db, to, { rate: ALL_PAGES });
@@ -130,14 +134,14 @@ function* piecesOf(path: string): Generator<Uint8Array> {
   }
 }
 
-/** Folder with the files that a restore replaced; undefined: there were none. */
+/** Result of a restore. `replaced`: folder to which the former files were moved; undefined: there were none. */
 export interface Restored extends Held {
   readonly replaced: string | undefined;
 }
 
 /**
  * Restores a backup into a folder that no server has open. Existing files are refused, or with `replace` moved into a
- * new folder beside them. Nothing is moved before the backup is unpacked and checked.
+ * new folder inside it. Nothing is moved before the backup is unpacked and checked.
  */
 export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
   if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);
@@ -162,17 +166,17 @@ export async function restore(file: string, directory: string, replace: boolean)
     return { ...held, replaced };
   } finally {
     rmSync(staged, { recursive: true, force: true });
-    // A folder made for a file that turned out to be no backup is removed.
+    // A folder that this call made is removed if the restore failed.
     if (isNew && readdirSync(directory).length === 0) rmdirSync(directory);
   }
 }
 
-/** Returns whether a name is that of the log or the index that SQLite keeps beside a file. */
+/** Returns whether a file is one of the two that SQLite keeps beside a database: its log or its index. */
 function isBeside(name: string, database: string): boolean {
   return name === `${database}-wal` || name === `${database}-shm`;
 }
 
-/** Refuses a file that a server has open. A server holds a lock of its files, even while it does not write. */
+/** Throws if a server has this file open. A running server always holds a lock of its files. */
 function refuseOpen(path: string): void {
   if (!existsSync(path)) return;
   const db = new DatabaseSync(path, { timeout: 0 });
@@ -180,7 +184,7 @@ function refuseOpen(path: string): void {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
   } catch (error) {
     if (isBusy(error)) throw new BackupProblem(`a server has ${path} open: stop it first`);
-    // A damaged file may be replaced.
+    // A damaged file is not an error here, because it may be replaced.
     if (!isDamage(error)) throw error;
   } finally {
     db.close();
@@ -216,7 +220,7 @@ interface FileRow {
 
 function openBackup(file: string): DatabaseSync {
   const other = new BackupProblem(`${file} is no file of gradus backup`);
-  // SQLite reports a disk failure for a path that is not a regular file, so this check comes first.
+  // This check comes first, because SQLite reports a misleading disk failure for anything but a regular file.
   if (!statSync(file).isFile()) throw other;
   const db = new DatabaseSync(file, { readOnly: true });
   try {
@@ -234,7 +238,9 @@ function openBackup(file: string): DatabaseSync {
   }
 }
 
-/** Checks every event of every run by its checksum, as a server does that replays the run. */
+/**
+ * Checks the checksum of each event of each run, like a server that replays the runs. Throws BackupProblem for damage.
+ */
 async function checked(directory: string): Promise<Held> {
   const files = readdirSync(directory);
   try {

@@ -1,7 +1,6 @@
 /**
- * Checksums of stored rows, which detect damage: a flipped bit, a cut body, a row that stands in the place of another.
- * A checksum covers the row's kind, its position and its body. Journals are also checked for missing events. A body
- * that somebody changes together with its checksum is not detected.
+ * Checksums of stored rows. They detect damage, e.g. a flipped bit, a cut body or swapped rows. A checksum covers the
+ * row's kind, position and body. A body that was changed together with its checksum is not detected.
  */
 import { crc32 } from "node:zlib";
 import {
@@ -14,31 +13,31 @@ import {
   type Summary,
 } from "./store.ts";
 
-/** Kind and position of a row: the run's key, then the row's version or number in that run. */
+/** Kind and position of a row. `key` is the run's key; `at` is the row's number within the run. */
 type Place = readonly [kind: "event" | "snapshot" | "record" | "head" | "summary", key: number, at: number];
 
 /**
- * Length of the keyed hashes that earlier versions wrote. They cannot be checked without their key, so a row with one
- * counts as whole.
+ * Length of the keyed hashes that earlier versions wrote in place of checksums. They cannot be checked without their
+ * key, so such rows count as undamaged.
  */
 const KEYED_HASH_BYTES = 16;
 
-/** Returns the four bytes of the CRC-32 of a row. */
+/** Returns the CRC-32 of a row, as four bytes. */
 function checksumOf(place: Place, body: string | Uint8Array): Buffer {
   const sum = Buffer.alloc(4);
   sum.writeUInt32BE(crc32(body, crc32(place.join(" "))));
   return sum;
 }
 
-/** Returns whether a row is as it was written. From a damaged page SQLite may return a number where a body was. */
+/** Returns whether a row is undamaged. A damaged database page may even give a number in place of a body. */
 function fits(hash: unknown, place: Place, body: unknown): boolean {
   if (!(hash instanceof Uint8Array && (typeof body === "string" || body instanceof Uint8Array))) return false;
   return hash.length === KEYED_HASH_BYTES || checksumOf(place, body).equals(hash);
 }
 
-// Rows of a run in any database: which rows are written, and which of them are trusted when they are read.
+// The next functions say which rows a run has in any database, and check rows when they are read.
 
-/** A body with its checksum, in the column that earlier versions had for hashes. */
+/** Body with its checksum. The column is called `hash`, because earlier versions stored hashes in it. */
 export interface Hashed<Body = Uint8Array> {
   readonly hash: Uint8Array;
   readonly body: Body;
@@ -52,7 +51,7 @@ export interface RecordRow extends Hashed<string> {
   readonly seq: number;
 }
 
-/** Rows that an append writes. */
+/** Rows that an append to a run writes. */
 export type WrittenRows = ReturnType<typeof rowsToWrite>;
 
 function hashed<Body extends string | Uint8Array>(place: Place, body: Body): Hashed<Body> {
@@ -63,7 +62,7 @@ function changed(what: string): StoreDamaged {
   return new StoreDamaged(`${what} is not as it was written`);
 }
 
-/** Returns the rows of an append at a run's end. */
+/** Returns the rows for an append after the run's last event. */
 export function rowsToWrite(
   { key, version: end }: StoredRun,
   { events, records, summary }: Pick<Append | NewRun, "events" | "records" | "summary">,
@@ -80,12 +79,18 @@ export function rowsToWrite(
   };
 }
 
-/** Reads a journal on from a version. Throws StoreDamaged. */
+/**
+ * Returns a reader that checks the events of a run's journal after `fromVersion`. Throws StoreDamaged if one is missing
+ * or damaged.
+ */
 export function journalReader(run: StoredRun, fromVersion: number) {
   expectVersion(run.version, fromVersion);
   let version = fromVersion;
   return {
-    /** Returns the next event's body; checks that it is as it was written and follows its predecessor. */
+    /**
+     * Returns the body of the next event. Throws StoreDamaged if the event is damaged or does not follow the one
+     * before.
+     */
     take: (event: EventRow): Uint8Array => {
       version++;
       if (event.version !== version) throw new StoreDamaged(`event ${version} of its journal is missing`);
@@ -94,7 +99,7 @@ export function journalReader(run: StoredRun, fromVersion: number) {
       if (!fits(event.hash, ["event", run.key, version], event.body)) throw changed(`event ${version} of its journal`);
       return event.body;
     },
-    /** Ends the reading: the last event must be where the run ends. */
+    /** Ends the reading. Throws StoreDamaged if events are missing at the journal's end. */
     end: (): void => expectVersion(version, run.version),
   };
 }
@@ -104,7 +109,7 @@ export function snapshotHash(key: number, version: number, body: Uint8Array): Bu
 }
 
 /**
- * Returns whether a snapshot is as it was written. A changed snapshot is ignored, because the journal holds everything.
+ * Returns whether a snapshot is undamaged. A damaged one is ignored, because the run can be replayed from its journal.
  */
 export function isWholeSnapshot(key: number, { version, hash, body }: EventRow): boolean {
   return fits(hash, ["snapshot", key, version], body);
@@ -112,14 +117,14 @@ export function isWholeSnapshot(key: number, { version, hash, body }: EventRow):
 
 export function recordsOf(key: number, rows: readonly RecordRow[]): readonly StoredRecord[] {
   return rows.map(({ seq, body, hash }, i) => {
-    // From a damaged index SQLite may return a row twice.
+    // A damaged SQLite index may return a row twice.
     if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history stands there twice`);
     if (!fits(hash, ["record", key, seq], body)) throw changed(`record ${seq} of its history`);
     return { seq, body };
   });
 }
 
-/** Returns undefined if a part of the summary is not as it was written; a list then reads the run's journal. */
+/** Returns a run's summary. Undefined: it is damaged, and a list then reads the run's journal instead. */
 export function summaryOf(key: number, head: Hashed<string>, state: Hashed<string>): Summary | undefined {
   const isWhole = fits(head.hash, ["head", key, 0], head.body) && fits(state.hash, ["summary", key, 0], state.body);
   return isWhole ? { head: head.body, state: state.body } : undefined;

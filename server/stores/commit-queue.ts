@@ -1,18 +1,18 @@
 /**
- * Schedules the storage thread's work. Waiting writes are committed together, in their order; small reads go before
- * large ones. Nothing is answered before it is committed and the file is found to be still at its path.
+ * Schedules the work of a storage thread. Waiting writes are committed together, in order; small reads go before large
+ * ones. A call is answered only after its commit, and if the file is still at its path.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
 import { type Access, type Kind, type Names, StoreDamaged } from "./store.ts";
 
-/** A store as its thread has it: the same methods, but synchronous. */
+/** Store inside its thread: the same methods as outside, but synchronous. */
 export interface InThread<S> {
   readonly access: Access<S>;
   readonly methods: {
     readonly [K in Names<S>]: S[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
   };
-  /** Work that nobody waits for, done a few milliseconds at a time. */
+  /** Deletion of old rows, for which nobody waits. Each portion takes a few milliseconds. */
   readonly tidying: { readonly due: () => boolean; readonly portion: () => void };
 }
 
@@ -24,37 +24,37 @@ export interface StoreCall {
 
 export type Reply =
   | { readonly kind: "done"; readonly id: number; readonly value: unknown }
-  /** The failure may pass; the write is not confirmed. */
+  /** The failure is temporary, e.g. a full disk. A write may not have been stored. */
   | { readonly kind: "unavailable"; readonly id: number; readonly message: string }
-  /** A part of the file is missing or cannot be read. */
+  /** A part of the file is missing or damaged. */
   | { readonly kind: "damaged"; readonly id: number; readonly message: string }
-  /** A bug. */
+  /** The call failed because of a bug. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly stack: string | undefined };
 
 export interface CommitQueueParts {
   readonly db: DatabaseSync;
   readonly store: InThread<unknown>;
-  /** How long a call waits for another process's lock, in milliseconds. */
+  /** Maximum time that a call waits for another process's lock, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Returns what has become of the file if it is no longer at its path; undefined: the file is there. */
+  /** Returns what happened to the file if it is no longer at its path, e.g. it was deleted. Undefined: it is there. */
   readonly lost: () => string | undefined;
   readonly answer: (replies: readonly Reply[]) => void;
-  /** Called with the problem when the store can no longer be used; undefined: the store works again. */
+  /** Called with a problem when the store can no longer be used. Undefined: it can be used again. */
   readonly onProblem: (problem: string | undefined) => void;
 }
 
 export type CommitQueue = ReturnType<typeof commitQueue>;
 
 interface Job extends StoreCall {
-  /** Time by performance.now() until which the job waits for a lock. */
+  /** Time, by performance.now(), until which the call waits for a lock. */
   readonly untilMs: number;
 }
 
-/** Maximum number of writes in one transaction, so that it ends soon. */
+/** Maximum number of writes in one transaction, so that a transaction stays short. */
 const WRITES_MAX = 512;
-/** Time after which large reads let newly arrived writes go first, in milliseconds. */
+/** Maximum time for large reads in one turn, in milliseconds. Newly arrived writes then go first. */
 const BULK_MS = 4;
-/** Delays between attempts to get a lock that another process holds, in milliseconds: SQLite's own steps. */
+/** Delays between attempts to get a lock that another process holds, in milliseconds. SQLite itself uses the same. */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
 
 function unavailable({ id }: { readonly id: number }, message: string): Reply {
@@ -99,7 +99,7 @@ export function commitQueue(parts: CommitQueueParts) {
     clearImmediate(next);
     clearTimeout(retry);
     [next, retry] = [undefined, undefined];
-    // A lost file is not written to: nobody would see the data.
+    // Nothing is written to a file that was deleted or moved, because the data would be lost.
     if (lost !== undefined) lost = parts.lost();
     let replies = lost === undefined ? work() : Object.values(waiting).flatMap((jobs) => jobs.splice(0).map(fail));
     lost ??= parts.lost();
@@ -110,13 +110,13 @@ export function commitQueue(parts: CommitQueueParts) {
     else onClosed?.();
   };
   const fail = (job: { readonly id: number }): Reply => unavailable(job, lost ?? "");
-  /** Schedules the next turn: at once, unless another process holds the lock. */
+  /** Schedules the next turn: at once, or after a delay if another process holds the lock. */
   const goOn = (): void => {
     const delayMs = writer.backoffMs();
     if (delayMs === 0) next ??= setImmediate(turn);
     else retry ??= setTimeout(turn, delayMs);
   };
-  // Begins with the tidying that the last process left.
+  // The first turn deletes rows that the last process left.
   goOn();
 
   return {
@@ -127,8 +127,8 @@ export function commitQueue(parts: CommitQueueParts) {
       turn();
     },
     /**
-     * Checks that the file is still there and, if `isDoubtful`, writes to it to see whether writing works. Then copies
-     * the log to the file, which SQLite would otherwise do within a commit that somebody waits for.
+     * Checks that the file is still there. If `isDoubtful`, also tests whether it can be written to. Then copies
+     * SQLite's log into the file, because SQLite would otherwise do so during a commit.
      */
     look: (isDoubtful: boolean): void => {
       lost = parts.lost();
@@ -136,7 +136,7 @@ export function commitQueue(parts: CommitQueueParts) {
       if (lost === undefined) writer.copyLog();
       tell();
     },
-    /** Does the waiting work, then calls back. */
+    /** Finishes the waiting work, then calls `closed`. */
     close: (closed: () => void): void => {
       onClosed = closed;
       next ??= setImmediate(turn);
@@ -144,7 +144,7 @@ export function commitQueue(parts: CommitQueueParts) {
   };
 }
 
-/** Does a read job; if a lock prevents the read, the job goes back to the queue. */
+/** Runs a read call. If a lock prevents it, the call is put back into the queue. */
 function readJob(store: InThread<unknown>) {
   return (job: Job, waiting: Job[], replies: Reply[]): void => {
     try {
@@ -168,10 +168,10 @@ type Attempt =
   | { readonly kind: "busy" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Commits writes, and tracks whether committing works. */
+/** Returns functions that commit writes, and track whether committing works. */
 function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
   let problem: string | undefined;
-  /** Number of attempts in a row that found the lock held. */
+  /** Number of consecutive attempts that failed because another process held the lock. */
   let busy = 0;
 
   const attempt = (body: () => readonly Reply[]): Attempt => {
@@ -191,7 +191,7 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
   const all = (jobs: readonly Job[]): Attempt =>
     attempt(() => jobs.map((job) => ({ kind: "done", id: job.id, value: run(store, job) })));
 
-  /** Answers the jobs that waited too long for the lock. */
+  /** Answers the calls that have waited too long for the lock: the store is unavailable. */
   const giveUp = (waiting: Job[]): Reply[] => {
     const nowMs = performance.now();
     const due = waiting.findIndex(({ untilMs }) => untilMs > nowMs);
@@ -208,7 +208,8 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
       waiting.splice(0, jobs.length);
       return [...together.replies];
     }
-    // If one job fails, all are undone. So each job is tried alone, and only the failing ones fail.
+    // If one write fails, the whole transaction is undone. Each write is then tried alone, so that only the failing
+    // ones fail.
     const replies: Reply[] = [];
     for (const job of jobs) {
       const alone = jobs.length === 1 ? together : all([job]);
@@ -226,16 +227,16 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
     write,
     tidy: (portion: () => void) => void attempt(none(portion)),
     problem: () => problem,
-    /** Does not wait for a lock of another process. */
+    /** Copies SQLite's log into the file. Skips what another process's lock prevents. */
     copyLog: () => {
       try {
         db.exec("PRAGMA wal_checkpoint(PASSIVE)");
       } catch {
-        // A cause that lasts shows in the next write.
+        // An error is ignored here. If the cause lasts, the next write fails too.
       }
     },
     backoffMs: () => (busy === 0 ? 0 : (BACKOFF_MS[busy - 1] ?? 50)),
-    /** Writes a row and deletes it, to find out whether writing works. */
+    /** Writes a row and deletes it, to test whether the file can be written to. */
     probe: () => {
       const filled = attempt(
         none(() => db.exec("CREATE TABLE IF NOT EXISTS probe (body BLOB); INSERT INTO probe VALUES (zeroblob(65536))")),

@@ -6,65 +6,66 @@
  */
 import type { Access } from "./store.ts";
 
-/** A stored evaluation. */
+/** A stored evaluation, with its description as text. */
 export interface StoredEvaluation {
   readonly id: string;
-  /** The key is never used again. */
+  /** Number of the evaluation in the database. It is never used again. */
   readonly key: number;
   readonly body: string;
 }
 
-/** Position of a sample: its task in the suite, and its completion of that task. */
+/** Position of a sample in an evaluation: the number of the task in its suite, and of the completion of that task. */
 export interface SamplePlace {
   readonly ordinal: number;
   readonly index: number;
 }
 
-/** The part of a sample that a report reads. */
+/** The part of a sample that reports read; `facts` is short text that only the caller reads. */
 export interface StoredFacts extends SamplePlace {
   readonly facts: string;
 }
 
 export interface StoredSample extends StoredFacts {
   readonly completion: string;
-  /** The whole outcome. */
+  /** The whole outcome of the completion, as text. */
   readonly result: string;
 }
 
-/** A suite's task. */
+/** A task of a suite, numbered from 0. */
 export interface StoredTask {
   readonly ordinal: number;
   readonly body: string;
 }
 
-/** Releases a hold. A second call does nothing. */
+/** Releases a held name. A second call does nothing. */
 export type Release = () => void;
 
-/** Mutual exclusion by name: each name has one holder at a time. */
+/** Locks by name. At most one caller holds a name at a time. */
 export interface Holds {
   /**
-   * Returns undefined if another holds the name. Calls `onLost` if the holder loses the name without having released
-   * it.
+   * Takes a name. Undefined: another caller holds it. Calls `onLost` if the name is lost without having been released.
    */
   hold(name: string, onLost?: () => void): Promise<Release | undefined>;
 }
 
-/** "exists": the place already had a sample, which stays; "gone": the evaluation was deleted. */
+/**
+ * Result of adding a sample. "exists": its place already had a sample, which stays. "gone": the evaluation was deleted.
+ */
 export type AddedSample =
   { readonly kind: "added" } | { readonly kind: "exists"; readonly sample: StoredSample } | { readonly kind: "gone" };
 
 export interface EvaluationStore {
-  /** "exists": the id is taken, and nothing was written. */
+  /** Stores a new evaluation. "exists": the id is taken, and nothing was written. */
   create(id: string, body: string): Promise<"created" | "exists">;
   find(id: string): Promise<StoredEvaluation | undefined>;
   /** Returns evaluations with ids after `afterId`, in the order of their ids' UTF-8 bytes. */
   list(afterId: string, limit: number): Promise<readonly StoredEvaluation[]>;
   /**
-   * Removes an evaluation, and returns whether it existed. It is gone at once; its samples may be deleted later, a few
-   * at a time.
+   * Removes an evaluation, and returns whether it existed. Nobody finds it afterwards; its samples may be deleted
+   * later, a few at a time.
    */
   remove(key: number): Promise<boolean>;
-  /** Stores tasks of a suite; tasks that are already stored stay. */
+  /** Stores tasks of a suite. Tasks that are already stored stay unchanged. */
   saveTasks(suite: string, tasks: readonly StoredTask[]): Promise<void>;
   /** Returns the stored tasks of a suite with ordinals in [from, to), in order. */
   tasks(suite: string, from: number, to: number): Promise<readonly StoredTask[]>;

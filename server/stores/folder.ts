@@ -3,8 +3,8 @@ import { existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and its parents, all with one mode. Throws if a folder cannot be made. Node's own `recursive` loops
- * for ever if a parent exists but can hold no folder, as in /proc.
+ * Makes a folder and its missing parents, all with the same mode. Throws if one cannot be made. Node's own `recursive`
+ * option loops for ever if a parent cannot contain folders, as in /proc.
  */
 export function makeFolder(path: string, mode: number): void {
   const above = dirname(path);
@@ -12,7 +12,7 @@ export function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // The folder existed, or another process made it first.
+    // Without an error, the folder existed already, or another process has just made it.
     const found = statSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory() === true) return;
     if (found === undefined) throw error;
@@ -21,8 +21,8 @@ export function makeFolder(path: string, mode: number): void {
 }
 
 /**
- * Makes a file that only its owner can read, and that appears with its whole text; returns false if the file exists.
- * Only one of several concurrent processes makes the file.
+ * Makes a file that only its owner can read. Other processes see the whole text or no file, and only one of several can
+ * make it. Returns false if the file already exists.
  */
 export function makeFile(path: string, text: string): boolean {
   makeFolder(dirname(path), 0o700);
@@ -35,7 +35,7 @@ export function makeFile(path: string, text: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    // A full disk leaves a draft too, and a server that restarts again and again would leave more and more drafts.
+    // The draft is deleted also after an error. Otherwise a full disk would collect a draft at each restart.
     rmSync(draft, { force: true });
   }
 }

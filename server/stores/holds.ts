@@ -1,6 +1,6 @@
 /**
- * Mutual exclusion by name: each name has one holder at a time. A file is held by an SQLite lock, which the operating
- * system releases when the process ends, however it ends. So no clock decides when a hold is over.
+ * Locks by name; at most one caller holds a name. A lock among processes is an SQLite lock of a file, which the
+ * operating system releases when the process ends in any way. So no time limit is needed.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import type { Holds } from "./evaluation-store.ts";
 import { makeFolder } from "./folder.ts";
 import { isBusy } from "./sqlite-file.ts";
 
-/** Returns holds within one process. */
+/** Returns locks within this process. */
 export function memoryHolds(): Holds {
   const held = new Set<string>();
   return {
@@ -21,8 +21,8 @@ export function memoryHolds(): Holds {
 }
 
 /**
- * Returns holds among the processes that share a directory. The files are empty and stay: a deleted file would separate
- * the processes that wait for its lock.
+ * Returns locks among the processes that share a directory. Their files are empty and never deleted, because deleting
+ * one would separate the processes that wait for its lock.
  */
 export function fileHolds(directory: string): Holds {
   const folder = join(directory, "holds");

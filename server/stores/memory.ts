@@ -1,6 +1,6 @@
 /**
- * Stores in SQLite's memory, with the same tables as the files. They forget everything when the process ends; tests and
- * trials use them.
+ * Stores in SQLite's memory, with the same tables as in files. Their data is lost when the process ends. They serve
+ * tests and `--store memory`.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
@@ -37,7 +37,7 @@ function open<S>(schema: Schema, now: () => number, storeIn: (db: DatabaseSync) 
   return { ...Object.fromEntries(asked), close } as S;
 }
 
-/** `now` is the clock that decides which runs expire. */
+/** Opens a store of runs in memory. `now` is the clock by which runs expire. */
 export function memoryStore(now: () => number = Date.now): Store {
   return open(runSchema, now, runsIn);
 }
@@ -46,7 +46,7 @@ export function memoryEvaluationStore(): EvaluationStore {
   return open(evaluationSchema, Date.now, evaluationsIn);
 }
 
-/** `now` is the clock that decides which samples expire. */
+/** Opens a store of completions in memory. `now` is the clock by which they expire. */
 export function memorySampleStore(now: () => number = Date.now): SampleStore {
   return open(sampleSchema, now, samplesIn);
 }

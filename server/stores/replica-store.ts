@@ -1,27 +1,25 @@
 /**
- * The interface of stores in which the servers of one store announce themselves: a row for each server, and the store's
- * time. Only servers read the bodies.
+ * Interface of stores in which the servers of one store (replicas) announce themselves. Each server has a row, whose
+ * body only servers read.
  */
 export interface StoredReplica {
   readonly id: string;
   readonly body: string;
-  /**
-   * First and last time that the server announced itself, by the store's clock, in milliseconds since the Unix epoch.
-   */
+  /** Times of the first and the last announcement, by the store's clock, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
   readonly seenAtMs: number;
 }
 
 export interface Meeting {
-  /** The store's time, in milliseconds since the Unix epoch. */
+  /** Present time by the store's clock, in milliseconds since the Unix epoch. */
   readonly nowMs: number;
-  /** All servers in the order of their first announcement, with the caller. */
+  /** All servers including the caller, ordered by their first announcement. */
   readonly replicas: readonly StoredReplica[];
 }
 
-/** Calls reject with StoreUnavailable if the failure may pass. */
+/** Store of the servers' rows. Calls reject with StoreUnavailable if the failure is temporary. */
 export interface ReplicaStore {
-  /** Writes the caller's row, deletes rows not renewed for `forgetMs`, and returns all rows. */
+  /** Writes the caller's row, deletes rows that were not renewed for `forgetMs`, and returns all rows with the time. */
   meet(id: string, body: string, forgetMs: number): Promise<Meeting>;
   /** Deletes the caller's row. */
   leave(id: string): Promise<void>;

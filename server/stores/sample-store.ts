@@ -6,31 +6,31 @@
 import type { Access } from "./store.ts";
 
 export interface NewSample {
-  /** The task and the outcome of the completion. */
+  /** Text about the completion: its task and its outcome. */
   readonly about: string;
   readonly completion: string;
 }
 
 export interface StoredRunSample extends NewSample {
-  /** The number is never used again; newer samples have larger numbers. */
+  /** Number of the sample, which is never used again. Newer samples have larger numbers. */
   readonly number: number;
-  /** Time at which the sample was stored, by the store's clock. */
+  /** Time at which the sample was stored, by the store's clock, in milliseconds since the Unix epoch. */
   readonly atMs: number;
 }
 
 export interface SampleStore {
-  /** Stores samples of the run with an id. */
+  /** Stores samples of a run, given by its id. */
   add(run: string, samples: readonly NewSample[]): Promise<void>;
   /**
-   * Returns samples below a number (undefined: from the newest on), the newest first: up to `limit`, or until their
-   * texts reach `lengthMax` in UTF-16 units. Returns at least one if there is one.
+   * Returns samples with numbers below `below` (undefined: all), the newest first. Stops at `limit` samples, or when
+   * their texts reach `lengthMax` characters; returns at least one if there is one.
    */
   newest(run: string, below: number | undefined, limit: number, lengthMax: number): Promise<readonly StoredRunSample[]>;
-  /** Deletes the oldest samples of a run until the rest have at most this many bytes of UTF-8. */
+  /** Deletes a run's oldest samples until the rest have at most `bytesMax` bytes in UTF-8. */
   trim(run: string, bytesMax: number): Promise<void>;
-  /** Deletes samples of any run that are older than `olderThanMs`, at most `limit`; returns how many. */
+  /** Deletes samples of all runs that are older than `olderThanMs`, at most `limit`. Returns how many were deleted. */
   expire(olderThanMs: number, limit: number): Promise<number>;
-  /** Deletes the samples of all runs that have or had an id. */
+  /** Deletes the samples of the run with this id, and of earlier runs that had the same id. */
   removeRun(run: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,12 +43,12 @@ export const sampleAccess: Access<SampleStore> = {
   newest: "bulk",
 };
 
-/** Returns the UTF-8 bytes that a sample counts for. */
+/** Returns the number of UTF-8 bytes that a sample counts for. */
 export function bytesOfSample({ about, completion }: NewSample): number {
   return Buffer.byteLength(about) + Buffer.byteLength(completion);
 }
 
-/** Returns the first samples, until their texts reach a length; at least one. */
+/** Returns the first samples until their texts reach `lengthMax` characters, but at least one. */
 export function reachingLength<Sample extends NewSample>(samples: Iterable<Sample>, lengthMax: number): Sample[] {
   const taken: Sample[] = [];
   let length = 0;

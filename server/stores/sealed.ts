@@ -1,5 +1,6 @@
 /**
- * Seals secrets for a store by a key that is not in the store: AES-256-GCM, with a key derived from a task key by HKDF.
+ * Encrypts (seals) secrets for a store by a key that is not in the store. Uses AES-256-GCM, with a key derived from a
+ * task key by HKDF.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
@@ -7,7 +8,10 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = "aes-256-gcm";
 
-/** `purpose`: the use of the secret; a secret sealed for another purpose does not open. */
+/**
+ * Derives the encryption key. `purpose` is the use of the secret; a secret sealed for one purpose cannot be opened for
+ * another.
+ */
 const keyOf = (by: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync("sha256", by, Buffer.alloc(0), `gradus/sealed/${purpose}`, 32));
 
@@ -18,7 +22,7 @@ export function sealSecret(by: Buffer, purpose: string, secret: Buffer): Buffer 
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
 }
 
-/** Throws if the secret was sealed by another key or for another purpose, or was changed. */
+/** Decrypts a secret. Throws if it was sealed by another key, for another purpose, or was changed. */
 export function openSecret(by: Buffer, purpose: string, sealed: Buffer): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, keyOf(by, purpose), nonce, { authTagLength: TAG_BYTES });

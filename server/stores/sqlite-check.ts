@@ -1,4 +1,4 @@
-/** Checks the runs of a data folder for damage. It changes nothing, so a server may use the runs meanwhile. */
+/** Checks the runs of a data folder for damage, without changing anything. A server may run meanwhile. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,15 +12,15 @@ export interface CheckedRuns {
   readonly checked: number;
   /** Number of events of the checked runs. */
   readonly events: number;
-  /** Whether the time was over before all runs were checked. */
+  /** Whether the time limit ended the check before all runs were checked. */
   readonly isCutShort: boolean;
-  /** The damaged runs, each with its problem. */
+  /** Damaged runs, each with its problem. */
   readonly damaged: readonly { readonly id: string; readonly problem: string }[];
 }
 
 /**
- * Checks each event by its checksum, for at most `timeMsMax`. Throws if the file itself cannot be read. Returns undefined
- * if there is no file of this version.
+ * Checks the checksums of all events, for at most `timeMsMax`. Throws if the file cannot be read at all. Undefined: the
+ * file does not exist or has another version.
  */
 export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | undefined {
   const path = join(directory, runSchema.file);
@@ -29,7 +29,7 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
   try {
     const [schema] = db.prepare("PRAGMA user_version").all();
     if (![runSchema.version, runSchema.upgrade?.from].includes(schema?.["user_version"] as number)) return undefined;
-    // The prepared statements name this function, but those that use it do not run here.
+    // The statements need this function to exist, but those that call it do not run here.
     db.function("now_ms", () => 0);
     const { list, read } = runsIn(db).methods;
     const damaged: CheckedRuns["damaged"][number][] = [];

@@ -1,4 +1,4 @@
-/** Stores evaluations in an SQLite file, in the storage thread. */
+/** Stores evaluations in an SQLite file. Runs in the storage thread. */
 import type { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import type { Schema } from "./sqlite-file.ts";
 import { inPortions, PORTION_ROWS } from "./sqlite-removals.ts";
 
-/** Facts come before the long texts, so that a report reads no overflow pages. */
+/** Facts are stored before the long texts, so that reading the facts for a report is fast. */
 const TABLES = `
   CREATE TABLE evaluations (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -73,7 +73,7 @@ function prepare(db: DatabaseSync) {
   };
 }
 
-/** Deletes removed evaluations. A removed evaluation has an id that no other has until all its samples are deleted. */
+/** Deletes the samples of removed evaluations. Until then, a removed evaluation has an id that no client can use. */
 function removalsIn(db: DatabaseSync) {
   const next = db.prepare("SELECT key FROM evaluations WHERE id LIKE '/%' LIMIT 1");
   const portion = db.prepare(

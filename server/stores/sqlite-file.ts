@@ -1,51 +1,58 @@
-/** Opens an SQLite file in the storage thread: one writer at a time, concurrent readers, a version of the schema. */
+/**
+ * Opens an SQLite file in the storage thread, with one writer and several readers at a time. Checks the version of its
+ * tables.
+ */
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
 
-/** The name, version and tables of a store's file. */
+/** Name, version and tables of a store's file. */
 export interface Schema {
-  /** The file's name in its directory. */
+  /** Name of the file in its directory. */
   readonly file: string;
-  /** Version of the tables; a file with another version belongs to another version of the server. */
+  /** Version of the tables. A file with another version cannot be used by this server, unless `upgrade` fits. */
   readonly version: number;
   /** SQL that makes the tables in an empty file. */
   readonly tables: string;
-  /** Whether deleting a row deletes the rows that refer to it. */
+  /** Whether SQLite enforces foreign keys, so that deleting a row deletes the rows that refer to it. */
   readonly foreignKeys: boolean;
-  /** The table whose rows are looked up by name; left out: there is none. */
+  /** Table whose rows are looked up by a unique name. Left out: there is none. */
   readonly named?: string;
-  /** An earlier version, and SQL that turns its tables into those of this version. Left out: no version is upgraded. */
+  /**
+   * Earlier version of the tables, and SQL that changes its tables into the present ones. Left out: no version can be
+   * upgraded.
+   */
   readonly upgrade?: { readonly from: number; readonly sql: string };
 }
 
 export interface FileOptions {
-  /** Made if it does not exist. */
+  /** Directory of the file, which is made if it does not exist. */
   readonly directory: string;
   readonly synchronous: "normal" | "full";
-  /** How long opening waits for another process's lock, in milliseconds. */
+  /** Maximum time that opening waits for another process's lock, in milliseconds. */
   readonly busyTimeoutMs: number;
 }
 
 /**
- * Number of pages of the log, of 4 KiB each, from which on SQLite itself copies them to the file, within a commit.
- * Below that, worker.ts copies once a second, between commits: with its two syncs the copy takes some tens of
- * milliseconds.
+ * Number of pages (4 KiB) of SQLite's log from which SQLite copies the log into the file during a commit. Normally
+ * worker.ts copies it once a second between commits, because a copy takes some tens of milliseconds.
  */
 const LOG_PAGES_MAX = 4096;
 
-/** The time in SQL, by the clock of the machine, which all processes that share a file are on. */
+/**
+ * SQL for the present time in milliseconds, by the machine's clock. All processes that share a file are on the same
+ * machine.
+ */
 export const NOW_MS = "CAST(now_ms() AS INTEGER)";
 
-/** Gives SQL the clock that NOW_MS reads. */
+/** Defines the SQL function that NOW_MS calls. */
 export function addClock(db: DatabaseSync, now: () => number): void {
   db.function("now_ms", now);
 }
 
 /**
- * Opens a file, and makes its tables if it is new. Throws, with the file's name, a problem that the operator has to
- * mend.
+ * Opens a file, and makes its tables if the file is new. Throws an error with the file's path if it cannot be opened.
  */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema) {
   const path = join(directory, schema.file);
@@ -58,12 +65,12 @@ export function openFile({ directory, ...options }: FileOptions, schema: Schema)
   }
 }
 
-/** Makes a file that only its owner can read; SQLite gives the files that it puts beside it the same mode. */
+/** Makes a file that only its owner can read. SQLite gives the same mode to the files that it makes beside it. */
 export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, "a", 0o600));
   } catch {
-    // SQLite reports the problem when it opens the file.
+    // The error is ignored, because SQLite reports it when it opens the file.
   }
 }
 
@@ -75,7 +82,7 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   addClock(db, Date.now);
   transaction(db, () => makeTables(db, schema));
   mendNames(db, schema);
-  // From here on the commit queue waits, and answers calls that need no lock meanwhile.
+  // From now on, SQLite does not wait for locks. The commit queue does, and answers other calls meanwhile.
   db.exec("PRAGMA busy_timeout = 0");
   return db;
 }
@@ -91,18 +98,20 @@ function makeTables(db: DatabaseSync, { version, tables, upgrade }: Schema): voi
 }
 
 /**
- * Makes the index of names anew from its table: a row that a damaged index misses would be taken as missing, and its
- * name given to another.
+ * Rebuilds the index of unique names from its table. If a damaged index lacked a row, the row's name could be given to
+ * another one.
  */
 function mendNames(db: DatabaseSync, { named }: Schema): void {
   try {
     if (named !== undefined) db.exec(`REINDEX ${named}`);
   } catch {
-    // A damaged table fails the calls that read it.
+    // The error is ignored. If the table is damaged, calls that read it fail.
   }
 }
 
-/** Runs a function in a transaction; other writers wait from its beginning, unless it is DEFERRED and only reads. */
+/**
+ * Runs a function in a transaction. IMMEDIATE lets other writers wait from the beginning; DEFERRED is for reading only.
+ */
 export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIATE" | "DEFERRED" = "IMMEDIATE"): T {
   db.exec(`BEGIN ${begin}`);
   try {
@@ -110,16 +119,15 @@ export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIAT
     db.exec("COMMIT");
     return result;
   } catch (error) {
-    // A full disk may have ended the transaction already.
+    // A full disk may already have ended the transaction.
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
 }
 
 /**
- * Returns a function that checks whether an open file is still at its path: SQLite goes on writing to a deleted file.
- * The log beside the file holds the last commits, so it is checked too. The function returns the problem; undefined:
- * none.
+ * Returns a function that checks whether an open file and its log are still at their paths, because SQLite goes on
+ * writing to a deleted file. The function returns the problem; undefined: there is none.
  */
 export function watchFile(path: string): () => string | undefined {
   const opened = [path, `${path}-wal`, `${path}-shm`].map((each) => ({ path: each, identity: identityOf(each) }));
@@ -140,27 +148,24 @@ function identityOf(path: string): string {
   }
 }
 
-// Failures of SQLite.
+// The next functions classify errors of SQLite.
 
-/** Returns whether another process holds the lock. */
+/** Returns whether the error means that another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }
 
-/** Returns whether the error is CORRUPT or NOTADB (https://sqlite.org/rescode.html). */
+/** Returns whether the error means that the file is damaged: CORRUPT or NOTADB (https://sqlite.org/rescode.html). */
 export function isDamage(error: unknown): boolean {
   return [11, 26].includes(primaryCode(error));
 }
 
-/**
- * Returns whether the failure may pass without a change to the server: BUSY, LOCKED, READONLY, IOERR, FULL and
- * CANTOPEN.
- */
+/** Returns whether the failure may be temporary: BUSY, LOCKED, READONLY, IOERR, FULL or CANTOPEN. */
 export function mayPass(error: unknown): boolean {
   return [5, 6, 8, 10, 13, 14].includes(primaryCode(error));
 }
 
-/** Returns the lowest byte of a result code; −1: the failure is not SQLite's. */
+/** Returns the primary result code of SQLite, which is the lowest byte. −1: the error is not SQLite's. */
 function primaryCode(error: unknown): number {
   const { errcode } = error as { readonly errcode?: number };
   return errcode === undefined ? -1 : errcode & 0xff;

@@ -1,15 +1,18 @@
-/** Deletes runs: the run's row goes at once, so nobody finds the run; the other rows follow, a few at a time. */
+/**
+ * Deletes removed runs. The row of a removed run is gone at once, so that nobody finds the run. Its other rows are
+ * deleted afterwards, a few at a time.
+ */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** Number of rows deleted in one go: a few milliseconds. */
+/** Number of rows that are deleted in one turn, which takes a few milliseconds. */
 export const PORTION_ROWS = 256;
 
 /**
- * Deletes by key: `next` returns a key, each of `portions` deletes some of its rows, and `done` forgets the key after
- * the last row.
+ * Returns functions that delete rows by key, a few at a time. `next` selects a key to delete, each of `portions`
+ * deletes some of its rows, and `done` forgets the key.
  */
 export function inPortions(next: StatementSync, portions: readonly StatementSync[], done: StatementSync) {
-  // True at first, because the last process may have left some rows.
+  // An earlier process may have left rows, so this is true at first.
   let due = true;
   return {
     due: () => due,
@@ -31,7 +34,7 @@ export function removalsIn(db: DatabaseSync) {
   const removals = inPortions(next, portions, db.prepare("DELETE FROM removals WHERE run = ?"));
   return {
     ...removals,
-    /** Marks runs for deletion, and returns their rows. */
+    /** Records runs whose rows must be deleted, and returns them. */
     add: <Row extends { readonly key: number }>(rows: readonly Row[]): readonly Row[] => {
       for (const { key } of rows) add.run(key);
       if (rows.length > 0) removals.begin();

@@ -1,7 +1,6 @@
 /**
- * Stores the rows by which the servers of one folder announce themselves, in a file of its own. Writes are small and
- * rare, so they need no thread; a call that finds the file locked fails, and its caller tries again. The store's time
- * is the machine's.
+ * Stores one row for each server that shares a data folder, in a file of its own. Writes are rare and small, so no
+ * thread is used. If the file is locked, a call fails and its caller tries again.
  */
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +11,7 @@ import { makePrivate, mayPass, transaction } from "./sqlite-file.ts";
 import { StoreUnavailable } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
-/** How long a call waits for another process's lock, in milliseconds: the other one writes a single row. */
+/** Maximum time that a call waits for another process's lock, in milliseconds. That process writes only one row. */
 const BUSY_TIMEOUT_MS = 100;
 
 const TABLE = `
@@ -26,10 +25,10 @@ const TABLE = `
 function open(path: string): DatabaseSync {
   makePrivate(path);
   try {
-    // Servers of earlier versions let other users read these files.
+    // Earlier versions made these files readable for other users.
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    // A power failure loses only rows of servers that are gone too.
+    // Commits need no sync to disk: a power failure also ends the servers whose rows it loses.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${TABLE}`);
     return db;
   } catch (error) {
@@ -39,7 +38,7 @@ function open(path: string): DatabaseSync {
   }
 }
 
-/** Opens the file. Throws CannotOpen. */
+/** Opens the file in a data folder. Throws CannotOpen. */
 export function sqliteReplicas(directory: string): ReplicaStore {
   makeFolder(directory, 0o700);
   const db = open(join(directory, "replicas.sqlite"));

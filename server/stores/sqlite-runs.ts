@@ -1,4 +1,4 @@
-/** Stores runs in an SQLite file, in the storage thread. */
+/** Stores runs in an SQLite file. Runs in the storage thread. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { isDamage, NOW_MS, type Schema, transaction } from "./sqlite-file.ts";
@@ -28,8 +28,8 @@ import {
 } from "./store.ts";
 
 /**
- * `hash`: a checksum (checksums.ts). Summaries keep their heads in a table of their own. Removals are deleted runs that
- * may still have rows.
+ * Tables of the file. `hash` is a checksum (checksums.ts). A run's summary is stored in `heads` and `summaries`.
+ * `removals` has deleted runs whose rows are not all deleted yet.
  */
 const TABLES = `
   CREATE TABLE runs (
@@ -63,18 +63,18 @@ const TABLES = `
   CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
 `;
 
-/** No foreign keys: rows of a deleted run are deleted a few at a time, after the run's own row. */
+/** The file has no foreign keys, because the rows of a deleted run are deleted later than the run's own row. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
   version: 7,
   tables: TABLES,
-  // Runs of version 6 have a keyed hash, which nothing reads any more.
+  // Version 6 had a keyed hash for each run, which is no longer read.
   upgrade: { from: 6, sql: "ALTER TABLE runs DROP COLUMN hash;" },
   named: "runs",
   foreignKeys: false,
 };
 
-/** The file's statements. */
+/** Prepared statements of the file. */
 type Parts = ReturnType<typeof prepare>;
 
 function prepare(db: DatabaseSync) {
@@ -123,8 +123,8 @@ function prepare(db: DatabaseSync) {
 }
 
 /**
- * Returns rows one by one. A statement that met a damaged page fails once more at its next use, which would harm
- * another run's reader; so this function uses it once more.
+ * Yields a statement's rows. After a damaged page, the statement would also fail at its next use, for another run. So
+ * it is run once more here.
  */
 function* rowsOf(statement: StatementSync, ...parameters: readonly (number | string)[]): Generator<unknown> {
   try {
@@ -133,7 +133,7 @@ function* rowsOf(statement: StatementSync, ...parameters: readonly (number | str
     try {
       statement.iterate(...parameters);
     } catch {
-      // The damage is thrown below.
+      // The second error is ignored, because the first one is thrown.
     }
     throw damage;
   }
@@ -143,7 +143,7 @@ function runOf(sql: Parts, key: number): StoredRun | undefined {
   return sql.run.get(key) as StoredRun | undefined;
 }
 
-/** Writes events, records, and the summary. */
+/** Writes the events, the records and the summary of an append. */
 function write(sql: Parts, run: StoredRun, what: Pick<Append, "events" | "records" | "summary">): void {
   const { key } = run;
   const rows = rowsToWrite(run, what);
@@ -172,7 +172,7 @@ function append(sql: Parts, key: number, append: Append): Appended {
 function list(sql: Parts, afterId: string, limit: number): RunPage {
   const runs: ListedRun[] = [];
   let characters = 0;
-  // One more than requested, to know whether there are more.
+  // One run more than requested is read, to know whether there are more.
   for (const row of rowsOf(sql.list, afterId, limit + 1)) {
     if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
     const run = listed(sql, row as Pick<StoredRun, "id" | "key">);
@@ -183,8 +183,8 @@ function list(sql: Parts, afterId: string, limit: number): RunPage {
 }
 
 /**
- * Returns a run for a list. A run with an unreadable summary has none, and its journal is read instead, so that the
- * other runs are listed.
+ * Returns a run for a list. If its summary is damaged, it has none, and the caller reads the journal instead. So other
+ * runs are still listed.
  */
 function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedRun {
   type Row = Readonly<Record<"headHash" | "stateHash", Uint8Array> & Record<"head" | "state", string>>;
@@ -205,14 +205,14 @@ function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedR
   }
 }
 
-/** Returns the events after a version. */
+/** Yields the events after a version, and checks them. */
 function* eventsAfter(sql: Parts, run: StoredRun, fromVersion: number): Generator<Uint8Array> {
   const reader = journalReader(run, fromVersion);
   for (const row of rowsOf(sql.events, run.key, fromVersion)) yield reader.take(row as EventRow);
   reader.end();
 }
 
-/** Reads the run and its events as they are at one moment, whatever other processes write. */
+/** Reads a run's events in one transaction, so that other processes' writes do not mix in. */
 function read(sql: Parts, key: number, fromVersion: number, bytesMax: number): readonly Uint8Array[] | undefined {
   const body = (): readonly Uint8Array[] | undefined => {
     const run = runOf(sql, key);

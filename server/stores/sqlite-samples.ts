@@ -1,10 +1,10 @@
-/** Stores completions of runs in an SQLite file of their own, in the storage thread. */
+/** Stores the completions of runs in an SQLite file of their own. Runs in the storage thread. */
 import type { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { bytesOfSample, reachingLength, sampleAccess, type SampleStore, type StoredRunSample } from "./sample-store.ts";
 import { NOW_MS, type Schema } from "./sqlite-file.ts";
 
-/** The index has the bytes too, so that trimming reads no texts. */
+/** Tables of the file. The index includes the bytes of each sample, so that trimming need not read texts. */
 const TABLES = `
   CREATE TABLE samples (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,7 +47,7 @@ function prepare(db: DatabaseSync) {
 }
 
 export function samplesIn(db: DatabaseSync): InThread<SampleStore> {
-  // Overwrites deleted texts, so that nobody can read deleted prompts and completions in the file.
+  // SQLite overwrites deleted texts, so that nobody can find deleted prompts and completions in the file.
   db.exec("PRAGMA secure_delete = ON");
   const sql = prepare(db);
   return {

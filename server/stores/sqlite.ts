@@ -1,30 +1,27 @@
-/**
- * Opens the embedded stores: SQLite files in a directory, shared by the processes of one machine, each with a thread.
- */
+/** Opens the stores in SQLite files. The processes of one machine may share a directory. Each store has a thread. */
 import { evaluationAccess, type EvaluationStore } from "./evaluation-store.ts";
 import { sampleAccess, type SampleStore } from "./sample-store.ts";
 import { type Access, runAccess, type Store } from "./store.ts";
 import { openInThread, type ThreadData } from "./thread.ts";
 
 export interface SqliteOptions {
-  /** Made if it does not exist. */
+  /** Directory of the files, which is made if it does not exist. */
   readonly directory: string;
   /**
-   * "normal": commits survive the death of the process, kill -9 included, but a power failure may lose the last
-   * commits. "full": commits survive a power failure too, at the cost of a sync to disk in each commit. Defaults to
-   * "normal".
+   * How safe commits are. "normal" (default): they survive the death of the process, but a power failure may lose the
+   * last ones. "full": they survive a power failure too, but each commit waits for the disk.
    */
   readonly synchronous?: "normal" | "full";
-  /** How long a call waits for another process's lock, in milliseconds. Defaults to 5,000. */
+  /** Maximum time that a call waits for another process's lock, in milliseconds. Defaults to 5,000. */
   readonly busyTimeoutMs?: number;
   /**
-   * Called with the problem when the file can no longer be used (it is full, locked or deleted); undefined: it can be
-   * used again.
+   * Called with a problem when the file can no longer be used, e.g. when it is deleted. Undefined: it can be used
+   * again.
    */
   readonly onProblem?: (problem: string | undefined) => void;
 }
 
-/** Returns a function that opens a store of one kind, and rejects with CannotOpen. */
+/** Returns a function that opens one kind of store. It rejects with CannotOpen. */
 function opener<S>(holds: ThreadData["holds"], access: Access<S>): (options: SqliteOptions) => Promise<S> {
   return ({ directory, synchronous = "normal", busyTimeoutMs = 5000, onProblem = () => undefined }) =>
     openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, onProblem);

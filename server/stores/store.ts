@@ -7,58 +7,64 @@
  * which all processes share, decides which runs expire.
  */
 
-/** A stored run. */
+/** A run in the store. */
 export interface StoredRun {
   readonly id: string;
-  /** The key is never used again, so a deleted run is not mistaken for a later one with the same id. */
+  /**
+   * Number of the run in the database. It is never used again, so a deleted run is not mistaken for a later one with
+   * the same id.
+   */
   readonly key: number;
-  /** Number of events in its journal. */
+  /** Number of events in the run's journal. */
   readonly version: number;
 }
 
-/** A run whose time is over. */
+/** A run whose lifetime is over. */
 export interface ExpiredRun {
   readonly id: string;
   readonly key: number;
-  /** By the store's clock. */
+  /** Time of its expiry by the store's clock, in milliseconds since the Unix epoch. */
   readonly expiresAtMs: number;
 }
 
 export interface Expired {
-  /** The time by the store's clock, which may jump. */
+  /** Present time by the store's clock, which may jump, in milliseconds since the Unix epoch. */
   readonly nowMs: number;
   /** Runs that expired before `nowMs`. */
   readonly runs: readonly ExpiredRun[];
 }
 
-/** A run's summary for lists, in two parts, so that the part that seldom changes is not written with every event. */
+/**
+ * Summary of a run for lists. `head` seldom changes, so it is stored apart from `state`, which is written with every
+ * event.
+ */
 export interface Summary {
   readonly head: string;
   readonly state: string;
 }
 
 export interface WrittenSummary {
-  /** Undefined: the head stays. */
+  /** First part of the summary. Undefined: it stays as it is. */
   readonly head?: string | undefined;
   readonly state: string;
 }
 
-/** A run in a list. */
+/** A run in a list of runs. */
 export interface ListedRun extends StoredRun {
-  /** The last written summary; undefined: the server that wrote the run wrote none. */
+  /** Last summary that was written. Undefined: there is none, or it is damaged. */
   readonly summary: Summary | undefined;
 }
 
-/** An entry of a run's history. */
+/** A record of a run's history, which people look at. */
 export interface StoredRecord {
-  /** Position, from 0; writing a position again replaces its record. */
+  /** Position of the record, from 0. Writing the same position again replaces the record. */
   readonly seq: number;
   readonly body: string;
 }
 
 export interface NewRun {
   readonly id: string;
-  /** Time from now to the run's expiry. */
+  /** Time until the run expires, in milliseconds. */
   readonly timeToLiveMs: number;
   readonly events: readonly Uint8Array[];
   readonly records: readonly StoredRecord[];
@@ -66,89 +72,98 @@ export interface NewRun {
 }
 
 export interface Append {
-  /** The version that the caller has seen. */
+  /** Version of the run that the caller has seen. The append takes effect only at this version. */
   readonly expectedVersion: number;
   readonly events: readonly Uint8Array[];
   readonly records: readonly StoredRecord[];
-  /** Summary after the events; undefined: the old summary stays, and describes an earlier version from now on. */
+  /** Summary after these events. Undefined: the old summary stays, and is then out of date. */
   readonly summary?: WrittenSummary | undefined;
 }
 
-/** "conflict": the run has another version, or another process is writing; "gone": the run was deleted. */
+/**
+ * Result of an append. "conflict": the run has another version, or another process is writing. "gone": the run was
+ * deleted.
+ */
 export type Appended = "appended" | "conflict" | "gone";
 
-/** A turn at a run: no other process appends to that run until the turn has appended or is released. */
+/** A process's turn at a run. No other process appends to the run until the turn has appended or is released. */
 export interface Turn {
-  /** Appends like the store's own method, and ends the turn. */
+  /** Appends like Store.append, and ends the turn. */
   append(append: Append): Promise<Appended>;
-  /** Releases the turn; does nothing if the turn has appended. */
+  /** Ends the turn. Does nothing if the turn has appended. */
   release(): Promise<void>;
 }
 
 export interface Snapshot {
-  /** Number of events that the snapshot includes. */
+  /** Number of events that the snapshot covers. */
   readonly version: number;
   readonly body: Uint8Array;
 }
 
-/** Maximum number of characters of a page's summaries; a page of a list ends early at this limit. */
+/** Maximum number of characters of the summaries in one page of a list. The page ends early at this limit. */
 export const LIST_CHARACTERS_MAX = 256 * 1024;
 
 export interface RunPage {
   readonly runs: readonly ListedRun[];
-  /** Whether there are runs after these. */
+  /** Whether there are more runs after these. */
   readonly more: boolean;
 }
 
 export interface Store {
-  /** "exists": the id is taken, and nothing was written. */
+  /** Stores a new run. "exists": the id is taken, and nothing was written. */
   create(run: NewRun): Promise<"created" | "exists">;
   find(id: string): Promise<StoredRun | undefined>;
-  /** Returns runs with ids after `afterId`, in the order of their ids' UTF-8 bytes, without reading their journals. */
+  /** Returns runs with ids after `afterId`, ordered by the UTF-8 bytes of their ids. Does not read their journals. */
   list(afterId: string, limit: number): Promise<RunPage>;
-  /** Writes the whole append or nothing. */
+  /** Appends to a run. Either everything is written or nothing. */
   append(key: number, append: Append): Promise<Appended>;
   /**
-   * Waits for a turn at a run, in the order in which processes ask; used after a conflict, so that none of many writers
-   * starves. Left out: processes that write to one run at a time hinder each other only briefly.
+   * Waits for a turn at a run; turns are given in the order of the requests. Used after a conflict, so that each of
+   * many writers gets its turn. Left out: conflicts between processes are short.
    */
   turn?(key: number): Promise<Turn>;
   /**
-   * Calls back soon after another process may have changed a run, until the returned function is called. A call is a
-   * hint, which may not come. Left out: processes do not tell each other of changes.
+   * Calls `onChange` soon after another process may have changed a run, until the returned function is called. Calls
+   * are only hints and may be missing. Left out: processes do not tell each other of changes.
    */
   listen?(key: number, onChange: () => void): () => void;
   /**
-   * Returns the events after the first `fromVersion`, until they reach `bytesMax`; fewer mean the end of the journal;
-   * undefined: the run was deleted. Rejects with StoreDamaged if an event is missing or not as it was written.
+   * Returns the events after the first `fromVersion`, up to about `bytesMax`. Fewer bytes: the journal ends there.
+   * Undefined: the run was deleted. Rejects with StoreDamaged if an event is missing or damaged.
    */
   read(key: number, fromVersion: number, bytesMax?: number): Promise<readonly Uint8Array[] | undefined>;
-  /** Returns the checksum of an event in hex; undefined: the event does not exist. */
+  /** Returns the checksum of an event in hex. Undefined: there is no such event. */
   checksum(key: number, version: number): Promise<string | undefined>;
-  /** Stores a snapshot in place of an older one; a snapshot of a deleted run, or of a later version than its run's, is ignored. */
+  /**
+   * Stores a snapshot in place of an older one. Ignores a snapshot of a deleted run, or of a version that the run has
+   * not reached.
+   */
   saveSnapshot(key: number, snapshot: Snapshot): Promise<void>;
   snapshot(key: number): Promise<Snapshot | undefined>;
-  /** Returns records from a position on, in order. */
+  /** Returns records from position `fromSeq` on, in order. */
   records(key: number, fromSeq: number, limit: number): Promise<readonly StoredRecord[]>;
-  /** Postpones a run's expiry to `timeToLiveMs` from now; a time earlier than the stored one changes nothing. */
+  /** Postpones a run's expiry to `timeToLiveMs` from now. A time before the stored one changes nothing. */
   touch(key: number, timeToLiveMs: number): Promise<void>;
   /**
-   * Removes a run, and returns whether it existed. It is gone at once; its rows may be deleted later, a few at a time.
+   * Removes a run, and returns whether it existed. Nobody finds it afterwards; its rows may be deleted later, a few at
+   * a time.
    */
   remove(key: number): Promise<boolean>;
   expired(): Promise<Expired>;
-  /** Removes the runs that expired before a time of the store's clock, and returns them. */
+  /** Removes and returns the runs that expired before a time by the store's clock. */
   removeExpired(beforeMs: number): Promise<readonly ExpiredRun[]>;
   close(): Promise<void>;
 }
 
-/** "write": committed before its answer. "read": small. "bulk": may be large, and lets the others go first. */
+/**
+ * Kind of a call. "write": committed before its answer. "read": small. "bulk": may be large, so other calls go first.
+ */
 export type Kind = "write" | "read" | "bulk";
 
 /** Methods that a storage thread serves. */
 export type Names<S> = Exclude<keyof S, "close" | "turn" | "listen">;
 
-/** Kind of each method, by which a thread orders waiting calls. */
+/** Kind of each method. A storage thread orders waiting calls by their kinds. */
 export type Access<S> = Readonly<Record<Names<S>, Kind>>;
 
 export const runAccess: Access<Store> = {
@@ -167,18 +182,18 @@ export const runAccess: Access<Store> = {
   records: "bulk",
 };
 
-// Failures of a store that may pass without a change to the server.
+// Errors of a store.
 
 /**
- * The disk is full, the file is locked, missing or unreachable, or too many calls wait for it. The write is not
- * confirmed, and a later attempt may succeed.
+ * Error of a failure that may be temporary: the disk is full, the file is locked or missing, or too many calls wait. A
+ * write may not have been stored, and can be tried again.
  */
 export class StoreUnavailable extends Error {}
 
-/** A part of the stored data is missing or cannot be read, and no later attempt will succeed. */
+/** Error if a part of the stored data is missing or damaged. Later attempts fail too. */
 export class StoreDamaged extends Error {}
 
-/** Throws StoreDamaged if a journal has fewer events than were written. */
+/** Throws StoreDamaged if a journal has fewer events than were written to it. */
 export function expectVersion(version: number, written: number): void {
   if (version < written) throw new StoreDamaged(`its journal ends at event ${version}, and ${written} were written`);
 }

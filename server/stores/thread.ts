@@ -1,13 +1,13 @@
 /**
- * Runs a store in a thread that reads and writes its file, so that the event loop never waits for a disk, or for
- * another process's lock. Calls take effect in their order; when a promise resolves, its write is committed.
+ * Runs a store in a thread, so that the event loop never waits for a disk or for another process's lock. Calls take
+ * effect in order. When a promise resolves, its write is committed.
  */
 import { Worker } from "node:worker_threads";
 import type { StoreCall, Reply } from "./commit-queue.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
-/** Settings that a thread is started with. */
+/** Settings with which a storage thread starts. */
 export interface ThreadData extends FileOptions {
   readonly holds: "runs" | "evaluations" | "samples";
 }
@@ -21,14 +21,14 @@ export type FromThread =
   | { readonly kind: "problem"; readonly problem: string | undefined }
   | { readonly kind: "closed" };
 
-/** Maximum bytes of text that wait for a thread; a single call may always wait, whatever its size. */
+/** Maximum bytes of the calls that wait for a thread. If no other call waits, a call may be larger. */
 export const WAITING_BYTES_MAX = 128 * 1024 ** 2;
-/** Bytes that a call counts beside its text. */
+/** Bytes that a call counts in addition to its texts. */
 const CALL_BYTES = 512;
 
 /**
- * The file cannot be opened, is damaged, or has another version. The operator has to mend that; the message names the
- * file.
+ * Error if a store cannot be opened, e.g. because its file is damaged or has another version. The operator must fix it;
+ * the message names the file.
  */
 export class CannotOpen extends Error {}
 
@@ -38,7 +38,7 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-/** Returns the bytes of a value's texts. UTF-16 units count as two bytes each, as non-ASCII text is sent. */
+/** Returns the number of bytes of all texts in a value. Each UTF-16 unit counts as two bytes. */
 export function bytesOf(value: unknown): number {
   if (typeof value === "string") return 2 * value.length;
   if (value instanceof Uint8Array) return value.length;
@@ -47,15 +47,16 @@ export function bytesOf(value: unknown): number {
 }
 
 /**
- * Opens a store in a thread. Rejects with CannotOpen. Calls `onProblem` with the problem when the store fails;
- * undefined: it works again.
+ * Opens a store in a thread. Rejects with CannotOpen. Calls `onProblem` with a problem when the store can no longer be
+ * used; undefined: it can be used again.
  */
 export async function openInThread<S>(
   data: ThreadData,
   access: Access<S>,
   onProblem: (problem: string | undefined) => void,
 ): Promise<S> {
-  // No flags, because flags of the process may suit only its main thread, such as --input-type.
+  // The thread gets no flags of Node, because some of the process's flags, such as --input-type, suit only its main
+  // thread.
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, execArgv: [] });
   const calls = createCalls(worker);
   const ended = Promise.withResolvers<void>();
@@ -91,7 +92,7 @@ export async function openInThread<S>(
   return { ...Object.fromEntries(methods), close } as S;
 }
 
-/** Tracks calls that wait for the thread's answer. */
+/** Tracks calls until the thread answers them. */
 function createCalls(worker: Worker) {
   const waiting = new Map<number, Call>();
   let asked: StoreCall[] = [];
@@ -122,7 +123,7 @@ function createCalls(worker: Worker) {
       const id = nextId++;
       bytesWaiting += bytes;
       if (waiting.size === 0) worker.ref();
-      // All calls of one turn are sent as one message.
+      // All calls of one turn of the event loop are sent to the thread in one message.
       if (asked.length === 0) queueMicrotask(send);
       asked.push({ id, method, args });
       return new Promise((resolve, reject) => waiting.set(id, { bytes, resolve, reject }));
@@ -138,7 +139,7 @@ function createCalls(worker: Worker) {
       over = error;
       for (const id of [...waiting.keys()]) take(id)?.reject(error);
     },
-    /** Sends the remaining calls and refuses new ones; returns false if that was done already. */
+    /** Sends the remaining calls, and refuses new ones. Returns false if it was called before. */
     close: (): boolean => {
       if (over !== undefined) return false;
       if (asked.length > 0) send();

@@ -1,4 +1,4 @@
-/** The storage thread: opens one file, and answers the calls that thread.ts sends. */
+/** Entry point of a storage thread. It opens one file, and answers the calls that thread.ts sends. */
 import { statfsSync } from "node:fs";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type StoreCall, commitQueue, type InThread } from "./commit-queue.ts";
@@ -8,7 +8,10 @@ import { runSchema, runsIn } from "./sqlite-runs.ts";
 import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
-/** Interval of checking the file, copying its log, and retrying a file that cannot be written to, in milliseconds. */
+/**
+ * Interval, in milliseconds, of checking that the file is there, copying SQLite's log into it, and testing a file that
+ * could not be written to.
+ */
 const LOOK_EVERY_MS = 1000;
 
 if (parentPort === null) throw new Error("this module must run in a worker thread");
@@ -45,7 +48,7 @@ function serve({ db, path, store }: ReturnType<typeof open>): void {
       tell({ kind: "closed" });
       port.close();
     });
-  /** Takes the calls that were sent meanwhile too, so that they are committed together. */
+  /** Takes all calls that have arrived, so that they are committed together. */
   const takeAll = (first: readonly StoreCall[]): void => {
     let [asked, more] = [first, receiveMessageOnPort(port)];
     for (; more !== undefined; more = receiveMessageOnPort(port)) {
@@ -65,12 +68,12 @@ function serve({ db, path, store }: ReturnType<typeof open>): void {
   });
 }
 
-/** Returns whether the file's disk is known to have no room. */
+/** Returns whether the disk of the file is full. */
 function isFull(path: string): boolean {
   try {
     return statfsSync(path).bavail === 0;
   } catch {
-    // The file was deleted, which the commit queue detects.
+    // The error is ignored: if the file was deleted, the commit queue detects that.
     return false;
   }
 }

@@ -15,36 +15,33 @@ import { type Append, type Appended, type StoredRun, StoreUnavailable, type Turn
 import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
 import { type Connection, type Connections, failureOf, isBroken, lostRace } from "./database.ts";
 
-/**
- * Maximum bytes of the bodies in one statement. They are sent in hex, so with their other columns they stay below one
- * mebibyte.
- */
+/** Maximum bytes of the bodies in one statement. They are sent in hex, so that a statement stays below one mebibyte. */
 export const STATEMENT_BYTES = 384 * 1024;
-/** Maximum bytes of a text; one statement may have two. */
+/** Maximum bytes of a text, e.g. of a run's summary. One statement may have two texts. */
 const TEXT_BYTES_MAX = STATEMENT_BYTES / 2;
-/** Bytes that a row takes beside its body. */
+/** Bytes that a row counts in addition to its body. */
 const ROW_BYTES = 64;
 /** Maximum number of appends that are committed together. */
 const GROUP_MAX = 512;
-/** Maximum number of runs whose ends are remembered. */
+/** Maximum number of runs whose last event this process remembers. */
 const ENDS_MAX = 4096;
 
-/** The end of a run: its last event, and that event's checksum. */
+/** End of a run's journal: the number of its events, and the checksum of its last event. */
 export interface End extends StoredRun {
   readonly hash: Uint8Array;
 }
 
-/** Checksum of the end of a run without events. */
+/** Checksum that stands for the end of a run without events. */
 export const NONE = Buffer.alloc(0);
 
-/** Rows to write at the end of a run. */
+/** Rows that are to be written after the end of a run's journal. `writer` is the append's id. */
 export interface Writing {
   readonly end: End;
   readonly rows: WrittenRows;
   readonly writer: Buffer;
 }
 
-/** An append to send. */
+/** An append that is to be sent. `writer` is its id. */
 interface QueuedAppend {
   readonly key: number;
   readonly append: Append;
@@ -53,7 +50,7 @@ interface QueuedAppend {
 }
 
 interface Job extends QueuedAppend {
-  /** Whether the append may be committed already. */
+  /** Whether the append may be stored already, because a connection broke while it was committed. */
   readonly isDoubtful: boolean;
   readonly resolve: (outcome: Appended) => void;
   readonly reject: (error: unknown) => void;
@@ -61,18 +58,18 @@ interface Job extends QueuedAppend {
 
 export type Appends = ReturnType<typeof createAppends>;
 
-/** Returns a unique id for an append. */
+/** Returns a random id for an append. It tells later whether that append is stored. */
 export function newWriter(): Buffer {
   return randomBytes(8);
 }
 
-/** Splits a body into parts, none of which is too large for a statement. */
+/** Splits an event or a snapshot into parts that each fit in a statement. */
 export function partsOf(body: Uint8Array): readonly Uint8Array[] {
   const count = Math.max(1, Math.ceil(body.length / STATEMENT_BYTES));
   return Array.from({ length: count }, (_, i) => body.subarray(i * STATEMENT_BYTES, (i + 1) * STATEMENT_BYTES));
 }
 
-/** Throws RangeError if a text is larger than the maximum. */
+/** Returns the bytes of a text. Throws RangeError if there are more than TEXT_BYTES_MAX. */
 export function textBytes(text: string, what: string): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length <= TEXT_BYTES_MAX) return bytes;
@@ -81,7 +78,7 @@ export function textBytes(text: string, what: string): Buffer {
 
 export type Row = readonly unknown[];
 
-/** Splits rows into stretches that each fit in a statement. */
+/** Splits rows into groups that each fit in a statement. */
 export function* stretches(rows: readonly Row[]): Generator<readonly Row[]> {
   let [stretch, bytes]: [Row[], number] = [[], 0];
   for (const row of rows) {
@@ -96,7 +93,7 @@ export function* stretches(rows: readonly Row[]): Generator<readonly Row[]> {
   if (stretch.length > 0) yield stretch;
 }
 
-/** Turns rows into columns, the form that unnest takes. */
+/** Turns a list of rows into `count` columns, because SQL's unnest takes columns. */
 export const columns = (rows: readonly Row[], count: number): readonly (readonly unknown[])[] =>
   Array.from({ length: count }, (_, column) => rows.map((row) => row[column]));
 
@@ -114,7 +111,7 @@ function lastHash(end: End, { events }: WrittenRows): Uint8Array {
 }
 
 function recordRows({ end: { key }, rows }: Writing): readonly Row[] {
-  // A statement may write a row only once: of two records in one place the later one counts.
+  // A statement may write a row only once, so of two records with the same number only the later one is written.
   const bySeq = new Map(rows.records.map((record) => [record.seq, record]));
   return [...bySeq.values()].map(({ seq, hash, body }) => [key, seq, hash, textBytes(body, "a record of the history")]);
 }
@@ -126,7 +123,7 @@ function textRows(writings: readonly Writing[], part: "head" | "state"): readonl
   });
 }
 
-/** Returns the bytes that an append takes in statements. */
+/** Returns the number of bytes that an append needs in statements. */
 export function sizeOf(append: Pick<Append, "events" | "records" | "summary">): number {
   return bytesOf(append) + ROW_BYTES * (append.events.length + append.records.length);
 }
@@ -136,8 +133,8 @@ export function isLarge(appends: readonly { readonly bytes: number }[]): boolean
 }
 
 /**
- * Writes rows at the ends of runs, and returns the keys of the runs that were at the expected ends. Uses one statement,
- * or with `inSeveral` several, which must be in a transaction.
+ * Writes rows to runs, and returns the keys of the runs that were at the expected end. `inSeveral`: uses several
+ * statements, and so must be in a transaction. Otherwise uses one statement.
  */
 export async function write(
   connection: Connection,
@@ -160,7 +157,7 @@ export async function write(
   return keys;
 }
 
-/** Calls `onWritten` after the commit with the key of each run that was written to. */
+/** Returns functions that append to runs. Calls `onWritten` with the key of each run after its commit. */
 export function createAppends(commits: Connections, turns: Connections, onWritten: (key: number) => void) {
   const ends = rememberedEnds();
   const tryAll = (connection: Connection, asked: readonly QueuedAppend[], isDoubtful: boolean) =>
@@ -214,16 +211,16 @@ export function createAppends(commits: Connections, turns: Connections, onWritte
     append: (key: number, append: Append) =>
       queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
     turn,
-    /** Stores the end of a run, as somebody has read it. */
+    /** Remembers the end of a run as read from the database. */
     learn: ends.learn,
-    /** Returns whether a run's event at a version differs from the last event at that version that this process knows. */
+    /** Returns whether a run's event differs from the one that this process remembers with the same version. */
     isOther: (key: number, version: number, hash: Uint8Array) => isOtherEnd(ends.of(key), { version, hash }),
-    /** Waits for the requested appends. */
+    /** Waits until the appends in progress are done. */
     close: queue.close,
   };
 }
 
-/** Queues appends, and commits waiting ones together. */
+/** Returns a queue that commits waiting appends together. */
 function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended[]>) {
   const waiting: Job[] = [];
   let bytesWaiting = 0;
@@ -235,12 +232,13 @@ function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended
       jobs.forEach((job, i) => job.resolve(outcomes[i] ?? "conflict"));
     } catch (error) {
       if (jobs.length === 1 || error instanceof StoreUnavailable) for (const job of jobs) job.reject(error);
-      // If one append fails, nothing is written. So each append is tried alone, and only the failing ones fail.
+      // If one append fails, the whole statement is undone. Each append is then tried alone, so that only the failing
+      // ones fail.
       else for (const job of jobs) await settle([job]);
     }
   };
   const work = async (): Promise<void> => {
-    // Waits for the appends that are requested in the same turn.
+    // Waits for further appends that are requested in the same turn of the event loop.
     await Promise.resolve();
     while (waiting.length > 0) {
       const jobs = takeGroup(waiting);
@@ -273,11 +271,14 @@ interface Attempt {
 
 interface Tried {
   readonly outcomes: readonly Appended[];
-  /** New journal ends (last version and hash) of the runs that were written. Valid once the transaction is committed. */
+  /** New ends of the runs that were written to. They are valid once the transaction is committed. */
   readonly written: readonly End[];
 }
 
-/** Appends to runs, each append once. Doubtful appends run in a transaction that has their runs' rows locked. */
+/**
+ * Appends to runs, without writing an append twice. Appends that may be stored already must be in a transaction that
+ * has their runs' rows locked.
+ */
 async function attempt({ connection, ends, isDoubtful }: Attempt, jobs: readonly QueuedAppend[]): Promise<Tried> {
   await ends.look(connection, isDoubtful ? jobs : jobs.filter((job) => !ends.isExpected(job)));
   const writings = jobs.flatMap(({ key, append, writer }) => {
@@ -301,7 +302,7 @@ async function attempt({ connection, ends, isDoubtful }: Attempt, jobs: readonly
   return { outcomes, written };
 }
 
-/** Takes a connection for a turn: a transaction that has the run's row locked. */
+/** Takes a connection for a process's turn at a run: begins a transaction, and locks the run's row. */
 async function begin(turns: Connections, key: number): ReturnType<Connections["take"]> {
   const connection = await turns.take().catch((error: unknown) => {
     throw failureOf(error);
@@ -316,7 +317,7 @@ async function begin(turns: Connections, key: number): ReturnType<Connections["t
   }
 }
 
-/** Rolls back a transaction, and gives its connection back. */
+/** Rolls back a transaction, and returns its connection to the pool. */
 async function undo(connection: Connection & { give: (failure?: unknown) => void }, failure: unknown): Promise<void> {
   if (failure !== undefined && isBroken(failure)) return connection.give(failure);
   try {
@@ -327,14 +328,17 @@ async function undo(connection: Connection & { give: (failure?: unknown) => void
   }
 }
 
-/** Returns whether an append with an unknown outcome was committed. */
+/** Returns whether an append is stored, after a connection broke during its commit. */
 async function isThere(connection: Connection, { key, append, writer }: QueuedAppend): Promise<boolean> {
   if (append.events.length === 0) return false;
   const [row] = await connection.query("writerOf", [key, append.expectedVersion + 1]);
   return row !== undefined && writer.equals((row["writer"] as Buffer | null) ?? Buffer.alloc(0));
 }
 
-/** Takes the first waiting append of each run, as many as are committed together; a doubtful append goes alone. */
+/**
+ * Takes a group of appends that are committed together: at most one of each run. An append that may be stored already
+ * is taken alone.
+ */
 function takeGroup(waiting: Job[]): readonly Job[] {
   const group: Job[] = [];
   const keys = new Set<number>();
@@ -354,13 +358,14 @@ function takeGroup(waiting: Job[]): readonly Job[] {
 }
 
 /**
- * Returns whether the database has another event in the place of the known last one: a failover has lost that event.
+ * Returns whether the database has another event in place of the remembered last one. A failover to a standby has then
+ * lost that event.
  */
 function isOtherEnd(known: End | undefined, { version, hash }: Pick<End, "version" | "hash">): boolean {
   return known?.version === version && Buffer.compare(known.hash, hash) !== 0;
 }
 
-/** Remembers the ends of runs as this process has seen them; an outdated end only causes a conflict. */
+/** Returns a cache of the ends of runs. If an end is out of date, the next append only gets a conflict. */
 function rememberedEnds() {
   const ends = new LRUCache<number, End>({ max: ENDS_MAX });
   const learn = (end: End): void => void ends.set(end.key, end);
@@ -369,8 +374,8 @@ function rememberedEnds() {
     learn,
     isExpected: ({ key, append }: QueuedAppend): boolean => ends.get(key)?.version === append.expectedVersion,
     /**
-     * Reads the ends of runs. If the database has another event in place of a known one, the known end stays, so that
-     * the next reader gets the error.
+     * Reads the ends of runs. If another event is in place of a remembered one, the remembered end is kept, so that the
+     * next reader reports the loss.
      */
     look: async (connection: Connection, jobs: readonly QueuedAppend[]): Promise<void> => {
       if (jobs.length === 0) return;

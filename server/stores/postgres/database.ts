@@ -1,7 +1,6 @@
 /**
- * Connections to PostgreSQL. Work is repeated if its connection breaks or it loses a race, and the module tracks
- * whether the database can be used. While it cannot, calls are refused at once, and the database is asked twice a
- * second whether it is back.
+ * Connections to PostgreSQL. Work is repeated if its connection breaks or another transaction gets in its way. While
+ * the database is away, calls are refused at once, and the database is tried twice a second.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -9,14 +8,11 @@ import { StoreDamaged, StoreUnavailable } from "../store.ts";
 import { type StatementName, statements } from "./statements.ts";
 
 export interface DatabaseOptions {
-  /** For example postgres://user@host:port/database, with libpq's options after a "?", such as sslmode. */
+  /** Address, for example postgres://user@host:port/database. Options of libpq such as sslmode may follow after "?". */
   readonly url: string;
-  /**
-   * How long a call waits for the database to come back, and for another process's lock, in milliseconds. Defaults to
-   * 5,000.
-   */
+  /** Maximum time that a call waits for the database to come back, in milliseconds. Defaults to 5,000. */
   readonly patienceMs?: number;
-  /** Called with the problem when the database can no longer be used; undefined: it can be used again. */
+  /** Called with a problem when the database can no longer be used. Undefined: it can be used again. */
   readonly onProblem?: (problem: string | undefined) => void;
 }
 
@@ -24,19 +20,19 @@ export type Rows = readonly Readonly<Record<string, unknown>>[];
 
 export interface Connection {
   query(name: StatementName, values?: readonly unknown[]): Promise<Rows>;
-  /** Does work in a transaction: committed when the promise resolves, rolled back when it rejects. */
+  /** Runs work in a transaction. It is committed when the promise resolves, and rolled back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Connections for one purpose, so that it need not wait for others. */
+/** Pool of connections for one purpose, so that this purpose does not wait for others. */
 export interface Connections {
   /**
-   * Does work on a connection. Repeats it if the connection breaks, a race is lost, or the database is away for less
-   * than a call's patience. `isDoubtful`: an earlier attempt may have been committed. Rejects with StoreUnavailable.
+   * Runs work on a connection. Repeats it if the connection breaks, or another transaction gets in its way, within
+   * `patienceMs`. `isDoubtful`: an earlier attempt may have been committed. Rejects with StoreUnavailable.
    */
   work<T>(work: (connection: Connection, isDoubtful: boolean) => Promise<T>): Promise<T>;
   query(name: StatementName, values?: readonly unknown[]): Promise<Rows>;
-  /** Takes a connection for longer; the caller gives it back, with the failure if there was one. */
+  /** Takes a connection out of the pool. The caller must call `give`, with the error if the work failed. */
   take(): Promise<Connection & { readonly give: (failure?: unknown) => void }>;
 }
 
@@ -46,29 +42,34 @@ export interface Database {
 }
 
 /**
- * SQLSTATEs of a broken connection, after which new work may succeed. Failures of the network count as broken
- * connections too.
+ * Matches error codes (SQLSTATE) of a broken connection. Work may succeed on a new connection. Network failures count
+ * as broken connections too.
  */
 const BROKEN = /^(08|57P0[123]|25P03|25006)/;
-/** Serialization failure and deadlock. */
+/** Error codes after a conflict with another transaction: serialization failure and deadlock. */
 const LOST_RACE = new Set<string | undefined>(["40001", "40P01"]);
-/** SQLSTATEs of failures that may pass: no resources, an operator's action, a failing disk, a lock that is held. */
+/**
+ * Matches error codes of temporary failures: no resources, an operator's action, a failing disk, a lock that another
+ * process holds.
+ */
 const MAY_PASS = /^(53|57|58|55P03|28|3D000)/;
-/** SQLSTATEs of damage to the database's own files. */
+/** Matches error codes of damage to the database's own files. */
 const DAMAGE = /^XX00[12]/;
 
-/** SQLSTATEs of a full disk or memory, a failing disk, a read-only server. */
+/**
+ * Matches error codes that mean that nothing can be written: a full disk or memory, a failing disk, a read-only server.
+ */
 const UNWRITABLE = /^(53[124]|58|25006)/;
 
 export const CONNECT_MS = 2000;
-/** A statement without an answer for this long is given up together with its connection. */
+/** Maximum time to wait for the answer to a statement, in milliseconds. Then the connection is given up. */
 const ANSWER_MS = 10_000;
 const ASK_MS = 500;
 const BACKOFF_MS = [0, 20, 50, 100, 200, 400];
 
 const INT8 = 20;
 
-/** Reads int8 as a number: all numbers that Gradus stores fit. */
+/** Makes the client read 64-bit integers as numbers. All numbers that Gradus stores are small enough. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text"): unknown =>
     oid === INT8 ? readInteger : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
@@ -80,12 +81,15 @@ function readInteger(text: string): number {
   return value;
 }
 
-/** Too many connections: to the database, or in our pool. */
+/** Error code for too many connections. It is also used when this process's pool has no free connection. */
 const TOO_MANY = "53300";
-/** Message of pg-pool when all connections are in use for too long. */
+/** Message of the pg-pool library when all its connections stay in use for too long. */
 const BUSY = "timeout exceeded when trying to connect";
 
-/** Returns the SQLSTATE of an error; "": a failure of the network or the connection; undefined: a bug of ours. */
+/**
+ * Returns the error code (SQLSTATE) of an error. "": the network or the connection failed. Undefined: the error is a
+ * bug.
+ */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof pg.DatabaseError) return error.code ?? "";
   if (error instanceof StoreDamaged || error instanceof TypeError || error instanceof RangeError) return undefined;
@@ -95,18 +99,20 @@ function codeOf(error: unknown): string | undefined {
   return isNetwork || /connection|timeout|terminated|not queryable|ended/i.test(message ?? "") ? "" : undefined;
 }
 
-/** Returns whether the connection is broken; the request may have been done all the same. */
+/** Returns whether an error means a broken connection. The statement may have taken effect all the same. */
 export function isBroken(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && (code === "" || BROKEN.test(code));
 }
 
-/** Returns whether nothing was written and another attempt may succeed. */
+/** Returns whether another transaction got in the way. Nothing was written then, and another attempt may succeed. */
 export function lostRace(error: unknown): boolean {
   return LOST_RACE.has(codeOf(error));
 }
 
-/** Returns the error that a caller gets. */
+/**
+ * Converts an error of the database into the one that callers get: StoreDamaged, StoreUnavailable, or the same error.
+ */
 export function failureOf(error: unknown): unknown {
   const code = codeOf(error);
   const { message } = error as Error;
@@ -125,7 +131,7 @@ export function openDatabase({ url, patienceMs = 5000, onProblem = () => undefin
   };
   const asking = connections(1);
   const timer = setInterval(() => void state.look(asking), ASK_MS);
-  // An idle store does not keep the process alive.
+  // The timer does not keep the process alive.
   timer.unref();
   return {
     connections,
@@ -147,10 +153,10 @@ function createPool(connectionString: string, max: number): pg.Pool {
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "gradus",
-    // pg-pool waits for the returned promise, though its type does not say so.
+    // pg-pool waits for this promise, although its type says void.
     onConnect: (client) => setSession(client) as unknown as void,
   });
-  // Errors of an unused connection are ignored; a user of a connection gets the error from its query.
+  // Errors of unused connections are ignored. A query on a broken connection reports the error itself.
   pool.on("error", () => undefined);
   return pool;
 }
@@ -159,7 +165,7 @@ async function setSession(client: pg.ClientBase): Promise<void> {
   for (const name of ["isolation", "lockTimeout", "idleTimeout"] as const) await client.query(statements[name]);
 }
 
-/** Tracks whether the database can be used. */
+/** Tracks whether the database can be reached and written to, and reports changes. */
 function health(onProblem: (problem: string | undefined) => void) {
   let [away, unwritable]: (string | undefined)[] = [];
   let told: string | undefined;
@@ -177,7 +183,7 @@ function health(onProblem: (problem: string | undefined) => void) {
       away = undefined;
       tell();
     },
-    /** Records a failed attempt to connect; a single broken connection says nothing about the others. */
+    /** Records that connecting failed. A broken connection alone is not recorded, because others may work. */
     unreachable: (error: unknown): void => {
       if (codeOf(error) === TOO_MANY) return;
       away = `the database cannot be reached: ${(error as Error).message}`;
@@ -188,7 +194,7 @@ function health(onProblem: (problem: string | undefined) => void) {
       unwritable = `the database cannot be written to: ${(error as Error).message}`;
       tell();
     },
-    /** Checks whether the problem still exists. */
+    /** Tests whether the reported problem still exists. */
     look: async (connections: Connections): Promise<void> => {
       if (told === undefined || isAsking) return;
       isAsking = true;
@@ -203,7 +209,7 @@ function health(onProblem: (problem: string | undefined) => void) {
           connection.give(error);
         }
       } catch {
-        // The problem is reported already.
+        // An error is ignored, because the problem is already reported.
       } finally {
         isAsking = false;
       }
@@ -217,7 +223,7 @@ function connectionsOf(pool: pg.Pool, state: ReturnType<typeof health>, patience
   const take: Connections["take"] = async () => {
     try {
       const client = await pool.connect();
-      // The user of the connection gets the error from its query.
+      // The error is ignored here, because a query on this connection reports it.
       const onError = (): void => undefined;
       client.on("error", onError);
       const give = (failure?: unknown): void => {
@@ -252,7 +258,7 @@ function connectionsOf(pool: pg.Pool, state: ReturnType<typeof health>, patience
         const delayMs = BACKOFF_MS[tries] ?? ASK_MS;
         if (!again || state.isClosed() || performance.now() + delayMs > untilMs) throw failureOf(error);
         isDoubtful ||= isBroken(error) && "wasSent" in (error as object);
-        // A random delay, so that two callers that lost to each other do not meet again.
+        // The delay is random, so that two transactions that got in each other's way do not meet again.
         await sleep(delayMs * (0.5 + Math.random()));
       }
     }

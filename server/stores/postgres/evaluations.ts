@@ -11,13 +11,13 @@ import type {
 import { columns, STATEMENT_BYTES, stretches } from "./appends.ts";
 import type { Connections, Rows } from "./database.ts";
 
-/** Maximum number of rows of facts that one statement reads. */
+/** Maximum number of samples' facts that one statement reads. */
 const FACTS_MAX = 4096;
 
-/** Maximum bytes of a completion with its outcome: with the other columns, less than one mebibyte. */
+/** Maximum bytes of a completion with its outcome, so that a statement stays below one mebibyte. */
 export const SAMPLE_BYTES_MAX = 2 * STATEMENT_BYTES;
 
-/** Returns rows with texts in place of bytes; the database stores bodies as bytes. */
+/** Decodes bytes into texts, because the database stores texts as bytes. */
 function texts<T>(rows: Rows): readonly T[] {
   return rows.map((row) => {
     const entries = Object.entries(row).map(([name, value]) => [
@@ -39,7 +39,10 @@ function isSame(one: StoredSample, other: StoredSample): boolean {
   return one.completion === other.completion && one.result === other.result && one.facts === other.facts;
 }
 
-/** Deletes the samples of removed evaluations. A failure is ignored: the next removal or the next start tries again. */
+/**
+ * Deletes the samples of removed evaluations. Errors are ignored, because the next removal or the next start tries
+ * again.
+ */
 async function tidy(calls: Connections): Promise<void> {
   try {
     for (;;) {
@@ -49,7 +52,7 @@ async function tidy(calls: Connections): Promise<void> {
       await calls.query("dropEvaluation", [next["key"]]);
     }
   } catch {
-    // A failure of the database is reported where somebody waits for it.
+    // A failing database is reported to callers that wait for it.
   }
 }
 
@@ -64,7 +67,7 @@ export function postgresEvaluations(calls: Connections): EvaluationStore {
       if (added.length > 0) return { kind: "added" };
       const [there] = texts<StoredSample>(await connection.query("sample", [key, ordinal, index]));
       if (there === undefined) return { kind: "gone" };
-      // After a doubt, an identical sample is the one that was sent before the connection broke.
+      // If the first attempt's outcome is unknown, an identical sample is the one that it stored.
       return isDoubtful && isSame(there, sample) ? { kind: "added" } : { kind: "exists", sample: there };
     });
   return {

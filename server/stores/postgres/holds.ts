@@ -1,16 +1,13 @@
 /**
- * Mutual exclusion by name among the servers of a database. A hold is a row that its holder renews; the row is free
- * when it was not renewed for a while by the database's clock. A lock bound to a session would have to be an advisory
- * lock, or keep a transaction open for hours, which would prevent vacuuming.
+ * Locks by name among the servers of a database. A lock is a row that its holder renews; a row that was not renewed for
+ * a while is free. A lock of a session is not used: it would need a transaction that stays open for hours, which
+ * prevents vacuuming.
  */
 import { randomBytes } from "node:crypto";
 import type { Holds } from "../evaluation-store.ts";
 import type { Connections } from "./database.ts";
 
-/**
- * How long a hold lasts without renewal, in milliseconds: a holder that was paused for longer may have lost it to
- * another.
- */
+/** Time that a lock lasts without renewal, in milliseconds. A holder that was paused for longer may have lost it. */
 export const HOLD_MS = 15_000;
 
 export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
@@ -25,7 +22,7 @@ export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
         const askedAtMs = performance.now();
         const isKept = await calls.query("keepHold", [name, holder, holdMs]).then(
           (rows) => rows.length > 0,
-          // While the database is unreachable, no other server can take the hold, and the holder keeps it until it expires.
+          // While the database is away, no other server can take the lock, so the holder keeps it until it expires.
           () => performance.now() - keptAtMs < holdMs,
         );
         if (isKept) return void (keptAtMs = askedAtMs);
@@ -36,7 +33,7 @@ export function postgresHolds(calls: Connections, holdMs = HOLD_MS): Holds {
       timer.unref();
       return () => {
         stop();
-        // If releasing fails, the hold runs out.
+        // If releasing fails, the lock expires.
         calls.query("release", [name, holder]).catch(() => undefined);
       };
     },

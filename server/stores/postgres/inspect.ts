@@ -1,6 +1,6 @@
 /**
- * Reports what an operator has to know of a database before a server opens it; gradus doctor uses it, and it changes
- * nothing there. The queries use PostgreSQL's own catalogs and no server sends them, so they are not in statements.ts.
+ * Collects facts about a database for `gradus doctor`, before a server uses it. Changes nothing. Its queries are not in
+ * statements.ts, because they need PostgreSQL's own catalogs.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -8,26 +8,29 @@ import pg from "pg";
 import { MIGRATIONS } from "./migrate.ts";
 
 export interface Inspected {
-  /** For example "18.4". */
+  /** Version of PostgreSQL, for example "18.4". */
   readonly version: string;
   readonly major: number;
-  /** Whether the database refuses writes: a standby, or set to read-only. */
+  /** Whether the database refuses writes, because it is a standby or set to read-only. */
   readonly readsOnly: boolean;
-  /** Migrations that the database has, and those that this version knows. */
+  /** Names of the migrations that the database has had, and of those that this version of Gradus knows. */
   readonly done: readonly string[];
   readonly known: readonly string[];
-  /** Rights that a server needs and this user lacks, a phrase each. */
+  /** Rights that a server needs but this database user does not have, one phrase for each. */
   readonly lacking: readonly string[];
   /**
    * Time by which the database's clock is ahead of this machine's, in milliseconds. The round trip to the database
    * limits its accuracy.
    */
   readonly aheadMs: number;
-  /** Connections that servers may open as this user: max_connections or a lower limit, minus the reserved ones. */
+  /** Maximum number of connections that servers may open as this user: the lowest limit minus reserved connections. */
   readonly connectionsMax: number;
-  /** Open connections that count toward the same limit, without the inspection's own. */
+  /** Number of open connections that count towards the same limit, without those of this inspection. */
   readonly connectionsUsed: number;
-  /** "unsure": a pooler answers in the database's place, and it may pool transactions. */
+  /**
+   * Whether a pooler such as PgBouncer is between this process and the database, in transaction mode. "unsure": there
+   * is a pooler, but its mode is not clear.
+   */
   readonly pooler: "none" | "transaction" | "unsure";
 }
 
@@ -38,7 +41,7 @@ const ABOUT = `SELECT current_setting('server_version') AS version, current_sett
   pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS "readsOnly",
   has_schema_privilege(current_schema(), 'CREATE') AS creates, current_schema() AS schema`;
 const DONE = "SELECT name FROM migrations ORDER BY id";
-/** Checks the rights on tables that exist. */
+/** Selects the tables on which the user lacks a right. */
 const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY($1::text[])
   AND NOT (has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'INSERT')
@@ -46,7 +49,7 @@ const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = cu
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'DELETE')) ORDER BY 1`;
 const NOW = `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 
-/** Selects the tightest of the server's, the database's and the user's limits. -1 means no limit. */
+/** Selects the tightest limit on connections: of the server, of the database or of the user. −1 means no limit. */
 const CONNECTIONS = `SELECT "max", used FROM (VALUES
     (current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
       - coalesce(current_setting('reserved_connections', true), '0')::int4,
@@ -58,7 +61,7 @@ const CONNECTIONS = `SELECT "max", used FROM (VALUES
   ) AS limits("max", used) WHERE "max" >= 0 ORDER BY "max" - used LIMIT 1`;
 const PID = "SELECT pg_backend_pid() AS pid";
 
-/** Returns the names of the migrations, and of the tables that they make. */
+/** Returns the names of all migrations, and of the tables that they make. */
 function migrations(): { readonly names: readonly string[]; readonly tables: readonly string[] } {
   const files = readdirSync(MIGRATIONS).sort();
   const made = files.flatMap((file) => [
@@ -68,7 +71,7 @@ function migrations(): { readonly names: readonly string[]; readonly tables: rea
   return { names: files.map((file) => basename(file, ".sql")), tables: [...tables, "migrations", "migration_lock"] };
 }
 
-/** Inspects a database. Rejects with the error of the connection or the database if it cannot be asked. */
+/** Inspects a database. Rejects with the error if the database cannot be reached or queried. */
 export async function inspect(url: string): Promise<Inspected> {
   const clients = [1, 2].map(
     () =>
@@ -92,8 +95,8 @@ export async function inspect(url: string): Promise<Inspected> {
 }
 
 /**
- * Detects a pooler by the process id that the pooler makes up for the client. A pooler in transaction mode gives the
- * process of a client between two transactions to another client, and then this client another process.
+ * Detects a pooler: the process id that it reports to a client is not the one that serves the client. In transaction
+ * mode, a client's process serves another client between two transactions.
  */
 async function poolerOf(client: pg.Client, other: pg.Client): Promise<Inspected["pooler"]> {
   const pid = async (of: pg.Client) => (await of.query<{ readonly pid: number }>(PID)).rows[0]?.pid;

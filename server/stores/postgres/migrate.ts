@@ -1,6 +1,6 @@
 /**
- * Migrates a database's tables to this server's version, forward only, one server at a time. The other servers wait for
- * a locked row, which is free again when its holder ends, however it ends.
+ * Changes a database's tables to the form of this server's version. It never goes back to an older form. Only one
+ * server does this at a time; others wait for a row's lock, which is free when its holder ends in any way.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -10,7 +10,7 @@ import pg from "pg";
 import { CannotOpen } from "../thread.ts";
 import { statements } from "./statements.ts";
 
-/** Folder of migrations, which run in the order of their names. */
+/** Folder of migrations (SQL files), which run in the order of their names. */
 export const MIGRATIONS = fileURLToPath(new URL("migrations", import.meta.url));
 
 const CONNECT_MS = 5000;
@@ -18,7 +18,7 @@ const UNDEFINED_TABLE = "42P01";
 
 type Work = (client: pg.Client) => Promise<void>;
 
-/** Migrates the tables and then does work; one server at a time. Rejects with CannotOpen. */
+/** Migrates the tables and then runs `work`, one server at a time. Rejects with CannotOpen. */
 export function prepare(url: string, work: Work): Promise<void> {
   return locked(url, makeLock, async (client) => {
     await migrate(client);
@@ -26,7 +26,10 @@ export function prepare(url: string, work: Work): Promise<void> {
   });
 }
 
-/** Does work of a command, one at a time, without migrating: servers of an earlier version may still use the tables. */
+/**
+ * Runs a command's work under the same lock as `prepare`, but without migrating, because servers of an earlier version
+ * may still use the tables.
+ */
 export function withTables(url: string, work: Work): Promise<void> {
   const leave: Work = () => Promise.resolve();
   return locked(url, leave, work).catch(({ cause, message }: Error) => {
@@ -59,7 +62,7 @@ async function locked(url: string, before: Work, work: Work): Promise<void> {
   }
 }
 
-/** Makes the lock's table. If two servers do this at once, one fails, but then the table exists. */
+/** Makes the table whose row is locked. If two servers do this at once, one fails, but then the table exists. */
 async function makeLock(client: pg.Client): Promise<void> {
   try {
     await client.query(statements.fillLock);
@@ -78,7 +81,7 @@ async function migrate(client: pg.Client): Promise<void> {
     direction: "up",
     migrationsTable: "migrations",
     migrationsSchema: rows[0]?.schema ?? "public",
-    // The runner's own lock is an advisory one, which other engines do not have.
+    // The runner's own lock is an advisory lock, which databases such as CockroachDB do not have.
     noLock: true,
     singleTransaction: false,
     checkOrder: true,
@@ -90,8 +93,8 @@ async function migrate(client: pg.Client): Promise<void> {
 }
 
 /**
- * Returns a migration whose statements run one by one. Each statement may be repeated, so a server that stopped halfway
- * does no harm.
+ * Reads a migration, whose statements run one by one. Each may be repeated, so the next server can complete a migration
+ * that was interrupted.
  */
 function unitOf(path: string) {
   const sql = readFileSync(path, "utf8").replaceAll(/^--.*$/gm, "");

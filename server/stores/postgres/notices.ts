@@ -1,7 +1,6 @@
 /**
- * Tells the other servers of a database by NOTIFY which runs were written to. A notice is a hint: a database without
- * NOTIFY, or a pooler in transaction mode, delivers none. So a server also reads a run from time to time while a call
- * waits for it.
+ * Tells the other servers of a database, by NOTIFY, which runs were written to. Notices are only hints: some databases
+ * and poolers deliver none. So servers with waiting calls also read their runs from time to time.
  */
 import { randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
@@ -10,11 +9,11 @@ import pg from "pg";
 import { CONNECT_MS, type Connections } from "./database.ts";
 import { statements } from "./statements.ts";
 
-/** Time between two notices of a server, in milliseconds; the second names the runs written meanwhile. */
+/** Time between two notices of this server, in milliseconds. The later notice names all runs written meanwhile. */
 const GAP_MS = 20;
-/** Maximum number of runs that one notice names: its text has less than 8,000 bytes. */
+/** Maximum number of runs that one notice names, because its text must be shorter than 8,000 bytes. */
 const NAMED_MAX = 256;
-/** Time from a failure to the next attempt, in milliseconds. */
+/** Delay after a failure before the next attempt, in milliseconds. */
 const RETRY_MS = 5000;
 
 export function createNotices(url: string, calls: Connections) {
@@ -54,14 +53,14 @@ export function createNotices(url: string, calls: Connections) {
   };
 
   return {
-    /** Tells the other servers that this one wrote to a run. */
+    /** Tells the other servers that this server wrote to a run. */
     tell: (key: number): void => {
       written.add(key);
       if (!isSending) void send();
     },
-    /** Calls back when another server wrote to a run, until the returned function is called. */
+    /** Calls `onChange` whenever another server wrote to a run. The returned function ends this. */
     listen: (key: number, onChange: () => void) => {
-      // The connection is opened at the first call, so a process in which nothing waits has none.
+      // The connection for notices is opened at the first call, so a process in which no call waits opens none.
       if (ear === undefined) connect();
       heard.on(String(key), onChange);
       return () => heard.off(String(key), onChange);

@@ -1,4 +1,4 @@
-/** Opens the stores in a PostgreSQL database, which servers of several machines may share. */
+/** Opens all stores in a PostgreSQL database, which servers on several machines may share. */
 import { randomBytes } from "node:crypto";
 import { type DatabaseOptions, openDatabase } from "./database.ts";
 import { postgresEvaluations } from "./evaluations.ts";
@@ -11,18 +11,21 @@ import { secretFor, type SealingKeys } from "./secrets.ts";
 import { readTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
-  /** Keys of the key file, the same for all servers. */
+  /** Keys of the servers' key file. All servers of the database have the same. */
   readonly keys: SealingKeys;
-  /** Makes the database's task keys if it has none. Left out: the database needs no task keys. */
+  /** Makes the task keys if the database has none. Left out: task keys are in the key file, not in the database. */
   readonly newTaskKeys?: (() => string) | undefined;
 }
 
 export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 
-/** Number of connections for everything but runs. */
+/** Maximum number of connections for everything except runs. */
 const CONNECTIONS = 4;
 
-/** Purpose of a secret by which a server with another key file is refused. Earlier versions hashed runs with it. */
+/**
+ * Purpose of a secret in the database. A server with other keys cannot open the secret and is refused. Earlier versions
+ * hashed runs with it.
+ */
 const KEY_CHECK = "runs";
 
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
@@ -45,15 +48,15 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     sampleStore: { ...postgresSamples(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
-    /** For other data that the servers of a database share. */
+    /** Connections for other data that the servers of a database share. */
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
     /**
-     * Seals the database's secrets by the first of other keys too, as a server does at its start if its first key is
-     * new. One of those keys must open the secrets.
+     * Seals the database's secrets also by the first of these keys. One of the keys must open the secrets. A server
+     * does this when its first key is new.
      */
     sealBy: openSecrets,
-    /** Closes all stores. */
+    /** Closes all stores of the database. */
     close,
   };
 }

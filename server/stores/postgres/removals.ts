@@ -1,11 +1,14 @@
-/** Deletes runs: the run's row goes at once, so nobody finds the run; the other rows follow, a few at a time. */
+/**
+ * Deletes removed runs. The row of a removed run is gone at once, so that nobody finds the run. Its other rows are
+ * deleted afterwards, a few at a time.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connections } from "./database.ts";
 
 const PORTIONS = ["dropEvents", "dropParts", "dropRecords"] as const;
 /**
- * Time, in milliseconds, after which removals are checked again: by then a write in progress at the removal has ended,
- * and rows that another process left are found.
+ * Delay, in milliseconds, before old removals are checked again. Writes in progress during a removal have then ended,
+ * and rows that a dead process left are found.
  */
 const AGAIN_MS = 60_000;
 
@@ -29,16 +32,16 @@ export function createRemovals(calls: Connections) {
   const start = (): void => {
     clearTimeout(again);
     if (ended.signal.aborted) return;
-    // A failure is reported where somebody waits for the database, and the next attempt tidies.
+    // A failure is ignored: callers that wait for the database get it, and the next attempt deletes the rows.
     going ??= tidy()
       .catch(() => undefined)
       .finally(() => (going = undefined));
     again = setTimeout(start, AGAIN_MS).unref();
   };
-  // Tidies what the last process left.
+  // The first attempt deletes rows that an earlier process left.
   start();
   return {
-    /** Tidies up after work that removes runs. */
+    /** Runs work that removes runs, and then begins to delete their rows. */
     of: async <T>(work: () => Promise<T>): Promise<T> => {
       const removed = await work();
       start();

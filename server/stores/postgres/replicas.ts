@@ -1,4 +1,4 @@
-/** Stores the rows by which the servers that share a database announce themselves. */
+/** Stores one row for each server that shares a database, by which the servers know each other. */
 import type { ReplicaStore, StoredReplica } from "../replica-store.ts";
 import type { Connections } from "./database.ts";
 
@@ -9,13 +9,13 @@ export function postgresReplicas(calls: Connections): ReplicaStore {
     meet: async (id, body, forgetMs) => {
       await calls.query("meet", [id, Buffer.from(body)]);
       await calls.query("forget", [forgetMs, id]);
-      // The time is asked last, so that it is as near to the answer as possible.
+      // The time is read last, so that it is as close as possible to the answer.
       const rows = (await calls.query("others")) as unknown as readonly Row[];
       const [{ nowMs }] = (await calls.query("now")) as unknown as readonly [{ readonly nowMs: number }];
       return { nowMs, replicas: rows.map((row) => ({ ...row, body: row.body.toString() })) };
     },
     leave: async (id) => void (await calls.query("leave", [id])),
-    // Closing the stores closes the database.
+    // This does nothing, because the database is closed with the other stores.
     close: async () => undefined,
   };
 }

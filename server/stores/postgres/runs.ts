@@ -1,4 +1,4 @@
-/** Stores runs in PostgreSQL. Requests and answers are the same as in SQLite; appends.ts commits the appends. */
+/** Stores runs in PostgreSQL, with the same behaviour as in SQLite. Appends are in appends.ts. */
 import {
   type EventRow,
   isWholeSnapshot,
@@ -25,13 +25,13 @@ import type { Connection, Connections, Database, Rows } from "./database.ts";
 import { createNotices } from "./notices.ts";
 import { createRemovals } from "./removals.ts";
 
-/** Number of connections for everything but appends. */
+/** Maximum number of connections for everything except appends. */
 const CONNECTIONS = 4;
-/** Maximum number of turns of a process at a time. */
+/** Maximum number of runs at which this process has a turn (Store.turn) at the same time. */
 const TURNS = 4;
 /**
- * Maximum number of events that one statement reads, and the minimum if few bytes are asked for; most events have more
- * than EVENT_BYTES.
+ * Maximum number of events that one statement reads. EVENTS_MIN applies if the caller wants few bytes; most events have
+ * more than EVENT_BYTES.
  */
 const EVENTS_MAX = 512;
 const EVENTS_MIN = 64;
@@ -44,7 +44,7 @@ interface Parts {
   readonly appends: Appends;
 }
 
-/** Returns a Uint8Array in place of a Buffer: callers slice it, and a Buffer's slice shares memory. */
+/** Returns a Uint8Array in place of Node's Buffer, whose `slice` would share memory instead of copying. */
 const bytesOf = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, length);
 
 const textOf = (body: unknown): string => (body as Buffer).toString();
@@ -70,11 +70,11 @@ async function isCreator(connection: Connection, id: string, writer: Buffer): Pr
 
 interface Stretch {
   readonly events: readonly Uint8Array[];
-  /** Whether the journal ends with these events. */
+  /** Whether these events reach the end of the journal. */
   readonly isEnd: boolean;
 }
 
-/** Reads a run's row and the events after a version, in one statement. */
+/** Reads a run's row and some events after a version, in one statement. */
 async function readStretch(
   { calls, appends }: Parts,
   key: number,
@@ -102,13 +102,16 @@ async function readStretch(
   return { events, isEnd };
 }
 
-/** Error of a database that was set back: new events of this server would follow an event that is no longer there. */
+/**
+ * Returns the error for a database that was set back, e.g. by restoring a backup. The journal lacks an event that this
+ * server has seen.
+ */
 function setBack(version: number): StoreDamaged {
   const other = `event ${version} of its journal is not the one that this server knows`;
   return new StoreDamaged(`${other}: the database was set back, so start the server again`);
 }
 
-/** Joins parts into events, in the order of their versions. */
+/** Joins the parts of large events, and orders events by version. */
 function eventsIn(rows: Rows): readonly EventRow[] {
   const parts = (rows as unknown as readonly (EventRow & { readonly part: number | null })[])
     .filter(({ part }) => part !== null)
@@ -137,7 +140,7 @@ async function list({ calls }: Parts, afterId: string, limit: number): Promise<R
   const runs: ListedRun[] = [];
   let characters = 0;
   for (let after = afterId; ; after = runs.at(-1)?.id ?? after) {
-    // One more than requested, to know whether there are more.
+    // One run more than requested is read, to know whether there are more.
     const wanted = Math.min(limit + 1 - runs.length, LISTED_MAX);
     const rows = await calls.query("list", [after, wanted]);
     for (const row of rows) {
@@ -161,7 +164,7 @@ function listed(row: Rows[number]): ListedRun {
   return { id, key, version, summary: summaryOf(key, ...texts) };
 }
 
-/** Saves the parts of a snapshot, the first part last: if the first is there, all are. */
+/** Stores the parts of a snapshot. The first part comes last, so that a snapshot with a first part is complete. */
 async function saveSnapshot({ calls }: Parts, key: number, { version, body }: Snapshot): Promise<void> {
   const hash = snapshotHash(key, version, body);
   for (const [part, bytes] of [...partsOf(body).entries()].reverse())
@@ -189,7 +192,7 @@ async function records({ calls }: Parts, key: number, fromSeq: number, limit: nu
   return recordsOf(key, texts);
 }
 
-/** `url`: address for the connection that listens for notices. */
+/** Opens the store of runs. `url` is the database's address, for the connection that listens for notices. */
 export function postgresRuns(database: Database, url: string): Store {
   const calls = database.connections(CONNECTIONS);
   const { tell, listen, close } = createNotices(url, calls);
@@ -217,7 +220,7 @@ export function postgresRuns(database: Database, url: string): Store {
         calls.work(async (connection, isDoubtful) => {
           const removed = await connection.query("remove", [key]);
           tell(key);
-          // After a doubt the run is gone, as requested.
+          // If an earlier attempt's outcome is unknown, the run is gone now, as requested.
           return removed.length > 0 || isDoubtful;
         }),
       ),

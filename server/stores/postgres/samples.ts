@@ -1,12 +1,12 @@
-/** Stores completions of runs in PostgreSQL. */
+/** Stores the completions of runs in PostgreSQL. */
 import { bytesOfSample, reachingLength, type SampleStore, type StoredRunSample } from "../sample-store.ts";
 import { columns, stretches } from "./appends.ts";
 import type { Connections } from "./database.ts";
 
-/** Maximum number of rows that one statement reads: with completions of 384 KiB, the longest here, some megabytes. */
+/** Maximum number of completions that one statement reads. At 384 KiB, their maximum here, they are some megabytes. */
 const ROWS_MAX = 16;
 
-/** Returns a sample with texts in place of bytes; the database stores bodies as bytes. */
+/** Decodes a row's bytes into texts, because the database stores texts as bytes. */
 function sampleOf(row: Readonly<Record<string, unknown>>): StoredRunSample {
   const { number, atMs, about, completion } = row as Record<string, Buffer> & { number: number; atMs: number };
   return { number, atMs, about: String(about), completion: String(completion) };

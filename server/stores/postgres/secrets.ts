@@ -1,22 +1,22 @@
 /**
- * Secrets in a database, each sealed by a key of the servers' key file. A person who can write to the database but not
- * read that file can neither read a secret nor change one unseen.
+ * Secrets in a database, each encrypted (sealed) by a key of the servers' key file. Without this file, somebody with
+ * access to the database can neither read a secret nor change it unnoticed.
  */
 import type pg from "pg";
 import { openSecret, sealSecret } from "../sealed.ts";
 import { CannotOpen } from "../thread.ts";
 import { statements } from "./statements.ts";
 
-/** A key of the servers' key file, with its id. */
+/** A key of the servers' key file and its id. */
 export interface SealingKey {
   readonly id: Buffer;
   readonly secret: Buffer;
 }
 
-/** The first key seals; all keys open. */
+/** Keys that open secrets. New secrets are sealed by the first key. */
 export type SealingKeys = readonly [SealingKey, ...SealingKey[]];
 
-/** A row of the table. All rows of one purpose hold the same secret, each sealed by another key. */
+/** Row of a sealed secret. All rows of one purpose contain the same secret, each sealed by another key. */
 interface SealedRow {
   readonly sealed_by: string;
   readonly sealed: Buffer;
@@ -25,8 +25,8 @@ interface SealedRow {
 const idOf = ({ id }: SealingKey): string => id.toString("hex");
 
 /**
- * Returns the secret and the key that opened it; undefined: there is none for this purpose. Throws CannotOpen if none
- * of the keys opens it.
+ * Opens the secret in these rows, and returns it with the key that opened it. Undefined: there are no rows. Throws
+ * CannotOpen if no key opens it.
  */
 export function unsealed(
   rows: readonly SealedRow[],
@@ -50,7 +50,7 @@ export function unsealed(
   }
 }
 
-/** Returns the secret for a purpose, if there is one. */
+/** Reads and opens the secret for a purpose. Undefined: there is none. */
 export async function keptSecret(
   client: pg.ClientBase,
   keys: SealingKeys,
@@ -61,8 +61,8 @@ export async function keptSecret(
 }
 
 /**
- * Returns the secret for a purpose; the first server that asks for it makes it. A server with a new first key seals the
- * secret with that key too, and then the old key may go. One server at a time may call this (`prepare`).
+ * Returns the secret for a purpose, or makes and stores it. If another key than the first one opened it, it is also
+ * sealed by the first key; then the old key may be removed. Callers hold the lock of `prepare`.
  */
 export async function secretFor(
   client: pg.ClientBase,
@@ -78,7 +78,7 @@ export async function secretFor(
   return secret;
 }
 
-/** Replaces a secret, under every key that seals it. One server at a time may call this (`prepare`). */
+/** Replaces the secret of a purpose, and all its rows. Callers hold the lock of `prepare`. */
 export async function replaceSecret(
   client: pg.ClientBase,
   keys: SealingKeys,

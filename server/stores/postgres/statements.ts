@@ -6,14 +6,14 @@
 
 const MS = "interval '1 millisecond'";
 
-/** Returns SQL for a time in milliseconds since the Unix epoch. */
+/** Returns SQL that converts a timestamp to milliseconds since the Unix epoch. */
 const ms = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
 
-/** Returns SQL that deletes some rows of a removed run: a few milliseconds. */
+/** Returns SQL that deletes up to 256 rows of a removed run, which takes a few milliseconds. */
 const portion = (table: string, key: string): string =>
   `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE run = $1 LIMIT 256) RETURNING run`;
 
-/** Returns SQL that writes texts of runs, each in place of the old one. */
+/** Returns SQL that writes one text for each run, and replaces its old text. */
 const keepTexts = (table: string, first: number): string => `
   INSERT INTO ${table} (run, hash, body)
   SELECT t.run, t.hash, t.body
@@ -25,23 +25,23 @@ const SAMPLE = `ordinal, "index", facts, result, completion`;
 const IN_ORDER = `ORDER BY ordinal, "index"`;
 
 export const statements = {
-  // Settings of a session.
+  // Settings of each session.
   isolation: "SET default_transaction_isolation = 'read committed'",
   lockTimeout: "SET lock_timeout = '5s'",
-  // A process that is paused during a turn loses it, so that others go on.
+  // A process that pauses during a turn loses the turn, so that other processes go on.
   idleTimeout: "SET idle_in_transaction_session_timeout = '2s'",
   begin: "BEGIN",
   commit: "COMMIT",
   rollback: "ROLLBACK",
   ask: "SELECT 1",
-  // Notices, which a database may lack.
+  // Notices between servers. Some databases do not have LISTEN and NOTIFY.
   listen: "LISTEN gradus_runs",
   notify: "SELECT pg_notify('gradus_runs', $1)",
-  /** Writes a row, to find out whether writing works. */
+  /** Writes a row, to test whether the database can be written to. */
   probe: `INSERT INTO holds (name, holder, until) VALUES ('', '', now())
     ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
 
-  // Runs.
+  // Statements for runs.
   createRun: `WITH made AS (
       INSERT INTO runs (id, version, hash, expires_at) VALUES ($1, 0, '', now() + $2::float8 * ${MS})
       ON CONFLICT (id) DO NOTHING RETURNING key
@@ -50,16 +50,15 @@ export const statements = {
   /** Locks runs in the order of their keys, so that two sessions that lock several runs do not deadlock. */
   lockRuns: "SELECT key FROM runs WHERE key = ANY($1::int8[]) ORDER BY key FOR UPDATE",
   /**
-   * Locks a run for a turn, behind the sessions that asked before. They wait for a row that never changes, because a
-   * change of a row loses the order of the sessions that wait for it.
+   * Locks a run for a turn, after the sessions that asked earlier. Sessions wait for a row that never changes, because
+   * changing a row loses the order of those that wait for it.
    */
   takeTurn: `SELECT key FROM runs WHERE key = (SELECT run FROM turns WHERE run = $1 FOR UPDATE) FOR UPDATE`,
-  /** Reads the ends of runs. */
+  /** Reads the ends of runs' journals: the number of events, and the last event's checksum. */
   ends: "SELECT key, id, version, hash FROM runs WHERE key = ANY($1::int8[])",
   /**
-   * Appends to many runs, to each if its last event has the expected version and the expected checksum: after a failover that
-   * lost commits, other events may have the same version. A run that another session has locked is skipped, so nobody
-   * waits here for another process's turn. Runs are locked in the order of their keys.
+   * Appends to each run whose last event has the expected version and checksum. The checksum matters after a failover
+   * that lost events. Runs locked by other sessions are skipped, so that this never waits for another process's turn.
    */
   append: `WITH asked AS (
       SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[])
@@ -86,20 +85,20 @@ export const statements = {
     ), new_summaries AS (${keepTexts("summaries", 19)}
     )
     SELECT key FROM moved`,
-  /** Writes rows that do not fit in one statement with the rest. */
+  /** Writes events or records that do not fit into the statement `append`. */
   appendEvents: `INSERT INTO events (run, version, part, writer, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[])`,
   appendRecords: `INSERT INTO records (run, seq, hash, body)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::bytea[], $4::bytea[])
     ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body`,
-  /** Find out, after a doubt, who wrote an event. */
+  /** Read who wrote an event, if the outcome of an append is unknown. */
   writerOf: "SELECT writer FROM events WHERE run = $1 AND version = $2 AND part = 0",
   creatorOf: `SELECT e.writer FROM runs r JOIN events e ON e.run = r.key AND e.version = 1 AND e.part = 0
     WHERE r.id = $1`,
   find: "SELECT id, key, version FROM runs WHERE id = $1",
   /**
-   * Reads a run's row, as a row without a part; the checksum of the event at a version; and the parts of the whole events
-   * after it, until they reach a number of bytes.
+   * Reads three things: the run's row (without a part), the checksum of the event at a version, and the parts of later
+   * events. Events are whole, up to a number of bytes.
    */
   read: `SELECT id, version, NULL::int4 AS part, NULL::bytea AS hash, NULL::bytea AS body FROM runs WHERE key = $1
     UNION ALL
@@ -141,7 +140,7 @@ export const statements = {
       INSERT INTO removals (run, removed_at) SELECT key, now() FROM removed
     )
     SELECT id, key, ${ms("expires_at")} AS "expiresAtMs" FROM removed ORDER BY key`,
-  // A write that was in progress when the run was removed arrives within a minute.
+  // A removal is kept for a minute, until writes that were in progress have ended.
   nextRemoval: `SELECT run, removed_at < now() - interval '1 minute' AS "isOld" FROM removals
     WHERE run > $1 ORDER BY run LIMIT 1`,
   dropEvents: portion("events", "run, version, part"),
@@ -152,11 +151,11 @@ export const statements = {
   dropSummary: "DELETE FROM summaries WHERE run = $1",
   removed: "DELETE FROM removals WHERE run = $1",
 
-  // Evaluations.
+  // Statements for evaluations.
   createEvaluation: "INSERT INTO evaluations (id, body) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING key",
   findEvaluation: "SELECT id, key, body FROM evaluations WHERE id = $1",
   listEvaluations: `SELECT id, key, body FROM evaluations WHERE id > $1 AND id NOT LIKE '/%' ORDER BY id LIMIT $2`,
-  /** Until its samples are deleted, a removed evaluation has an id that no other has. */
+  /** Gives a removed evaluation an id that no client can use, until its samples are deleted. */
   removeEvaluation: "UPDATE evaluations SET id = '/' || key::text WHERE key = $1 AND id NOT LIKE '/%' RETURNING key",
   removedEvaluation: "SELECT key FROM evaluations WHERE id LIKE '/%' ORDER BY key LIMIT 1",
   dropSamples: `DELETE FROM samples WHERE (evaluation, ordinal, "index") IN (
@@ -177,7 +176,7 @@ export const statements = {
   samples: `SELECT ${SAMPLE} FROM samples
     WHERE evaluation = $1 AND (ordinal, "index") > ($2, $3) ${IN_ORDER} LIMIT $4`,
 
-  // Completions of runs.
+  // Statements for completions of runs.
   keepSamples: `INSERT INTO run_samples (run, at, bytes, about, completion)
     SELECT $1, now(), t.bytes, t.about, t.completion
     FROM unnest($2::int8[], $3::bytea[], $4::bytea[]) AS t (bytes, about, completion)`,
@@ -193,7 +192,7 @@ export const statements = {
     ) RETURNING number`,
   removeRunSamples: "DELETE FROM run_samples WHERE run = $1",
 
-  // Holds.
+  // Statements for locks by name.
   hold: `INSERT INTO holds (name, holder, until) VALUES ($1, $2, now() + $3::float8 * ${MS})
     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
       WHERE holds.until < now() OR holds.holder = excluded.holder
@@ -201,19 +200,19 @@ export const statements = {
   keepHold: `UPDATE holds SET until = now() + $3::float8 * ${MS} WHERE name = $1 AND holder = $2 RETURNING name`,
   release: "DELETE FROM holds WHERE name = $1 AND holder = $2",
 
-  // Replicas.
+  // Statements for the rows of servers.
   meet: `INSERT INTO replicas (id, body, since, seen_at) VALUES ($1, $2, now(), now())
     ON CONFLICT (id) DO UPDATE SET body = excluded.body, seen_at = excluded.seen_at`,
   others: `SELECT id, body, ${ms("since")} AS "sinceMs", ${ms("seen_at")} AS "seenAtMs" FROM replicas ORDER BY since, id`,
   forget: `DELETE FROM replicas WHERE seen_at < now() - $1::float8 * ${MS} AND id <> $2`,
   leave: "DELETE FROM replicas WHERE id = $1",
 
-  // Secrets.
+  // Statements for secrets.
   keys: "SELECT sealed_by, sealed FROM keys WHERE purpose = $1",
   addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
   removeKeys: "DELETE FROM keys WHERE purpose = $1",
 
-  // Migrations, which take minutes for a large database.
+  // Statements for migrations, which may take minutes in a large database.
   longLockTimeout: "SET lock_timeout = '600s'",
   makeLock: "CREATE TABLE IF NOT EXISTS migration_lock (one bool PRIMARY KEY)",
   fillLock: "INSERT INTO migration_lock (one) VALUES (true) ON CONFLICT DO NOTHING",

@@ -1,24 +1,24 @@
-/** Task keys in a database: the text of a key file, sealed as one secret. */
+/** Task keys that are stored in a database: the text of a key file, sealed as one secret. */
 import type pg from "pg";
 import { StoreUnavailable } from "../store.ts";
 import type { Connections } from "./database.ts";
 import { withTables } from "./migrate.ts";
 import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
 
-/** The task keys of a database as a server has them. */
+/** Task keys of a database. */
 export interface StoredTaskKeys {
-  /** The keys when the database was opened. */
+  /** Text of the keys when the database was opened. */
   readonly text: string;
   /**
-   * Reads the present keys; undefined: the database is away. Rejects if the database has no keys that the server can
-   * open.
+   * Reads the present text of the keys. Undefined: the database is away. Rejects if the database no longer has keys
+   * that this server can open.
    */
   readonly read: () => Promise<string | undefined>;
 }
 
 const PURPOSE = "task keys";
 
-/** Returns the task keys; the first server makes them. One server at a time may call this (`prepare`). */
+/** Returns the task keys. The first server makes them. Callers hold the lock of `prepare`. */
 export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys, make: () => string): Promise<string> {
   return (await secretFor(client, keys, PURPOSE, () => Promise.resolve(Buffer.from(make())))).toString();
 }
@@ -35,8 +35,8 @@ export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promi
 }
 
 /**
- * Changes the task keys by `change`, one command at a time. If `change` returns a refusal, nothing changes. Returns the
- * result of `change`; undefined: the database has no task keys.
+ * Replaces the task keys by what `change` returns for the old ones. If `change` returns a refusal, nothing changes.
+ * Returns its result; undefined: the database has no task keys.
  */
 export async function changeTaskKeys<Refusal extends object>(
   url: string,
