@@ -1,18 +1,18 @@
 /**
- * Turns of addresses. After long work an address rests for as long, unless nobody else calls: a call takes several
- * turns, and would otherwise wait for another address's long work at each.
+ * Lets the addresses of callers take turns. After long work an address must rest for as long, unless no other address
+ * calls. Otherwise each of a call's turns could wait for another address's long work.
  */
 
-/** An address is alone if no other has had work for this time, in milliseconds. */
+/** Time without work of other addresses, in milliseconds, after which an address counts as alone. */
 const ALONE_MS = 1000;
 
-/** Creates the turns of addresses. Work that takes more than `longMs` milliseconds is long. */
+/** Creates the turns of addresses. Work counts as long if it takes more than `longMs` milliseconds. */
 export function createAddresses(longMs: number) {
-  /** Connections with waiting work by their addresses, the next address and its next connection first. */
+  /** Connections with waiting work, by address. The first address and its first connection are next. */
   const waiting = new Map<string, Set<() => void>>();
-  /** End of the rest of an address. */
+  /** Time until which each address rests, by performance.now(). */
   const restsUntilMs = new Map<string, number>();
-  /** The two addresses that worked last, the latest first, and when. */
+  /** The two addresses that worked last, the latest first, and the times of their work. */
   let [latest, before] = [
     { address: "", atMs: -Infinity },
     { address: "", atMs: -Infinity },
@@ -34,18 +34,18 @@ export function createAddresses(longMs: number) {
     if (endMs - startMs > longMs && !isAlone(address)) restsUntilMs.set(address, 2 * endMs - startMs);
   };
   return {
-    /** Adds the next work of a connection. */
+    /** Adds waiting work of a connection. */
     add(address: string, next: () => void): void {
       const own = waiting.get(address) ?? new Set();
       waiting.set(address, own.add(next));
     },
-    /** Does the next work of the first address that does not rest; returns whether there was one. */
+    /** Does the next work of the first address that is not resting. Returns whether there was one. */
     takeTurn(): boolean {
       for (const [address, connections] of waiting) {
         const [next] = connections;
         if (next === undefined || rests(address)) continue;
         connections.delete(next);
-        // The address goes behind all others.
+        // The address goes to the end of the queue.
         waiting.delete(address);
         if (connections.size > 0) waiting.set(address, connections);
         work(address, next);
@@ -54,9 +54,9 @@ export function createAddresses(longMs: number) {
       return false;
     },
     rests,
-    /** Returns whether no other address has had work lately. */
+    /** Returns whether no other address has worked lately. */
     isAlone,
-    /** Does work of an address now. */
+    /** Does work of an address at once. */
     work,
     /** Returns whether no work waits. */
     isIdle: () => waiting.size === 0,

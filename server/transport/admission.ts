@@ -8,54 +8,61 @@ import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens
 import { callerName } from "../base/fair-turns.ts";
 import { RpcError, shuttingDown } from "../base/rpc.ts";
 
-/** A call from the arrival of its headers until its answer is sent. */
+/** A call, from the arrival of its headers until its answer is sent. */
 export interface OpenCall {
   readonly connection: object;
-  /** Address and port, joined by a colon. */
+  /** Address and port of the caller, joined by a colon. */
   readonly peer: string;
-  /** Account that the call is counted under. */
+  /** Account of the caller's token, which counts its calls. */
   readonly account: Account;
   /** Bytes of requests and answers that the call keeps in memory. */
   readonly bufferedBytes: number;
-  /** Time, by performance.now(), at which the request began to arrive; undefined: no request is arriving. */
+  /** Time, by performance.now(), since which a request has been arriving. Undefined: no request is arriving. */
   readonly receivingSinceMs: number | undefined;
-  /** Ends the call with an error, and frees its memory. */
+  /** Ends the call with an error, and frees the memory that it keeps. */
   refuse(error: RpcError): void;
-  /** Tells the call's handler that nobody waits for the answer any more. */
+  /** Tells the call's handler that the caller no longer waits for the answer. */
   abort(reason: RpcError): void;
 }
 
-/** State that all calls of one token share while the token keeps its role. */
+/** State that all calls with one token share, e.g. their number. */
 export interface Account {
-  /** The token's name; empty: the server requires no token. */
+  /** Name of the token. Empty: the server requires no token. */
   readonly name: string;
   /**
-   * Token as the token file was last read; undefined: the server requires no token, and only the server's limits apply.
+   * Token with its limits, as last read from the tokens file. Undefined: the server requires no token, and only its own
+   * limits apply.
    */
   token: Token | undefined;
   inflight: number;
-  /** Calls that a token with a rate limit may begin now, computed at `creditAtMs` (by performance.now()). */
+  /**
+   * Number of calls that the token may begin now if it has a limit per second. The number was computed at `creditAtMs`
+   * (performance.now()).
+   */
   credit: number;
   creditAtMs: number;
 }
 
 export interface AdmissionControl {
   /**
-   * Returns the account of a request by its headers, or the error that refuses the request. Both ports call this before
-   * they keep or decompress any of the body. `role` is the role that the method requires.
+   * Returns the account of a request's token, or the error that refuses the request. Called before any of the body is
+   * kept or decompressed. `role` is the role that the method requires.
    */
   admit(headers: RequestHeaders, method: { readonly path: string; readonly role: Role }): Account | RpcError;
   opened(call: OpenCall): void;
   closed(call: OpenCall): void;
-  /** Counts a call as in progress, or returns the error that refuses the call. Each counted call must `leave`. */
+  /**
+   * Counts a call as in progress, or returns the error that refuses it. If it is counted, the caller must call `leave`
+   * later.
+   */
   enter(account: Account): RpcError | undefined;
   leave(account: Account): void;
   inflight(): number;
-  /** Aborted when the shutdown begins. */
+  /** Aborts when the server begins to shut down. */
   readonly draining: AbortSignal;
   /**
-   * Refuses every new call, and waits until the calls in progress have left or the time is up. Then the calls that are
-   * left are aborted, and no longer waited for.
+   * Refuses all new calls, and waits until the calls in progress end or the time is over. Then aborts the remaining
+   * calls without waiting for them, and returns their number.
    */
   drain(timeoutMs: number): Promise<{ readonly abandoned: number }>;
 }
@@ -64,7 +71,7 @@ export type AdmissionConfig = Pick<Config, "tls" | "allowedHosts" | "corsOrigins
   readonly limits: Pick<Config["limits"], "maxInflightCalls" | "maxHeldBytes">;
 };
 
-/** Account of all calls to a server that requires no token: every caller may do everything. */
+/** Returns the account for a server that requires no token, where every caller may do everything. */
 export function nobody(): Account {
   return newAccount("", undefined);
 }
@@ -74,8 +81,8 @@ function newAccount(name: string, token: Token | undefined): Account {
 }
 
 /**
- * Takes one call from the credit of a token with a rate limit; at most one second's credit accumulates. Returns the
- * milliseconds until the next call is allowed; 0: the call may begin now.
+ * Takes one call from the token's credit, which grows by its calls per second, up to one second's. Returns the
+ * milliseconds to wait until the next call is allowed; 0: the call may begin now.
  */
 function waitFor(account: Account): number {
   const rate = account.token?.maxCallsPerSecond;
@@ -88,10 +95,13 @@ function waitFor(account: Account): number {
   return credit < 1 ? Math.ceil(((1 - credit) * 1000) / rate) : 0;
 }
 
-/** Retry delay of refused calls: long enough for some calls to end, short enough that a trainer hardly notices. */
+/**
+ * Delay after which a refused caller should retry, in milliseconds. Some calls have ended by then, and a trainer hardly
+ * notices the delay.
+ */
 const overloadDelayMs = 250;
 
-/** `tokens`: undefined if the server requires none. */
+/** Creates the control of admission for both ports. `tokens` is undefined if the server requires none. */
 export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl {
   const { maxInflightCalls } = config.limits;
   const draining = new AbortController();
@@ -100,7 +110,7 @@ export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens |
   let inflight = 0;
   let whenIdle: (() => void) | undefined;
 
-  // Streams and waits last for hours, so calls in progress end too when their token is withdrawn.
+  // Calls in progress end too when their token is withdrawn, because streams can last for hours.
   tokens?.onChange(() => {
     const gone = accounts.withdrawn();
     calls.forEach((call) => {
@@ -166,9 +176,9 @@ function tokenTooFast({ name, token }: Account, retryDelayMs: number): RpcError 
   return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs, wait: OVERLOADED });
 }
 
-// Checks the headers: who calls, and whether a web page made the browser call.
+// The next functions check a request's headers: its token, and whether a web page made the browser send it.
 
-/** Headers that admission reads; `host` is HTTP/2's `:authority` too. */
+/** Headers that admission reads. In HTTP/2, `host` is the header `:authority`. */
 export type RequestHeaders = Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
 
 function headerCheck(
@@ -193,17 +203,17 @@ function headerCheck(
 
 interface Accounts {
   /**
-   * Returns the account of the token in the authorization header; undefined: the header holds no token of the server.
+   * Returns the account of the token in the authorization header. Undefined: the header has no token of this server.
    */
   readonly of: (authorization: string | undefined) => Account | undefined;
-  /** Removes and returns the accounts whose token the server no longer has, or has in another role. */
+  /** Removes and returns the accounts whose token the server no longer accepts, or accepts in another role. */
   readonly withdrawn: () => ReadonlySet<Account>;
 }
 
 function accountsOf(tokens: Tokens | undefined): Accounts {
   const all = nobody();
   if (tokens === undefined) return { of: () => all, withdrawn: () => new Set() };
-  // Keyed by the token's name, so that calls in progress stay counted when the token file is read again.
+  // Accounts by token name, so that calls in progress stay counted when the tokens file is read again.
   const byName = new Map<string, Account>();
   return {
     of: (authorization) => {
@@ -227,10 +237,9 @@ function accountsOf(tokens: Tokens | undefined): Accounts {
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Checks the host, because a web page can make its own name lead to a loopback address (DNS rebinding). The page's
- * browser then lets the page call a server there that requires no credentials. Such a request has the page's name as
- * its host. A gRPC client sends its target, which may list several addresses ("ipv4:127.0.0.1:1,127.0.0.1:2"): each
- * address must be allowed.
+ * Checks the host, against DNS rebinding: a web page can make its own host name lead to a loopback address, and so call
+ * a server there that requires no token. A gRPC client's host may list several addresses
+ * ("ipv4:127.0.0.1:1,127.0.0.1:2"); all must be allowed.
  */
 function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): boolean {
   const addresses = (host?.toLowerCase() ?? "").replace(/^(?:dns|ipv4|ipv6):(?!\d*$)/, "").split(",");
@@ -241,7 +250,7 @@ function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): 
 }
 
 /**
- * Returns whether a page was loaded from the host that it calls, which is this server. `isAllowedHost` checks the host's
+ * Returns whether the page that sent the request was loaded from this server. `isAllowedHost` has checked the host's
  * name.
  */
 function isOwn(origin: string, host: string | undefined): boolean {
@@ -276,24 +285,25 @@ function notAllowed({ name, role }: Token, path: string, needed: Role): RpcError
   return new RpcError("PERMISSION_DENIED", message);
 }
 
-// Limits the memory that the open calls hold together: requests that are not complete or that no handler has taken, and
-// answers that nobody reads. Each call has a limit of its own, but thousands of calls together have none. Without this
-// limit a few hundred streams that send and never read bring the process down.
+// The next functions limit the memory of all open calls together: incomplete requests, and answers that nobody reads.
+// Without this limit, a few hundred streams that send and never read would exhaust the memory.
 
-/** Between two checks a client can send no more than some tens of megabytes; a check of 1,000 calls takes 0.1 ms. */
+/**
+ * Interval of the check, in milliseconds. Between two checks, a client can send at most some tens of megabytes. A check
+ * of 1,000 calls takes 0.1 ms.
+ */
 const lookEveryMs = 50;
-/** Long enough for other calls to be answered. */
+/** Delay after which an ended caller should retry, in milliseconds. Other calls have been answered by then. */
 const retryDelayMs = 1000;
 
-/** Checks the open calls every 50 ms, and ends calls that hold too much memory or whose request arrives too slowly. */
+/** Checks the open calls every 50 ms. Ends calls that keep too much memory, or whose request arrives too slowly. */
 export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
   const open = new Set<OpenCall>();
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Ends calls until the rest are within the limit. Each time, it ends the largest call of the largest connection of
-   * the largest caller. Single calls are not compared: a thousand answers that one caller does not read would end
-   * another caller's one large request.
+   * Ends calls until the others are within the limit. It takes the caller with most bytes, then this caller's largest
+   * connection and largest call. Otherwise many small calls of one caller could end another caller's single large one.
    */
   const freeMemory = (): void => {
     const users = [...open].map((call) => ({ call, bytes: call.bufferedBytes }));

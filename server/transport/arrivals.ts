@@ -1,6 +1,6 @@
 /**
- * Lets new connections in one after another, while no call waits for its turn. To set a connection up takes half a
- * millisecond: hundreds that arrive together would hold up everybody else's calls, and then all send their first.
+ * Accepts new connections one after another, while no call waits for its turn. Setting up a connection takes half a
+ * millisecond, so hundreds at once would delay other callers' calls.
  */
 import type { Server, Socket } from "node:net";
 import { fairQueue } from "../base/fair-queue.ts";
@@ -8,18 +8,17 @@ import type { Turns } from "./connection-turns.ts";
 import type { ResetBudgets } from "./reset-budgets.ts";
 
 /**
- * Times between two connections, in milliseconds, while calls wait for their turns, or while other addresses call: what
- * a new connection sends first may take tens of milliseconds. The next one waits until the event loop was idle for most
- * of the time since the last one, but no longer than the second time.
+ * Minimum and maximum time between two connections, in milliseconds, while calls wait or other addresses call. Within
+ * these bounds, the next connection waits until the event loop was mostly idle since the last one.
  */
 const BETWEEN_MS = { min: 5, max: 50 };
-/** Largest share of that time for which the event loop was busy. */
+/** Maximum share of that time for which the event loop may have been busy. */
 const BUSY_MAX = 1 / 3;
 
 export interface Arrivals {
   /**
-   * Refuses connections of addresses whose budget of resets is spent, and lets the others in: addresses take turns, and
-   * the connections of an address keep their order. Call this when the server listens.
+   * Begins to control new connections. Call it when the server listens. Connections of addresses that have reset too
+   * many streams are refused; other addresses take turns.
    */
   watch(server: Server): void;
 }
@@ -59,7 +58,8 @@ export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConn
   };
   return {
     watch(server) {
-      // The system keeps what a waiting connection sends. Otherwise Node would read 64 KiB of each.
+      // The socket is not read until its connection is accepted. Otherwise Node would read 64 KiB of each waiting
+      // connection.
       Object.assign(server, { pauseOnConnect: true });
       const listeners = server.listeners("connection");
       server.removeAllListeners("connection");

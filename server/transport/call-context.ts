@@ -1,6 +1,6 @@
 /**
- * A call from its headers until its answer is sent: the context that its handler gets, its one log line, its counters.
- * Both ports extend the class below.
+ * A call from its headers until its answer is sent. It provides its handler's context, writes one log line and counts
+ * itself. The calls of both ports extend its class.
  */
 import { randomBytes } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
@@ -19,7 +19,7 @@ import { type CallContext, type CodeName, RpcError } from "../base/rpc.ts";
 import type { Connection, Turns } from "./connection-turns.ts";
 import type { LongJson } from "./http/long-json.ts";
 
-/** State that both ports share. */
+/** State that the gRPC port and the HTTP port share. */
 export interface TransportContext {
   readonly log: Logger;
   readonly admission: AdmissionControl;
@@ -29,17 +29,17 @@ export interface TransportContext {
   readonly longJson: LongJson;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
-  /** Undefined: traces are not exported. */
+  /** Trace exporter. Undefined: traces are not exported. */
   readonly traces: Traces | undefined;
-  /** Returns the meter of a method, by its path without the leading slash. */
+  /** Returns the counters of a method, given its path without the leading slash. */
   readonly meter: (method: string) => MethodMeter;
 }
 
-/** A method with everything that each of its calls needs. */
+/** A method of a service, with everything that its calls need. */
 export interface Method extends Omit<TransportContext, "health" | "meter" | "resets" | "arrivals" | "longJson"> {
-  /** For example "gradus.v1.EnvironmentService/Step". */
+  /** Service and method, for example "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
-  /** Role that a caller needs. */
+  /** Role that a caller needs to call the method. */
   readonly role: Role;
   /** Whether the method takes a stream of requests. */
   readonly streamsRequests: boolean;
@@ -52,7 +52,7 @@ export function methodOf(context: TransportContext, description: DescMethod): Me
   return methodAt(context, { path: `${parent.typeName}/${name}`, role: roleOf(description), streamsRequests });
 }
 
-/** `level` is the lowest log level that the method's calls write. */
+/** Creates a method. `level` is the lowest log level that its calls write. */
 export function methodAt(
   { log, admission, turns, maxMessageBytes, meter, traces }: TransportContext,
   of: Pick<Method, "path" | "role" | "streamsRequests">,
@@ -63,14 +63,17 @@ export function methodAt(
   return { ...own, admission, turns, traces };
 }
 
-// Makes ids distinct between processes and ordered within one, at a fraction of the cost of a random id for each call.
+// Request ids are distinct between processes and ordered within one. A random id for each call would take much longer.
 const idPrefix = `${randomBytes(6).toString("base64url")}-`;
 let idCount = 0;
 
-/** Request ids that a caller may choose: short, and harmless in a log. */
+/** Form of request ids that a caller may choose: short, and without characters that harm a log. */
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
-/** Retry delay when the store is unavailable: a full disk lasts longer than a moment. */
+/**
+ * Delay before a retry when the store is unavailable, in milliseconds. It is longer than for other errors, because e.g.
+ * a full disk lasts.
+ */
 const storeDelayMs = 1000;
 
 function usable(requestId: string | undefined): string {
@@ -78,7 +81,7 @@ function usable(requestId: string | undefined): string {
   return idPrefix + (idCount++).toString(36);
 }
 
-/** Counts a call that was refused by its headers, and writes its log line. */
+/** Counts a call that was refused because of its headers, and writes its log line. */
 export function recordRefused({ meter, log }: Method, requestId: string | undefined, { code }: RpcError): void {
   meter.started();
   meter.finished(code, 0, 0, 0);
@@ -86,8 +89,8 @@ export function recordRefused({ meter, log }: Method, requestId: string | undefi
 }
 
 /**
- * A class, because one call object is made for each request; few handlers ask for signal, log or peer, so those are
- * made on demand.
+ * One call. It is a class, because an object is made for each request: rarely used parts, such as the signal, are made
+ * only when a handler reads them.
  */
 export abstract class Call implements CallContext, OpenCall {
   readonly requestId: string;
@@ -96,7 +99,7 @@ export abstract class Call implements CallContext, OpenCall {
   bytesOut = 0;
   protected readonly openedAtMs = performance.now();
   protected readonly method: Method;
-  /** Account that the call is counted under. */
+  /** Account of the caller's token, which counts its calls. */
   abstract readonly account: Account;
   #span: CallSpan | undefined;
   #controller: AbortController | undefined;
@@ -106,7 +109,7 @@ export abstract class Call implements CallContext, OpenCall {
   #closed = false;
   #code: CodeName | undefined;
 
-  /** `requestId` is the caller's, if the caller sent one. */
+  /** `requestId` is the id that the caller sent, if any. */
   constructor(method: Method, requestId: string | undefined, deadlineMs: number | undefined) {
     this.requestId = usable(requestId);
     this.deadlineMs = deadlineMs;
@@ -115,15 +118,12 @@ export abstract class Call implements CallContext, OpenCall {
     method.admission.opened(this);
   }
 
-  /**
-   * Begins the call's span. `header` reads the call's headers, some of which may name the trace that the call belongs
-   * to.
-   */
+  /** Begins the trace span of the call. `header` reads a header of the call; headers may name the client's trace. */
   trace(traces: Traces, header: (name: string) => string | undefined): void {
     this.#span = traces.call(this.method.path, header);
   }
 
-  /** Runs work inside the call's span, if it has one. */
+  /** Runs work inside the call's trace span, if it has one. */
   run<T>(work: () => T): T {
     return this.#span === undefined ? work() : this.#span.run(work);
   }
@@ -133,7 +133,7 @@ export abstract class Call implements CallContext, OpenCall {
   abstract get bufferedBytes(): number;
   abstract get receivingSinceMs(): number | undefined;
   abstract refuse(error: RpcError): void;
-  /** Status of a call that ended before its handler did, if the transport knows the status. */
+  /** Status of a call that ended before its handler did, e.g. because the caller left. */
   protected abstract get endedBy(): CodeName;
 
   get signal(): AbortSignal {
@@ -169,12 +169,12 @@ export abstract class Call implements CallContext, OpenCall {
     return this.#abortReason;
   }
 
-  /** Whether the transport has finished with the call. */
+  /** Whether the transport has nothing more to do for the call. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Resolves when it is the turn of this call's connection: at once, unless the round has no time left. */
+  /** Resolves when the call's connection has its turn. It does so at once if the current round has time left. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.inTurn(resolve));
   }
@@ -183,14 +183,17 @@ export abstract class Call implements CallContext, OpenCall {
     this.connection.take(work);
   }
 
-  /** Whether the deadline has passed. Allows 2 ms, because a timer may fire a little before its time by the clock. */
+  /**
+   * Whether the deadline has passed. A deadline up to 2 ms ahead counts as passed, because timers may fire a little
+   * early.
+   */
   get late(): boolean {
     return this.deadlineMs !== undefined && Date.now() >= this.deadlineMs - 2;
   }
 
   /**
-   * Begins the call's work, or returns an error if the server has too much to do. After undefined, the caller must call
-   * `settle`.
+   * Counts the call as in progress, or returns an error if the server has too much to do. If it returns undefined, the
+   * caller must call `settle` later.
    */
   enter(): RpcError | undefined {
     const refused = this.method.admission.enter(this.account);
@@ -200,14 +203,15 @@ export abstract class Call implements CallContext, OpenCall {
   }
 
   /**
-   * Records the handler's status. The call leaves admission when the handler has ended and the transport has finished.
+   * Records the status with which the handler ended. The call stops counting as in progress when the transport has also
+   * finished.
    */
   settle(code: CodeName): void {
     this.#code = code;
     if (this.#closed) this.method.admission.leave(this.account);
   }
 
-  /** Marks the call as finished by the transport: everything is sent, or the caller is gone. */
+  /** Marks the call as finished by the transport: everything is sent, or the caller has left. */
   close(): void {
     if (this.#closed) return;
     this.giveUp();
@@ -217,12 +221,12 @@ export abstract class Call implements CallContext, OpenCall {
     this.#record(this.#code ?? this.#abortReason?.code ?? "UNKNOWN");
   }
 
-  /** Aborts the call because the caller is gone or the deadline has passed. */
+  /** Aborts the call because the caller has left or the deadline has passed. */
   giveUp(): void {
     if (this.#code === undefined) this.abort(this.#gone());
   }
 
-  /** Tells the handler that nobody waits for the answer any more. */
+  /** Tells the handler that the caller no longer waits for the answer. */
   abort(reason: RpcError): void {
     if (this.#closed || this.#abortReason !== undefined) return;
     this.#abortReason = reason;
@@ -236,8 +240,8 @@ export abstract class Call implements CallContext, OpenCall {
   }
 
   /**
-   * Converts an exception of the handler into the error that the caller gets. A bug is logged here with its stack; the
-   * caller gets only the request id.
+   * Converts what the handler threw into the error that the caller gets. A bug is logged with its stack, and the caller
+   * gets only the request id.
    */
   failure(thrown: unknown): RpcError {
     if (this.#abortReason !== undefined) return this.#abortReason;
@@ -259,7 +263,7 @@ export abstract class Call implements CallContext, OpenCall {
     return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);
   }
 
-  /** Counts the call, and writes its log line. */
+  /** Counts the call and writes its log line. */
   #record(code: CodeName): void {
     const ms = performance.now() - this.openedAtMs;
     const { meter, log } = this.method;

@@ -1,4 +1,4 @@
-/** Error of a port that the server cannot listen on. The operator must mend that, so the message names the option. */
+/** Error if the server cannot listen on a port. The operator must fix it, so the message names the port's option. */
 
 const WORDS: Readonly<Record<string, string>> = {
   EADDRINUSE: "something else listens there; stop it, or give another port",
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export class CannotListen extends Error {
   readonly code: string | undefined;
 
-  /** `flag` is the port's option, without the dashes. */
+  /** `flag` is the name of the port's option without dashes. */
   constructor(flag: string, address: string, { code, message }: NodeJS.ErrnoException) {
     const words = WORDS[code ?? ""];
     const why = words === undefined ? (code ?? message) : `${words} (${code})`;

@@ -1,49 +1,48 @@
 /**
- * Does the work of calls in turns between addresses, and between the connections of an address. Without turns, a client
- * could send thousands of calls in one piece, or one over each of hundreds of connections, and everybody else would
- * wait until all are done.
+ * Does the work of calls in turns: between addresses, and between the connections of one address. Otherwise a client
+ * could send thousands of calls at once, and all other callers would wait until these are done.
  */
 import type { Socket } from "node:net";
 import { createAddresses } from "./address-turns.ts";
 
-/** A round begins no further work after this time, in milliseconds. */
+/** Time, in milliseconds, after which a round begins no further work. */
 const ROUND_MS = 2;
 
 /**
- * Maximum number of bytes of unread answers to unary calls of a connection; above it the connection's work waits.
- * Clients read such answers whether or not anybody waits for them, so only the network holds up a busy client.
+ * Maximum bytes of unread answers to unary calls of one connection. Beyond it, the connection's work waits. Clients
+ * always read such answers, so only a slow network causes this.
  */
 export const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
 
-/** Work in progress and waiting work of one connection. */
+/** One connection's work, waiting and in progress. */
 export interface Connection {
   /**
-   * Does the next work of a call that has begun: now if this round has time left and no work of its connection waits,
-   * else in a later round. In a later round addresses take turns, and then connections, one piece of work each.
+   * Does the next work of a call in progress. It runs at once if the round has time left and no other work of this
+   * connection waits, else in a later round, where addresses and connections take turns.
    */
   take(work: () => void): void;
   /**
-   * Does the first work of a new call, after all waiting work and after the calls in progress of its connection.
-   * Returns a function that withdraws the work, so that nothing is kept for a caller that has left.
+   * Does the first work of a new call, after all waiting work and after this connection's calls in progress. Returns a
+   * function that withdraws the work, for a caller that has left.
    */
   begin(work: () => void): () => void;
-  /** Counts bytes of answers that were written; a negative number counts bytes that the client has read. */
+  /** Counts bytes of answers that were written. A negative number counts bytes that the client has read. */
   wrote(bytes: number): void;
 }
 
 export interface Turns {
-  /** Returns the connection of a socket or an HTTP/2 session. */
+  /** Returns the turns of a connection, given its socket or HTTP/2 session. */
   (of: object): Connection;
   /** Returns whether no work waits. */
   isIdle(): boolean;
-  /** Returns whether no other address has had work lately. */
+  /** Returns whether no other address has worked lately. */
   isAlone(address: string): boolean;
 }
 
 export function createTurns(roundMs = ROUND_MS): Turns {
   const known = new WeakMap<object, Connection>();
   const addresses = createAddresses(roundMs);
-  /** Time at which this round's first work began; undefined: no work has begun. */
+  /** Time at which the first work of this round began. Undefined: none has begun. */
   let beganMs: number | undefined;
 
   const begin = (): void => {
@@ -55,7 +54,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     beganMs = undefined;
     if (addresses.isIdle()) return;
     begin();
-    // The other half of the round is for the next steps of this work; otherwise each step would wait for a round.
+    // Half of the round is left for the next steps of this work. Otherwise each step would wait for another round.
     while (addresses.takeTurn() && hasTime(roundMs / 2));
   };
 
@@ -78,7 +77,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     };
     const take = (work: () => void, works: Set<() => void>): void => {
       if (beganMs === undefined) begin();
-      // Calls that have begun continue before new calls begin.
+      // New calls begin only after the calls in progress of this connection.
       const isFirst = going.size === 0 && (works === going || (coming.size === 0 && addresses.isIdle()));
       if (isFirst && unreadBytes <= UNREAD_BYTES_MAX && hasTime() && !addresses.rests(address))
         return addresses.work(address, work);
@@ -105,7 +104,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
   return Object.assign(connectionOf, { isIdle: addresses.isIdle, isAlone: addresses.isAlone });
 }
 
-/** Returns the address of a socket or a session. Reading the socket of a destroyed session throws. */
+/** Returns the address of a socket or session. Returns "" if it is destroyed, because reading it would throw. */
 function addressOf(of: { readonly destroyed?: boolean; readonly socket?: object; readonly remoteAddress?: string }) {
   if (of.destroyed === true) return "";
   return of.remoteAddress ?? (of.socket as Partial<Socket> | undefined)?.remoteAddress ?? "";

@@ -1,18 +1,18 @@
 /**
- * Decompresses messages of all connections in turns. A compressed message of a few kilobytes may grow to the maximum
- * size of a message.
+ * Decompresses the messages of all connections in turns, because a few compressed kilobytes may become the maximum size
+ * of a message.
  */
 import { createTurnTaking, type Party } from "../base/fair-turns.ts";
 import { decompress, type DecompressOptions, type Encoding } from "./wire/frames.ts";
 
-/** Maximum number of messages that are decompressed at once. */
+/** Maximum number of messages that are decompressed at the same time. */
 const AT_ONCE = 2;
 
 const inTurn = createTurnTaking(AT_ONCE);
 
 /**
- * Does the same as `decompress`, in turns. Callers take turns by the bytes that were decompressed for each, and so do a
- * caller's connections.
+ * Decompresses a message when it is its turn. Callers, and the connections of a caller, take turns by the bytes
+ * decompressed for each.
  */
 export function decompressInTurn(
   party: Party,

@@ -1,6 +1,6 @@
 /**
- * Converts an RpcError for each protocol: with google.rpc's details, and with the retry delay and the reason to wait in
- * plain text too.
+ * Converts an RpcError into the error of each protocol. The retry delay and the reason to wait are sent both as
+ * google.rpc details and as plain text.
  */
 import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
@@ -15,10 +15,13 @@ interface Detail {
   readonly value: MessageShape<DescMessage>;
 }
 
-/** Domain of our reasons in google.rpc.ErrorInfo. */
+/** Value of google.rpc.ErrorInfo.domain for Gradus's reasons. */
 const DOMAIN = "gradus";
 
-/** Returns RetryInfo if there is a delay, ErrorInfo if there is a reason to wait, BadRequest if there is a field. */
+/**
+ * Returns the error's google.rpc details: RetryInfo for a retry delay, ErrorInfo for a reason to wait, BadRequest for a
+ * field.
+ */
 function detailsOf({ retryDelayMs, wait, field, message }: RpcError): readonly Detail[] {
   const details: Detail[] = [];
   if (retryDelayMs !== undefined) {
@@ -37,7 +40,7 @@ function detailsOf({ retryDelayMs, wait, field, message }: RpcError): readonly D
   return details;
 }
 
-/** Returns the metadata in plain text, for clients that read no details. */
+/** Returns the retry delay and the reason as plain metadata, for clients that do not read details. */
 function plainText({ retryDelayMs, wait }: RpcError): Readonly<Record<string, string>> {
   return {
     ...(retryDelayMs !== undefined && { "retry-delay-ms": String(retryDelayMs) }),
@@ -45,7 +48,7 @@ function plainText({ retryDelayMs, wait }: RpcError): Readonly<Record<string, st
   };
 }
 
-/** Returns the status that grpc-js sends. */
+/** Returns the status that the grpc-js library sends. */
 export function toStatus(error: RpcError): StatusObject {
   const metadata = new Metadata();
   const { message } = error;
@@ -59,11 +62,11 @@ export function toStatus(error: RpcError): StatusObject {
   return { code, details: message, metadata };
 }
 
-/** Returns the error that Connect sends. */
+/** Returns the error that the Connect library sends. */
 export function toConnectError(error: RpcError): ConnectError {
   const code = codes[error.code] as Code;
   const converted = withoutStack(() => new ConnectError(error.message, code, plainText(error)));
-  // Details are packed as bytes: Connect would write out messages in JSON as well.
+  // Details are given as bytes, because Connect would also write messages as JSON.
   converted.details.push(
     ...detailsOf(error).map(({ desc, value }) => ({ type: desc.typeName, value: toBinary(desc, value) })),
   );

@@ -21,7 +21,7 @@ export interface TransportOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
-  /** Undefined: traces are not exported. */
+  /** Trace exporter. Undefined: traces are not exported. */
   readonly traces?: Traces | undefined;
 }
 
@@ -29,22 +29,23 @@ export interface Transports {
   readonly grpcPort: number;
   readonly httpPort: number;
   /**
-   * Does the same as `drain`, but leaves the ports open, so that health checks report that the server takes no calls.
+   * Ends all calls like `drain`, but leaves the ports open, so that health checks report that the server takes no
+   * calls.
    */
   quiesce(): Promise<void>;
-  /** Undefined: there is no port for metrics alone. */
+  /** Port for /metrics and health checks alone. Undefined: there is none. */
   readonly metricsPort: number | undefined;
   /**
-   * Shuts down without losing calls in progress: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
-   * in progress have the drain timeout to end, and then all ports close. Resolves when they are closed.
+   * Shuts down without losing calls in progress. Health checks fail and new calls get UNAVAILABLE; calls in progress
+   * may end within the drain timeout. Then all ports close, and the promise resolves.
    */
   drain(): Promise<void>;
 }
 
-/** When the last handler has returned, answers may still be on their way to a slow reader. */
+/** Time, in milliseconds, for sending the last answers to slow readers after all handlers have ended. */
 const graceMs = 1000;
 
-/** Opens all ports. Rejects if a port cannot be bound. */
+/** Opens all ports. Rejects if the server cannot listen on one of them. */
 export async function startTransports({
   config,
   services,

@@ -1,37 +1,41 @@
 /**
- * Limits, by address, the HTTP/2 streams that callers reset. Node limits the resets of one connection only, and each
- * reset costs 25 µs: a caller could start over with a new connection each time.
+ * Limits how many HTTP/2 streams each address may reset. Each reset costs 25 µs, and Node limits resets only for one
+ * connection, so a caller could go on with a new connection.
  */
 import type { Socket } from "node:net";
 
 /**
- * Number of streams that an address may reset at once, and then each second: twice the number that one trainer cancels
+ * Number of streams that an address may reset at once, and per second. One trainer cancels half of the first number
  * together.
  */
 const RESETS_AT_ONCE = 3200;
 const RESETS_PER_SECOND = 1000;
-/** Maximum debt of an address in resets: an address that keeps resetting gets no connection for half a minute. */
+/** Maximum debt of an address in resets. An address with this debt gets no connection for half a minute. */
 const DEBT_MAX = 30 * RESETS_PER_SECOND;
-/** Maximum number of addresses that are remembered; above it, the address whose last reset is oldest is forgotten. */
+/** Maximum number of remembered addresses. Beyond it, the address with the oldest reset is forgotten. */
 const ADDRESSES_MAX = 4096;
 
 interface Budget {
   readonly credit: number;
   readonly atMs: number;
-  /** Whether the budget ran out and has not been whole since; if so, connections cost credit too. */
+  /** Whether the budget ran out and has not been full again since. If so, each new connection costs credit too. */
   readonly isSuspect: boolean;
 }
 
 const WHOLE: Budget = { credit: RESETS_AT_ONCE, atMs: 0, isSuspect: false };
 
 export interface ResetBudgets {
-  /** Returns whether a new connection's address has credit left. */
+  /** Returns whether the address of a new connection has credit left. */
   mayConnect(socket: Socket): boolean;
-  /** Counts a stream that an address reset; false: the budget is spent, and the caller must close the connection. */
+  /**
+   * Counts a stream that an address reset. Returns false if its budget is spent; the caller then closes the connection.
+   */
   spend(address: string): boolean;
 }
 
-/** Calls `onSpent` for each address whose budget is spent, once until the budget is whole again. */
+/**
+ * Creates budgets. Calls `onSpent` with each address whose budget is spent, and again only after the budget was full.
+ */
 export function createResetBudgets(onSpent: (address: string) => void): ResetBudgets {
   const budgets = new Map<string, Budget>();
   const spend = (address: string, resets: number): Budget => {
@@ -51,8 +55,8 @@ export function createResetBudgets(onSpent: (address: string) => void): ResetBud
   const mayConnect = ({ remoteAddress: address = "" }: Socket): boolean => {
     if (!budgets.has(address)) return true;
     const { credit, isSuspect } = spend(address, 0);
-    // Charges each connection of a suspect address: connections opened at the same moment would each reset streams
-    // before the first reset is counted.
+    // Each new connection of such an address costs credit. Otherwise connections opened at the same moment could all
+    // reset streams before the first reset counts.
     if (credit >= 0 && isSuspect) spend(address, RESETS_AT_ONCE);
     return credit >= 0;
   };

@@ -1,6 +1,6 @@
 /**
- * The one table of the role that each method needs. A method of the contract without a role does not compile. Health
- * checks are open to all, and reflection needs a viewer.
+ * Table of the role that each method requires. A method that is missing here does not compile. Health checks are open
+ * to all; reflection requires the role viewer.
  */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import type { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -21,7 +21,7 @@ const environments: RolesOf<typeof EnvironmentService> = {
   batchStep: "trainer",
   streamSteps: "trainer",
   tryAnswer: "trainer",
-  // A trainer that could ask for answers would train on them.
+  // Only operators may get solutions, because a trainer would train on them.
   solveTask: "operator",
 };
 
@@ -42,7 +42,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   closeGroups: "trainer",
   reopenGroups: "trainer",
   rateRows: "trainer",
-  // A trainer's checkpoint contains its run, and restoring the checkpoint imports the run.
+  // A trainer exports its run into its checkpoints, and imports it when it restores one.
   exportRun: "trainer",
   importRun: "trainer",
   updateShape: "operator",
@@ -76,7 +76,7 @@ const services: Readonly<Record<string, Readonly<Record<string, Role>>>> = {
 };
 
 /**
- * Returns the lowest role that may call a method; higher roles may too. A method that is not in the table needs an
+ * Returns the lowest role that may call a method; higher roles may too. Methods that are not in the table require an
  * operator.
  */
 export function roleOf({ parent, localName }: Pick<DescMethod, "parent" | "localName">): Role {

@@ -1,4 +1,4 @@
-/** Calls from other gyms' clients, which are admitted, counted and logged like the contract's own calls. */
+/** Calls by the clients of other gyms. They are admitted, counted and logged like calls of Gradus's own services. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Account, RequestHeaders } from "../admission.ts";
@@ -7,8 +7,8 @@ import type { CodeName, RpcError } from "../../base/rpc.ts";
 import type { Connection } from "../connection-turns.ts";
 
 /**
- * Returns the headers that admission reads. A client that cannot set headers puts the token into the address, as
- * http://any:TOKEN@host; its library sends the token as the password of Basic credentials.
+ * Returns the headers that admission reads. A client that cannot set headers may put the token into the address,
+ * http://any:TOKEN@host, and so sends it as the password of Basic credentials.
  */
 export function headersOf({ host, origin, authorization }: IncomingHttpHeaders): RequestHeaders {
   const basic = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? "")?.[1];
@@ -17,7 +17,7 @@ export function headersOf({ host, origin, authorization }: IncomingHttpHeaders):
   return { host, origin, authorization: `Bearer ${password}` };
 }
 
-/** A call that arrived as one message of a socket that carries many calls. */
+/** A call that came as one message over a socket, which may carry many calls. */
 export class MessageCall extends Call {
   readonly account: Account;
   readonly #socket: Socket;
@@ -44,7 +44,7 @@ export class MessageCall extends Call {
     return this.#bytes + this.#socket.writableLength;
   }
 
-  /** Undefined, because the message is complete before it becomes a call. */
+  /** Always undefined, because the message is complete before it becomes a call. */
   override get receivingSinceMs(): undefined {
     return undefined;
   }
@@ -59,7 +59,7 @@ export class MessageCall extends Call {
   }
 }
 
-/** Does a call's work in its turn; throws RpcError for every failure. */
+/** Runs a call's work when its connection has a turn. Throws RpcError for every failure. */
 export async function answered<T>(call: Call, work: () => Promise<T>): Promise<T> {
   try {
     const refused = call.enter();

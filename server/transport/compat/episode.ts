@@ -1,6 +1,6 @@
 /**
- * An episode as other gyms have it: the client gets a task, and the episode's one step is a completion. An episode is
- * made of the contract's own calls.
+ * An episode as in other gyms: a client gets a task and takes one step, a completion. Episodes are made of calls of
+ * Gradus's own services.
  */
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { type NextBatchRequest, type NextBatchResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -17,7 +17,7 @@ import { type Task, TaskSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Registration, RpcError, type UnaryHandler } from "../../base/rpc.ts";
 import type { Choice } from "./read-task-choice.ts";
 
-/** Handlers that an episode calls. */
+/** Handlers of Gradus's services that an episode calls. */
 export interface Handlers {
   readonly reset: UnaryHandler<ResetRequest, ResetResponse>;
   readonly step: UnaryHandler<StepRequest, StepResponse>;
@@ -37,7 +37,7 @@ export function handlersOf(services: readonly Registration[]): Handlers {
 export interface Episode {
   readonly task: Task;
   readonly sampleIndex: number;
-  /** For a run's task: the run, and the cursor after this task. Undefined for a task by seed. */
+  /** The run and the cursor after this task. Undefined: the task was chosen by a seed and not from a run. */
   readonly next: { readonly run: string; readonly cursor: bigint } | undefined;
 }
 
@@ -57,14 +57,14 @@ export async function begin(handlers: Handlers, choice: Choice, context: Context
   throw new RpcError("UNAVAILABLE", message, { retryDelayMs: 1000, wait: { reason: "FEEDBACK_DUE" } });
 }
 
-/** Returns the task in JSON, as the client gets it. */
+/** Returns the task as JSON for the client. */
 export function shown({ task, sampleIndex }: Episode): JsonObject {
   const { prompt, ...fields } = toJson(TaskSchema, task, { useProtoFieldName: true }) as JsonObject;
   const text = task.prompt.map(({ content }) => content).join("\n\n");
   return { ...fields, messages: prompt ?? [], prompt: text, sample_index: sampleIndex };
 }
 
-/** A completion of an episode's task. */
+/** A completion that a client wrote for its task. */
 export interface Written {
   readonly completion: string;
   readonly finishReason: FinishReason;
@@ -72,13 +72,13 @@ export interface Written {
 
 export interface Stepped {
   readonly reward: number;
-  /** The contract's Outcome message in JSON. */
+  /** Message Outcome of Gradus's services, as JSON. */
   readonly outcome: JsonObject;
 }
 
 /**
- * Scores a completion. Throws RpcError if there is no reward: other gyms' answers have no place for that, and their
- * trainers would count a missing reward as 0.
+ * Scores a completion. Throws RpcError if there is no reward, because other gyms' answers cannot say so, and their
+ * trainers would take a missing reward for 0.
  */
 export async function step(
   handlers: Handlers,
@@ -102,7 +102,10 @@ export async function step(
   };
 }
 
-/** Returns UNAVAILABLE if the same completion may get a reward later, else FAILED_PRECONDITION. */
+/**
+ * Returns the error for a missing reward: UNAVAILABLE if the same completion may get one later, else
+ * FAILED_PRECONDITION.
+ */
 function unscored(noReward: NoReward | undefined): RpcError {
   const { reason = NoRewardReason.UNSPECIFIED, detail = "", retryDelayMs = 0 } = noReward ?? {};
   const message = `there is no reward (${NoRewardReason[reason].toLowerCase()}): ${detail}`;

@@ -1,7 +1,7 @@
 /**
- * Serves NeMo Gym's two calls of a resources server on the HTTP port. Both requests hold the row that chooses the task
- * (read-task-choice.ts), at the top or under verifier_metadata. /verify gets the model's response too, and answers with the
- * same body plus a reward. The server keeps nothing between the two calls, because the row alone names the task.
+ * Serves the two calls of a NeMo Gym resources server on the HTTP port. Each request has a data row that chooses the
+ * task (read-task-choice.ts). For /verify it also has the model's response, and the answer repeats the request with a
+ * reward. Nothing is kept between the calls.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nobody } from "../admission.ts";
@@ -13,12 +13,12 @@ import { answered, headersOf } from "./call.ts";
 import { begin, type Episode, type Handlers, shown, step } from "./episode.ts";
 import { readRow, type Row, type RowKind } from "./nemo-row.ts";
 
-/** Returns the function that answers a request at one of NeMo Gym's paths; undefined: the path is not NeMo Gym's. */
+/** Returns the function that answers requests at a path of NeMo Gym. Undefined: the path is not one. */
 export type NemoGym = (path: string) => ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
 
 const BODY_FORMAT = { json: true, framed: false, encoding: undefined, bytesMax: 16 * 1024 ** 2 } as const;
 
-/** Parts of an answer in JSON, one after another. */
+/** Pieces of a JSON answer, in order. */
 type Parts = readonly (string | Uint8Array)[];
 
 export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym {
@@ -31,7 +31,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
     return [path, (request: IncomingMessage, response: ServerResponse) => void serve(request, response)] as const;
 
     async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      // Admission comes before the body is read.
+      // Admission is decided before the body is read.
       const admitted = context.admission.admit(headersOf(request.headers), method);
       const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
       try {

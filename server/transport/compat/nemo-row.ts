@@ -1,4 +1,4 @@
-/** Reads the body of a NeMo Gym request: the row that chooses the task, and the model's response. */
+/** Reads the body of a NeMo Gym request: the data row that chooses the task, and the model's response. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { withThoughts } from "../../../envs/lib/join-thoughts.ts";
 import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
@@ -9,28 +9,28 @@ import type { Stepped, Written } from "./episode.ts";
 import { type Choice, choiceOf, invalid, isObject } from "./read-task-choice.ts";
 
 /**
- * NeMo Gym's training asks for lists with one entry a token, so a body has hundreds of thousands of numbers and few
- * keys.
+ * Limits of a body's JSON. NeMo Gym's training sends lists with one entry for each token, so a body has hundreds of
+ * thousands of numbers but few keys.
  */
 const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
-/** Fields that NeMo Gym itself adds to a body; none of them chooses the task. */
+/** Fields that NeMo Gym adds to a row. They do not choose the task. */
 const OWN = ["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"] as const;
 
-/** A row that only chooses a task, or one with the model's response. */
+/** Kind of request. "seed": the row only chooses a task. "verify": it also has the model's response. */
 export type RowKind = "seed" | "verify";
 
 export interface Row {
   readonly choice: Choice;
-  /** Undefined for a row that only chooses a task. */
+  /** Completion in the model's response. Undefined: the row only chooses a task. */
   readonly written: Written | undefined;
-  /** The body in JSON, which the answer repeats, without its closing brace and the fields that the answer adds. */
+  /** The body as JSON, without its closing brace and the fields that the answer adds. The answer repeats it. */
   readonly echo: Uint8Array;
 }
 
 /** Names of the fields that the answer adds to the body. */
 const ADDED: readonly string[] = ["reward", "outcome"] satisfies readonly (keyof Stepped)[];
 
-/** Reads a body. Throws RpcError if it is invalid. */
+/** Reads a body. Throws RpcError if the body is invalid. */
 export function readRow(kind: RowKind, bytes: Uint8Array): Row {
   const body = bodyOf(bytes);
   if (kind === "seed") return { choice: choiceIn(body), written: undefined, echo: new Uint8Array() };
@@ -61,9 +61,8 @@ function choiceIn(body: JsonObject): Choice {
 const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(name) || name.startsWith("_");
 
 /**
- * Reads the assistant's final message from a response of the Responses API, with the thoughts right before it. Messages
- * of other roles, and items before the last tool call, do not belong to the completion. Throws RpcError if the response
- * failed or has no final message: the policy wrote no answer that could earn 0.
+ * Reads the assistant's final message, with the thoughts before it, from a reply of OpenAI's Responses API. Throws
+ * RpcError if the reply failed or has no final message, because then there is no completion to score.
  */
 function writtenIn({ response }: JsonObject): Written {
   if (!isObject(response)) throw invalid("response", "it must be a response of the Responses API");
@@ -75,13 +74,13 @@ function writtenIn({ response }: JsonObject): Written {
     );
   if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
     throw invalid("response.output", "it must be a list of items, and one of them the assistant's message");
-  // Messages of other roles after the assistant's message do not belong to the completion.
+  // Messages of other roles after the assistant's last message do not belong to the completion.
   const items = output.slice(0, output.findLastIndex((item) => isAssistants(item) || roleOf(item) === undefined) + 1);
   const messages = items.slice(items.findLastIndex((item) => !isAssistants(item)) + 1);
   const before = items.slice(0, items.length - messages.length);
   const reasoning = before.slice(before.findLastIndex(({ type }) => type !== "reasoning") + 1);
   const isCut = [response, ...messages].some((each) => each["status"] === "incomplete") || isObject(incomplete);
-  // A completion that was cut off within its thoughts has no message.
+  // A completion that was cut off within its thoughts has thoughts but no message.
   if (messages.length === 0 && !(isCut && reasoning.length > 0))
     throw invalid("response.output", `it has no final message of the assistant: it ends with ${quoted(output.at(-1))}`);
   const text = messages.flatMap(textsIn).join("");
@@ -92,10 +91,10 @@ function writtenIn({ response }: JsonObject): Written {
   };
 }
 
-/** Statuses of a response whose model has finished; null: the endpoint gives no status. */
+/** Statuses of a finished reply. Null: the endpoint gives no status. */
 const ENDED: readonly (JsonValue | undefined)[] = [null, "completed", "incomplete"];
 
-/** Returns the role of a message, "assistant" if the message names none; undefined: the item is no message. */
+/** Returns a message's role, which defaults to "assistant". Undefined: the item is not a message. */
 const roleOf = ({ type, role }: JsonObject) => ((type ?? "message") === "message" ? (role ?? "assistant") : undefined);
 const isAssistants = (item: JsonObject): boolean => roleOf(item) === "assistant";
 const quoted = (value: JsonValue | undefined): string => JSON.stringify(value ?? null).slice(0, 200);
@@ -111,7 +110,7 @@ function textsIn({ content }: JsonObject): readonly string[] {
   throw invalid("response.output", `the assistant's message must be text, and nothing else: ${quoted(other)}`);
 }
 
-/** Returns the thoughts as the model wrote them, or their summary if the response holds only that. */
+/** Returns the thoughts as the model wrote them, or their summary if there is nothing else. */
 function thoughtsIn({ content, summary }: JsonObject): readonly string[] {
   const parts = listed(content).length > 0 ? listed(content) : listed(summary);
   return parts.filter(isText).map(textOf);

@@ -1,10 +1,10 @@
-/** Reads the messages of OpenEnv's protocol. */
+/** Reads the messages of OpenEnv's WebSocket protocol. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { RawData } from "ws";
 import { type JsonLimits, jsonWithin } from "../http/json-codec.ts";
 import { isObject } from "./read-task-choice.ts";
 
-/** A message holds a task's choice or a completion, so few parts are enough. */
+/** Limits of a message's JSON. A message chooses a task or has a completion, so a few parts are enough. */
 const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
 
 export const KINDS = ["reset", "step", "state"] as const;
@@ -12,17 +12,17 @@ export type Kind = (typeof KINDS)[number];
 
 export type OpenEnvMessage =
   | { readonly kind: Kind; readonly data: JsonObject }
-  /** A message that does not follow the protocol, with OpenEnv's code. */
+  /** Message that breaks the protocol, with OpenEnv's error code. */
   | { readonly kind: "wrong"; readonly code: string; readonly problem: string };
 
 /**
- * Returns whether a message ends the session; such a message has no other fields. Messages arrive in one piece, because
+ * Returns whether a message ends the session. It has no fields besides its type. Messages arrive as one Buffer, because
  * the WebSocketServer is opened that way.
  */
 export const isClose = (raw: RawData): boolean =>
   (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());
 
-/** Throws RpcError if the message exceeds a limit. */
+/** Reads a message. Throws RpcError if it exceeds a limit. */
 export function readMessage(bytes: Uint8Array): OpenEnvMessage {
   const message = jsonWithin(bytes, MESSAGE_LIMITS);
   if (message === undefined) return { kind: "wrong", code: "INVALID_JSON", problem: "the message is not JSON" };

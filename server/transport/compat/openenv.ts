@@ -1,7 +1,7 @@
 /**
- * Serves OpenEnv's protocol on the HTTP port, so that OpenEnv's clients use our tasks unmodified: JSON messages over a
- * WebSocket at /ws, one answer to each message. A session is one socket; it remembers only the task that its client
- * got, and every server can score that task. A second message waits until the first is answered.
+ * Serves OpenEnv's protocol on the HTTP port, so that OpenEnv's clients work unchanged: JSON messages over a WebSocket
+ * at /ws, with one answer to each. A session is one socket and remembers only its client's current task. Messages are
+ * answered one at a time.
  */
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -24,28 +24,31 @@ import { createPlaces, type SessionPlace } from "./session-places.ts";
 
 export const OPENENV_PATH = "/ws";
 
-/** Maximum bytes of a message for each byte of the longest completion: JSON writes some as \u001f. */
+/** Maximum bytes of JSON for one byte of a completion, e.g. \u001f has six. */
 const JSON_BYTES_MAX = 6;
-/** Maximum bytes of all else in a message. */
+/** Maximum bytes of a message without its completion. */
 const NAMES_BYTES_MAX = 64 * 1024;
-/** The server closes a session after an hour without a request; an update of a model takes less. */
+/**
+ * Time without a request after which the server closes a session, in milliseconds. An update of a model takes less than
+ * this hour.
+ */
 const IDLE_MS = 60 * 60 * 1000;
-/** Maximum number of runs whose cursor a session remembers; above that, the session forgets the oldest. */
+/** Maximum number of runs whose cursor a session remembers. Beyond it, the session forgets the oldest. */
 const RUNS_MAX = 64;
 
 const GOING_AWAY = 1001;
 const TRY_AGAIN_LATER = 1013;
 
-/** Returns OpenEnv's error code, which says little; `grpc_code` beside it has ours. */
+/** Returns OpenEnv's error code, which is coarse. The field `grpc_code` of the answer has the gRPC status. */
 function openEnvCode(code: CodeName): string {
   if (code === "INVALID_ARGUMENT") return "VALIDATION_ERROR";
   return code === "RESOURCE_EXHAUSTED" ? "CAPACITY_REACHED" : "EXECUTION_ERROR";
 }
 
 export interface OpenEnv {
-  /** Upgrades a request that is meant for OpenEnv; returns false for any other request. */
+  /** Upgrades a request to a WebSocket if it is for OpenEnv. Returns false for other requests. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
-  /** Ends the sessions that are still open. */
+  /** Ends all open sessions. */
   close(): void;
 }
 
@@ -56,7 +59,7 @@ export function openEnv(context: TransportContext, handlers: Handlers, completio
     methodAt(context, { path: `openenv/${kind}`, role: "trainer", streamsRequests: false });
   const known = { reset: of("reset"), step: of("step"), state: of("state") };
   const places = createPlaces();
-  // An idle session closes at once; a busy one closes after its answer.
+  // An idle session is closed at once, a busy one after its current answer.
   const goAway = (): void => server.clients.forEach((client) => client.emit("drain-session"));
   context.admission.draining.addEventListener("abort", goAway, { once: true });
 
@@ -86,7 +89,7 @@ export function openEnv(context: TransportContext, handlers: Handlers, completio
   };
 }
 
-/** Answers in plain HTTP, without an upgrade. */
+/** Refuses an upgrade by an answer in plain HTTP. */
 function refuse(socket: Duplex, status: number, message: string): void {
   const text = `${message}\n`;
   const words = { 401: "Unauthorized", 403: "Forbidden", 503: "Service Unavailable" }[status] ?? "Error";
@@ -115,8 +118,8 @@ function placeOf({ account, socket }: Opening): SessionPlace {
 type OpenSession = Opening & { readonly place: SessionPlace };
 
 /**
- * Counts the bytes of a session's incomplete message among the bytes that open calls hold. The session ends when its
- * token is withdrawn. Returns that count.
+ * Counts the bytes of a session's incomplete message as memory of open calls, and returns this count. The session ends
+ * when its token is withdrawn.
  */
 function heldBy(client: WebSocket, { account, socket, context: { admission } }: OpenSession) {
   let readBefore = socket.bytesRead;
@@ -142,8 +145,8 @@ function heldBy(client: WebSocket, { account, socket, context: { admission } }: 
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
 /**
- * Reads a long message piece by piece, one piece of all sockets in each round of the event loop. `ws` unmasks the last
- * piece together with all pieces before it, which takes milliseconds.
+ * Reads a long message in pieces, one piece of all sockets in each round of the event loop. The `ws` library unmasks a
+ * whole message at once, which takes milliseconds.
  */
 function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
   const [read] = socket.listeners("data");
@@ -163,8 +166,8 @@ function readInTurns(client: WebSocket, socket: Socket, held: OpenCall): void {
 const sliced = createSliced();
 
 /**
- * Closes a socket bit by bit. Thousands of sockets that a caller closes at once would otherwise be closed in one round
- * of the event loop, which takes longer than 100 ms.
+ * Closes a socket in its turn. If a caller closes thousands of sockets at once, closing them in one round of the event
+ * loop would take over 100 ms.
  */
 function closeInSlices(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -187,14 +190,15 @@ function session(client: WebSocket, opened: OpenSession): void {
   closeInSlices(socket);
   place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
   const player = createPlayer(handlers);
-  /** Messages without an answer yet; the first is in progress. */
+  /** Messages without an answer so far. The first one is being answered. */
   const waiting: RawData[] = [];
   let running: MessageCall | undefined;
   let leaves = false;
   const idle = setTimeout(() => client.close(GOING_AWAY, "nothing was asked for an hour"), IDLE_MS).unref();
 
   /**
-   * Handles one message as a call of its own, and checks the token again, because the operator may have withdrawn it.
+   * Handles one message as a call. The token is checked again, because the operator may have withdrawn it since the
+   * session began.
    */
   const call = async (kind: Kind, data: JsonObject, bytes: number): Promise<Reply> => {
     const method = known[kind];
@@ -222,14 +226,17 @@ function session(client: WebSocket, opened: OpenSession): void {
 
   const answer = async (raw: RawData): Promise<void> => {
     if (isClose(raw)) return client.close(1000);
-    // Messages that arrive at once over many sockets are read in turns.
+    // The messages of many sockets are read in turns, even if they arrive at once.
     await new Promise<void>((begin) => context.turns(socket).take(begin));
     const reply = await replyTo(raw as Buffer).catch((error: unknown) => errorReply(error));
-    // Answers that a client does not read would stay in memory, so the next message waits until this answer is sent.
+    // The next message waits until this answer is sent. Otherwise answers that a client does not read would fill the
+    // memory.
     await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
     if (leaves) client.close(GOING_AWAY, "the server is shutting down");
   };
-  /** `ws` emits all messages of one piece at once, even if the client is paused. */
+  /**
+   * Answers waiting messages one by one. The `ws` library may emit several at once, even while the client is paused.
+   */
   const answerAll = async (): Promise<void> => {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       if (client.readyState === client.OPEN) await answer(next);
@@ -246,7 +253,7 @@ function session(client: WebSocket, opened: OpenSession): void {
       client.close(1003, "messages are JSON, as text");
       return;
     }
-    // Stops reading further messages until this one is answered.
+    // Stops reading from the socket until this message is answered.
     client.pause();
     waiting.push(raw);
     if (waiting.length === 1) void answerAll();
@@ -269,7 +276,7 @@ function errorReply(error: unknown): Reply {
   return { type: "error", data: { message, code: openEnvCode(code), grpc_code: code, ...delay } };
 }
 
-/** Creates the handlers of one session's messages. */
+/** Creates the functions that answer the messages of one session. */
 function createPlayer(handlers: Handlers) {
   let episode: Episode | undefined;
   let isOver = false;
@@ -307,10 +314,10 @@ function createPlayer(handlers: Handlers) {
   };
 }
 
-/** Names that actions use for their text; the contract's name comes first. */
+/** Names of the field with the completion in a client's action. The first one is Gradus's own. */
 const TEXTS = ["completion", "message", "text"] as const;
 
-/** OpenAI's names for the reason why generation ended, and the contract's value for each. */
+/** Values of OpenAI's finish_reason, and the corresponding value in Gradus's messages. */
 const REASONS = new Map<unknown, FinishReason>([
   [undefined, FinishReason.UNSPECIFIED],
   [null, FinishReason.UNSPECIFIED],

@@ -1,7 +1,6 @@
 /**
- * Reads a client's choice of a task from the JSON of other gyms: a task of an environment by its seed, or a task of a
- * run by its cursor. Field names are those of the contract's TaskSpec; its enums may have their short form too ("eval"
- * for SPLIT_EVAL).
+ * Reads which task a client of another gym chooses, from JSON: a task of an environment by its seed, or a task of a run
+ * by its cursor. Fields are named as in TaskSpec. Enum values may be short, e.g. "eval" for SPLIT_EVAL.
  */
 import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { NextBatchRequestSchema, type NextBatchRequest } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -9,12 +8,12 @@ import { ResetRequestSchema, type ResetRequest } from "../../../proto/gen/gradus
 import { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../../base/rpc.ts";
 
-/** The chosen task, and which of its samples the completion will be. */
+/** The chosen task, and the index of the sample that the completion will be. */
 export type Choice =
   | { readonly kind: "seed"; readonly request: ResetRequest; readonly sampleIndex: number }
   | { readonly kind: "run"; readonly request: NextBatchRequest; readonly sampleIndex: number };
 
-/** Maximum number of fields of a reset; a reset with more is refused unread. */
+/** Maximum number of fields in a choice. A choice with more is refused. */
 const FIELDS_MAX = 32;
 
 const enums: Readonly<Record<string, string>> = {
@@ -45,7 +44,7 @@ function wholeIn(data: JsonObject, name: string): number | undefined {
   );
 }
 
-/** JSON numbers lose bits above 2^53, so a client sends a larger seed as a string of digits. */
+/** Reads the seed. A seed above 2^53 must be a string of digits, because JSON numbers lose its last bits. */
 function seedIn({ seed }: JsonObject, otherwise: () => bigint): bigint {
   if (seed === undefined || seed === null) return otherwise();
   const digits = typeof seed === "number" && Number.isSafeInteger(seed) ? String(seed) : seed;
@@ -83,13 +82,16 @@ function refuseOthers(data: JsonObject, names: readonly string[]): void {
 }
 
 export interface Defaults {
-  /** Seed of a choice that names none. */
+  /** Returns the seed for a choice that has none. */
   readonly seed: () => bigint;
-  /** Returns the position after the last task of a run; undefined: begin at the run's first open update batch. */
+  /**
+   * Returns the cursor after the last task that the client got of a run. Undefined: it begins at the run's first open
+   * update batch.
+   */
   readonly cursorOf: (run: string) => bigint | undefined;
 }
 
-/** Reads a choice from a client's fields. Throws RpcError (INVALID_ARGUMENT) for an invalid choice. */
+/** Reads a choice from a client's fields. Throws RpcError (INVALID_ARGUMENT) if it is invalid. */
 export function choiceOf(data: JsonObject, { seed, cursorOf }: Defaults): Choice {
   const sampleIndex = wholeIn(data, "sample_index") ?? 0;
   const { run } = data;

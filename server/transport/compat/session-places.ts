@@ -1,21 +1,23 @@
-/** Divides the places for OpenEnv sessions among callers: while places are free, one caller may have all of them. */
+/**
+ * Divides the places for OpenEnv sessions fairly among callers. While places are free, a caller may take any number.
+ */
 
 /** Maximum number of open sessions. */
 const SESSIONS_MAX = 4096;
-/** If all places are taken, a session that was idle this long may lose its place, in milliseconds. */
+/** Time without a request, in milliseconds, after which a session may lose its place when all places are taken. */
 const IDLE_MS_WHEN_FULL = 60_000;
 
 export interface SessionPlace {
-  /** The name of a token, or an address. */
+  /** Name of the token, or the address, for which the session counts. */
   readonly caller: string;
-  /** Time, by performance.now(), of the last answer; undefined: the session is answering a request now. */
+  /** Time, by performance.now(), of the last answer. Undefined: the session is answering a request now. */
   idleSinceMs: number | undefined;
   /** Ends the session, because another session takes its place. */
   giveUp: () => void;
 }
 
 export interface SessionPlaces {
-  /** Returns false if all places are taken and no session has to give up its place. */
+  /** Takes a place for a session. Returns false if all places are taken and no session has to give up its own. */
   enter(place: SessionPlace): boolean;
   leave(place: SessionPlace): void;
 }
@@ -24,8 +26,8 @@ export function createPlaces(max = SESSIONS_MAX): SessionPlaces {
   const taken = new Set<SessionPlace>();
 
   /**
-   * Returns the place to take for a caller: from a caller that has more places even then, else from a session that is
-   * idle for long.
+   * Returns a session that must give up its place for this caller. It is one of a caller with more places, else one
+   * that has been idle for long.
    */
   const excess = (caller: string): SessionPlace | undefined => {
     const callers = [...Map.groupBy(taken, (place) => place.caller).values()];
@@ -49,7 +51,7 @@ export function createPlaces(max = SESSIONS_MAX): SessionPlaces {
   };
 }
 
-/** Returns the place that is idle longest, if its last request was answered before a time. */
+/** Returns the session that has been idle for longest, if it has been idle since before `beforeMs`. */
 function longestIdle(places: readonly SessionPlace[], beforeMs: number): SessionPlace | undefined {
   const since = ({ idleSinceMs = Infinity }: SessionPlace): number => idleSinceMs;
   const longest = places.reduce((a, b) => (since(b) < since(a) ? b : a));

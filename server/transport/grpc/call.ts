@@ -1,7 +1,4 @@
-/**
- * A call on the gRPC port, and its incoming side: headers, bytes, messages, and how much of them the call keeps in
- * memory.
- */
+/** A call on the gRPC port: how its headers, bytes and messages arrive, and how much memory they take. */
 import type { Metadata, ServerInterceptingCall, ServerInterceptor } from "@grpc/grpc-js";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Readable } from "node:stream";
@@ -15,23 +12,24 @@ import type { Connection } from "../connection-turns.ts";
 import { Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";
 import type { IncomingCall, MessageDecoder, StreamListener } from "./internals.ts";
 
-/** Methods by their paths, with the leading slash. */
+/** Methods by path, with the leading slash. */
 type Methods = ReadonlyMap<string, Method>;
 
 /**
- * Checks each request's headers before grpc-js makes a call of it and begins to keep its data. The check and the call
- * take turns, and a stream that was reset by then gets no call.
+ * Wraps grpc-js's listener of streams. It checks each request's headers before grpc-js makes a call and keeps data.
+ * Streams take turns, and a stream that was reset meanwhile gets no call.
  */
 export function screened(serve: StreamListener, context: TransportContext, methods: Methods): StreamListener {
   return (stream, headers) => {
-    // The close event is enough, whatever error breaks the stream.
+    // Errors of the stream are ignored, because its close event follows.
     stream.once("error", () => undefined);
     const leave = context.turns(stream.session ?? stream).begin(() => {
       if (stream.closed || stream.destroyed) return;
       const passed = screen(stream, headers, context, methods);
       if (passed === undefined) return;
       serve(stream, passed);
-      // A stream without a message may have ended while it waited, when nobody listened for the end.
+      // The stream may have ended while it waited for its turn. The event is emitted again, because nobody listened
+      // then.
       if (stream.readableEnded) stream.emit("end");
     });
     stream.once("close", leave);
@@ -39,10 +37,10 @@ export function screened(serve: StreamListener, context: TransportContext, metho
   };
 }
 
-/** Counts a stream that its caller resets, and ends the session when the budget of the caller's address is spent. */
+/** Counts a stream that its caller reset. Closes the connection if the caller's address has reset too many. */
 export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): void {
   const { session } = stream;
-  // Reading the socket of a destroyed session throws.
+  // Reading the socket of a destroyed session would throw.
   if (session === undefined || session.destroyed) return;
   const { remoteAddress = "" } = session.socket;
   stream.once("close", () => {
@@ -50,17 +48,17 @@ export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): voi
   });
 }
 
-/** Health checks need no token and no allowed host: a load balancer calls by address and has no token. */
+/** Path prefix of health checks. They need no token and no allowed host, because load balancers have none. */
 const openToAll = "/grpc.health.v1.Health/";
 
 /** Accounts of the streams that were admitted with a token. */
 const accountOf = new WeakMap<ServerHttp2Stream, Account>();
 const withoutToken = nobody();
-/** Stands for a method that does not exist; every role may learn that it does not. */
+/** Method that stands for unknown paths. Every role may learn that a path is unknown. */
 const unknownMethod = { path: "an unknown method", role: "viewer" } as const;
 
 /**
- * Answers a request that is refused by its headers, and returns undefined; else returns the headers to continue with.
+ * Checks a request's headers. Returns the headers to continue with. Undefined: the request was refused and is answered.
  */
 function screen(
   stream: ServerHttp2Stream,
@@ -82,19 +80,19 @@ function screen(
   const { code, details, metadata } = toStatus(error);
   const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
   const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
-  // Nothing reads the stream, so Node resets the stream and drops its data.
+  // Nothing reads the stream any more, so Node resets it and drops its data.
   if (!stream.destroyed) stream.respond(answer, { endStream: true });
   if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
   return undefined;
 }
 
 const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 } as const;
-/** Node's timers take no longer delay: a longer one would fire at once. */
+/** Maximum delay of Node's timers, in milliseconds. A longer timer would fire at once. */
 const timeoutMsMax = 2 ** 31 - 1;
 
 /**
- * Returns the timeout in the form that grpc-js accepts; undefined: the header can stay. The check is strict, because
- * grpc-js accepts anything that begins like a timeout.
+ * Returns the timeout header in a form that grpc-js accepts, or an error. Undefined: the header can stay as it is.
+ * The own check of grpc-js accepts too much.
  */
 function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
   if (header === undefined) return undefined;
@@ -116,7 +114,7 @@ function unreadable(encoding: string | readonly string[] | undefined): RpcError 
   return new RpcError("UNIMPLEMENTED", why);
 }
 
-/** Opens one GrpcCall for each call that grpc-js makes. */
+/** Returns an interceptor that opens a GrpcCall for each call of grpc-js. */
 export function openCalls(methods: Methods): ServerInterceptor {
   return ({ path }, given) => {
     const method = methods.get(path);
@@ -125,60 +123,57 @@ export function openCalls(methods: Methods): ServerInterceptor {
     const call = new GrpcCall(method, incoming);
     incoming.decoder = call;
     incoming.metadata.setOpaque(callKey, call);
-    // The type demands the class that wraps such calls, but grpc-js itself returns the call that it got.
+    // The type demands another class, but grpc-js itself also returns the call that it got.
     return given as ServerInterceptingCall;
   };
 }
 
 const callKey = "gradus.call";
 
-/**
- * Call object that grpc-js gives to handlers. `grpc-js` emits `cancelled` at the end of every call, once everything is
- * sent.
- */
+/** Call object that grpc-js passes to handlers. At the end of every call, `grpc-js` emits `cancelled`. */
 interface Surface {
   readonly metadata: Metadata;
   once(event: "cancelled", listener: () => void): unknown;
 }
 
-/** Returns the GrpcCall of the call object that a handler gets. */
+/** Returns the GrpcCall of a call object. */
 export function callOf({ metadata }: Pick<Surface, "metadata">): GrpcCall {
   return metadata.getOpaque(callKey) as GrpcCall;
 }
 
-/** Returns the GrpcCall and marks its handler as begun. */
+/** Returns the GrpcCall of a call object, and marks its handler as begun. */
 export function begin(surface: Surface): GrpcCall {
   const call = callOf(surface);
   call.begin(surface);
   return call;
 }
 
-// Data that follows the headers.
+// The rest of this file handles the data after the headers.
 
-/** Maximum size, in bytes, of requests that are read before a handler takes them. Enough to keep a handler busy. */
+/** Maximum bytes of requests that are read before the handler takes them. This is enough to keep a handler busy. */
 const readAheadBytes = 1024 ** 2;
 
 /**
- * A refused call with few unread answers gets its error after them, and has this long to read them: its caller is busy,
- * and does read. Without the error the caller would not know that a retry is allowed.
+ * Limits for sending a refused call its error after its unread answers. If at most this many bytes are unread, the
+ * caller has this time to read them. Without the error it would not know that it may retry.
  */
 const lastAnswersBytes = 64 * 1024;
 const lastAnswersMs = 5_000;
 
 export class GrpcCall extends Call implements MessageDecoder {
-  /** Bytes of answers that HTTP/2 has not taken yet. */
+  /** Bytes of answers that Node's HTTP/2 has not taken yet. */
   unsentBytes = 0;
   #unreadBytes = 0;
   readonly connection: Connection;
   readonly account: Account;
   readonly #incoming: IncomingCall;
   readonly #deframer: Deframer;
-  /** Whether a handler has the call. */
+  /** Whether a handler has begun. */
   #begun = false;
   #messages = 0;
-  /** Bytes of complete messages, decompressed as far as they are. */
+  /** Bytes of complete messages, after decompression if it is done. */
   #receivedBytes = 0;
-  /** Time at which the incomplete message began to arrive. */
+  /** Time, by performance.now(), at which the incomplete message began to arrive. */
   #partialSinceMs = 0;
   #refused: RpcError | undefined;
 
@@ -194,21 +189,20 @@ export class GrpcCall extends Call implements MessageDecoder {
     const isEncoded = incoming.incomingEncoding !== "identity";
     this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
     incoming.stream.once("close", () => this.close());
-    // Runs before grpc-js's own listener, whose errors speak of streams even for unary calls.
+    // This check runs before that of grpc-js, whose errors speak of streams even for unary calls.
     if (!this.method.streamsRequests) incoming.stream.prependOnceListener("end", () => this.#checkOneMessage());
     if (isEncoded) this.#decompressInTurn(incoming.incomingEncoding as Encoding);
   }
 
-  /** Marks the handler as begun. */
+  /** Marks the handler of this call as begun. */
   begin(incoming: Surface): void {
     this.#begun = true;
     incoming.once("cancelled", () => this.close());
-    // If the deadline passed before the request was complete, grpc-js has emitted `cancelled` already, when nobody
-    // listened.
+    // If the deadline passed before the request was complete, grpc-js emitted `cancelled` before anybody listened.
     if (this.late) process.nextTick(() => this.close());
   }
 
-  /** Counts the one answer as unread. The caller has read the answer when the call is closed. */
+  /** Counts the single answer as unread, until the call is closed. */
   answered({ byteLength }: Buffer): void {
     if (this.closed) return;
     this.#unreadBytes = byteLength;
@@ -226,11 +220,10 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   override get bufferedBytes(): number {
-    // Further data of a refused call is dropped.
+    // Later data of a refused call is dropped, so it takes no memory.
     if (this.#refused !== undefined) return 0;
     const { readableLength, writableLength } = this.#incoming.stream;
-    // Handlers of answer streams count the bytes that HTTP/2 has and has not sent, so the larger of the two counts is
-    // used.
+    // Handlers that stream answers count unsent bytes themselves, and HTTP/2 counts them too. The larger count is used.
     const unsentBytes = Math.max(writableLength, this.unsentBytes);
     return this.#deframer.partialBytes + this.#waitingBytes + readableLength + unsentBytes;
   }
@@ -238,17 +231,17 @@ export class GrpcCall extends Call implements MessageDecoder {
   override get receivingSinceMs(): number | undefined {
     if (this.#refused !== undefined) return undefined;
     if (!this.method.streamsRequests) return this.#begun ? undefined : this.openedAtMs;
-    // If the handler is busy, the stream is paused and the message waits for us.
+    // If the stream is paused, the message waits for this server and not for the client.
     const waitsForUs = this.#deframer.partialBytes === 0 || this.#incoming.stream.isPaused();
     return waitsForUs ? undefined : this.#partialSinceMs;
   }
 
-  /** Bytes of messages that no handler has taken. */
+  /** Bytes of messages that the handler has not taken yet. */
   get #waitingBytes(): number {
     return Math.max(0, this.#receivedBytes - this.bytesIn);
   }
 
-  /** Status of a call that its handler did not end. */
+  /** Status of a call that ended before its handler did. */
   protected override get endedBy(): CodeName {
     if (this.#refused !== undefined) return this.#refused.code;
     const { sentTrailers, sentHeaders } = this.#incoming.stream;
@@ -259,7 +252,7 @@ export class GrpcCall extends Call implements MessageDecoder {
   override refuse(error: RpcError): void {
     const { stream } = this.#incoming;
     this.#end(error);
-    // A caller that reads no answers cannot get the reason, so the stream is reset. Clients report such a reset as
+    // A caller that reads no answers cannot get the error, so the stream is reset with a code that clients report as
     // RESOURCE_EXHAUSTED too.
     const reset = (): void => {
       if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -272,7 +265,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     this.#refused = error;
     this.#deframer.drop();
     this.abort(error);
-    // Node never ends a stream that is ended during a write. So the handler, which knows when the write is done, sends
+    // Node never ends a stream that is ended during a write. The handler knows when the write is done, and then sends
     // the status.
     if (this.#begun && this.#incoming.stream.writableLength > 0) return;
     this.#incoming.sendStatus(toStatus(error));
@@ -297,7 +290,7 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   /**
-   * Throws if the request ended within a message; call this when the caller has ended its requests. `grpc-js` ignores an
+   * Throws if the request ended within a message. Call it when the client has ended its requests; `grpc-js` ignores an
    * incomplete last message.
    */
   checkEnd(): void {
@@ -306,21 +299,21 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   #checkOneMessage(): void {
-    // A stream that its caller reset ends too.
+    // A stream that the client reset also emits `end`.
     if (this.#messages > 0 || this.#refused !== undefined || this.#incoming.stream.aborted) return;
     const { partialBytes } = this.#deframer;
     this.#end(partialBytes > 0 ? endedWithin(partialBytes) : notOneMessage(this.method.path, "none came"));
   }
 
   /**
-   * Limits how far grpc-js reads ahead on a stream of requests to some bytes. Without this, grpc-js reads 16 messages
-   * ahead, and each may have megabytes. Returns a function to call whenever a message was taken.
+   * Limits how many bytes grpc-js reads ahead on a stream of requests. It would otherwise read 16 messages ahead, each
+   * perhaps megabytes long. Returns a function to call after each message that was taken.
    */
   limitReadAhead(requests: Readable): () => void {
     const incoming = this.#incoming;
     const startRead = incoming.startRead.bind(incoming);
     const start = (): void => {
-      // The time during which the call was not read does not count against its caller.
+      // The time while the stream was paused does not count as slow sending.
       if (this.#partialSinceMs > 0) this.#partialSinceMs = performance.now();
       startRead();
     };
@@ -336,7 +329,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     };
   }
 
-  /** Decompresses messages one at a time, each up to the size limit: a few kilobytes can become gigabytes. */
+  /** Decompresses messages one at a time, up to the size limit, because a few kilobytes can become gigabytes. */
   #decompressInTurn(encoding: Encoding): void {
     let before: Promise<unknown> = Promise.resolve();
     this.#incoming.decompressMessage = (message) => {
@@ -366,5 +359,5 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 }
 
-/** Ends the decompression of a call that is over; its caller has its answer already. */
+/** Ends the decompression for a call that is over, and whose caller has its answer. */
 class CallIsOver extends Error {}

@@ -1,4 +1,7 @@
-/** Adapts our handlers to grpc-js. This file reads and writes messages, so that grpc-js sees only bytes. */
+/**
+ * Adapts Gradus's handlers to the grpc-js library. Messages are encoded and decoded here, so that grpc-js handles only
+ * bytes.
+ */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type {
   handleBidiStreamingCall,
@@ -16,33 +19,30 @@ import { cutterOf, decoderOf, encoderOf } from "../wire/codec.ts";
 import { begin, type GrpcCall } from "./call.ts";
 
 /**
- * A request, whose bytes become a message in its call's turn: messages that arrive together would otherwise be read in
- * one round of the event loop. `grpc-js` keeps its request until the call is closed. The bytes would live long enough
- * to make garbage collection expensive, so the handler takes them out.
+ * Bytes of a request, which are decoded when its call has a turn. The handler takes the bytes out, because grpc-js
+ * keeps this object until the call ends, which would make garbage collection expensive.
  */
 export interface Request {
-  /** Undefined: the handler has taken them. */
+  /** Bytes of the request. Undefined: the handler has taken them. */
   bytes: Buffer | undefined;
 }
 
-/** Reader and writers of a method's messages. */
+/** Functions that decode and encode a method's messages. */
 interface Messages {
-  /** Throws RpcError for bytes that are no message. */
+  /** Decodes a message. Throws RpcError if the bytes are not a valid message. */
   readonly read: (bytes: Uint8Array) => Message;
   readonly write: (message: Message, call: GrpcCall) => Buffer;
-  /** Returns the pieces in which a long answer is written; a short answer is its own only piece. */
+  /** Splits a long answer into pieces that are encoded one by one. A short answer is one piece. */
   readonly cut: (message: Message) => readonly Message[];
 }
 
-/** A method's definition for grpc-js, and its handler as grpc-js calls it. */
+/** A method as grpc-js registers it: its definition and its handler. */
 export interface Implementation {
   readonly definition: MethodDefinition<Request, Buffer>;
   readonly handle: UntypedHandleCall;
 }
 
-/**
- * Adapts a handler to grpc-js. The handler's type is not checked here: register() has checked it against the service.
- */
+/** Adapts a handler to grpc-js. `register` has already checked that the handler fits the service. */
 export function implementationOf(
   { path, streamsRequests }: Method,
   description: DescMethod,
@@ -56,7 +56,7 @@ export function implementationOf(
     responseStream: methodKind === "bidi_streaming" || methodKind === "server_streaming",
     requestDeserialize: (bytes: Buffer) => ({ bytes }),
     responseSerialize: asItIs,
-    // The client's half of the definition, which a server never calls.
+    // The client's part of the definition, which a server never calls.
     requestSerialize: () => Buffer.alloc(0),
     responseDeserialize: asItIs,
   };
@@ -94,7 +94,7 @@ function handlerOf(ours: Messages, method: DescMethod, handler: unknown): Untype
   }
 }
 
-// Adapts calls with one request and one answer: the hot path.
+// Calls with one request and one answer, which are most calls.
 
 function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
@@ -108,7 +108,7 @@ function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): ha
   };
 }
 
-/** Answers a call; if the handler returns without a promise, it answers in the same turn of the event loop. */
+/** Answers a call. If the handler returns without a promise, the answer is sent in the same turn of the event loop. */
 function answer(
   { read, write, cut }: Messages,
   handler: UnaryHandler<Message, Message>,
@@ -121,7 +121,9 @@ function answer(
     respond(null, bytes);
     call.settle("OK");
   };
-  /** Sends the answer of an asynchronous handler in turns: many answers may become ready in one round, and be long. */
+  /**
+   * Sends the answer of an asynchronous handler when it is its turn, because many long answers may get ready at once.
+   */
   const succeedInTurn = async (response: Message): Promise<void> => {
     const written: Buffer[] = [];
     for (const piece of cut(response)) {
@@ -145,7 +147,7 @@ function answer(
   }
 }
 
-// Calls whose answers, or both requests and answers, are streams.
+// Calls that stream answers, or both requests and answers.
 
 function serverStreamCalls(
   { read, write }: Messages,
@@ -177,7 +179,7 @@ async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) 
   await call.turn();
   if (call.closed) return;
   const refused = call.enter();
-  // grpc-js reads a stream's status from the error that the stream emits.
+  // For a stream, grpc-js takes the status from the `error` event.
   if (refused !== undefined) return void incoming.emit("error", toStatus(refused));
   try {
     await run(call);
@@ -190,11 +192,11 @@ async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) 
   }
 }
 
-/** Maximum number of bytes that are written and not yet taken by HTTP/2; above it the handler waits. */
+/** Maximum bytes of answers that HTTP/2 has not taken. Beyond it, the handler waits. */
 const unsentBytesMax = 1024 ** 2;
 
 /**
- * Writes answers no faster than the caller reads them. Resolves when all are written or the deadline has passed; throws
+ * Writes answers no faster than the client reads them. Resolves when all are written or the deadline has passed. Throws
  * if the call was aborted.
  */
 async function writeAnswers(
@@ -222,21 +224,21 @@ async function writeAnswers(
 }
 
 interface Requests extends AsyncIterable<Message> {
-  /** Whether a shutdown ended the requests, rather than the caller. */
+  /** Returns whether a shutdown ended the requests, and not the client. */
   cut(): boolean;
-  /** Stops listening for the shutdown. */
+  /** Stops waiting for a shutdown. */
   close(): void;
 }
 
 /**
- * During a shutdown, a stream that was silent this long has no request on its way to us, in milliseconds. Its requests
- * end, its handler answers the requests that it has, and nothing is lost.
+ * Time without a request, in milliseconds, after which a shutdown ends a stream's requests. No further request can be
+ * on its way then, so nothing is lost.
  */
 const silenceMs = 500;
 
 /**
- * Reads requests on demand. Node's own iterator destroys the stream, with all unwritten answers, when a loop over it
- * ends. Errors of a request are thrown to the handler.
+ * Reads requests on demand. Node's own iterator would destroy the stream with its unwritten answers at the end. Errors
+ * of a request are thrown to the handler.
  */
 function readRequests(stream: Readable, call: GrpcCall, read: Messages["read"]): Requests {
   let ended = false;

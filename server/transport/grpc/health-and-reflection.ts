@@ -1,4 +1,4 @@
-/** Adds health checks and reflection, services that libraries bring, to the gRPC port. */
+/** Adds the gRPC services for health checks and reflection, which libraries implement, to the gRPC port. */
 import { type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
@@ -12,9 +12,9 @@ import type { Connection } from "../connection-turns.ts";
 
 export type Companions = ReturnType<typeof addCompanions>;
 
-/** Requests hold the name of a service or of a symbol. */
+/** Maximum bytes of a request, which contains only a name. */
 const requestBytesMax = 4096;
-/** Maximum number of open health watches and reflection streams together. */
+/** Maximum number of open health watches and reflection streams together, over all callers. */
 const openStreamsMax = 1024;
 
 interface Stream {
@@ -30,14 +30,14 @@ interface Stream {
 type StreamHandler = (stream: Stream) => void;
 
 /**
- * Service that a probe names to ask whether the process lives: SERVING while the process answers, whatever the state of
- * its store.
+ * Service name with which a probe asks whether the process lives. It is SERVING while the process answers, even if its
+ * store is unavailable.
  */
 const LIVENESS = "liveness";
 
 /**
- * Adds reflection v1 and v1alpha, and grpc.health.v1. Health says whether calls are served: for the whole server (the
- * empty name), for each service and as "readiness". "liveness" always serves.
+ * Adds reflection (v1 and v1alpha) and health checks. The empty name, each service and "readiness" tell whether calls
+ * are served; "liveness" is always SERVING.
  */
 export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext) {
   const names = ["", "readiness", ...services.map((service) => service.typeName)];
@@ -60,7 +60,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       if (readsRequests) readInTurns(stream, callOf(stream).connection);
       handler(stream);
     };
-  /** Server object for a library that adds its service: streams of the service are tracked. */
+  /** Server object that is passed to a library. It adds the library's service with its streams tracked. */
   const adding = (streaming: string): Server => {
     const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
       methods.push(...Object.values(service).map((method) => quietMethod(context, method)));
@@ -88,8 +88,8 @@ export function addCompanions(server: Server, services: readonly DescService[], 
 }
 
 /**
- * Reads a stream's requests one at a time, each in its turn, and none while earlier answers are unread. The library
- * answers every request without waiting for a reader, and an answer is a thousand times as long as its request.
+ * Reads a stream's requests one at a time, and only when earlier answers are read. The library answers without waiting
+ * for the reader, and an answer is a thousand times as long as a request.
  */
 export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connection): void {
   const goOn = (): void => connection.take(() => stream.resume());
@@ -100,15 +100,13 @@ export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connec
   });
 }
 
-/**
- * Returns a method whose calls are counted, but write no log lines and no spans: a load balancer checks every second.
- */
+/** Creates a method whose calls are counted but not logged or traced, because load balancers check every second. */
 function quietMethod(context: TransportContext, { path, requestStream }: ServiceDefinition[string]): Method {
   const of = { path: path.slice(1), role: "viewer", streamsRequests: requestStream } as const;
   return methodAt({ ...context, maxMessageBytes: requestBytesMax, traces: undefined }, of, "warn");
 }
 
-/** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads only the files. */
+/** Returns descriptors in the form of @grpc/proto-loader. Reflection reads only their files. */
 function packageOf(services: readonly DescService[]): ConstructorParameters<typeof ReflectionService>[0] {
   const files = new Set<DescFile>();
   const add = (file: DescFile): void => {

@@ -1,6 +1,6 @@
 /**
- * Holds every use of undocumented parts of @grpc/grpc-js and Node. Both are pinned; each use says its purpose, and
- * docs/decisions/0008-wire.md its gain. `checkInternals` runs at start.
+ * Contains all uses of undocumented parts of grpc-js and Node, whose versions are pinned. `checkInternals` tests them
+ * at start. What each use gains is in docs/decisions/0008-wire.md.
  */
 import type { Server, ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import { createRequire } from "node:module";
@@ -15,12 +15,12 @@ import type { Arrivals } from "../arrivals.ts";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
 
-/** Version that this file was written for. An upgrade begins with checking the parts that this file uses. */
+/** Version of grpc-js for which this file is written. After an upgrade, the parts used here must be checked first. */
 const grpcJsVersion = "1.14.7";
 
 const require = createRequire(import.meta.url);
 
-/** Throws if a part of grpc-js is not as this file expects it. */
+/** Throws if a part of grpc-js differs from what this file expects. */
 export function checkInternals(server: Server): void {
   const { commonServerOptions, http2Servers } = server as unknown as Partial<ServerFields>;
   demand(typeof commonServerOptions === "object", "Server.commonServerOptions");
@@ -43,7 +43,7 @@ function demand(holds: boolean, what: string, of = `@grpc/grpc-js ${grpcJsVersio
   );
 }
 
-/** Returns a call as grpc-js makes one for each request, on a stream without a peer. */
+/** Returns a call object as grpc-js makes it, on a stream without a client. */
 function sampleCall(): Partial<IncomingCall> {
   const { BaseServerInterceptingCall: Base } = require("@grpc/grpc-js/build/src/server-interceptors.js") as {
     readonly BaseServerInterceptingCall?: new (...parts: readonly unknown[]) => Partial<IncomingCall>;
@@ -55,7 +55,7 @@ function leadingNowhere(): Duplex {
   return new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
 }
 
-// HTTP/2 settings that grpc-js has no option for.
+// The next part sets HTTP/2 settings for which grpc-js has no option.
 
 interface ServerFields {
   readonly commonServerOptions: ServerOptions;
@@ -63,49 +63,44 @@ interface ServerFields {
 }
 
 /**
- * Maximum number of bytes that a client may send on one stream before it must wait for a window update. At the default
- * of 64 KiB a 1 MB message takes many round trips: measured at 4 ms each, 112 ms against 21. A larger window takes
- * fewer (13 ms at 4 MiB). But libuv reads in one round of the event loop all data that has arrived, up to 2 MiB, and
- * nobody else is served meanwhile.
+ * Maximum bytes that a client may send on one stream before it must wait. At Node's 64 KiB a message of 1 MB took 112
+ * ms over a 4 ms round trip, and here takes 21 ms. With more, one read could delay other callers.
  */
 export const streamWindowBytes = 512 * 1024;
 /**
- * Maximum number of bytes for all streams of a connection together. Node frees the window on arrival, so stalled
- * streams do not use it up.
+ * Maximum bytes that a client may send on all streams of a connection before it must wait. Stalled streams do not use
+ * this up, because Node frees it on arrival.
  */
 export const connectionWindowBytes = 1024 ** 2;
 
 /**
- * Number of streams that a client may reset at once, and then each second, before its connection is closed (a guard
- * against the rapid reset attack). The defaults are 1,000 and 33: a trainer that cancels its 1,500 calls would then
- * lose the others too.
+ * Number of streams that a client may reset at once, and per second, before its connection is closed (against "rapid
+ * reset" attacks). Node's 1,000 and 33 are too low for a trainer that cancels its 1,500 calls.
  */
 const streamResetBurst = 1_600;
 const streamResetRate = 500;
 /**
- * Maximum number of streams over the limit that a client may open. At Node's default of 100 Node closes the connection
- * with all its calls.
+ * Number of streams above the limit that a client may open before Node closes the connection. Node's default is only
+ * 100.
  */
 const streamsRejectedMax = 20_000;
 /**
- * Maximum number of streams that a client may begin before it acknowledges our settings. Until then no limit on open
- * streams binds the client, and Node creates each stream that the client resets at once. 2,335 of those fit into the 64
- * KiB of one read, and others waited for 60 ms. After that, Node refuses streams over the limit before it creates
- * anything. Clients open at most 100 streams until they know the settings.
+ * Maximum number of streams that a client may begin before it acknowledges the server's settings. Until then no other
+ * limit applies, and one read of 64 KiB could begin and reset 2,335 streams. Clients open at most 100 until then.
  */
 export const unsettledStreamsMax = 256;
 
-/** Sets the HTTP/2 options. Call this before the server is bound, because binding reads the options. */
+/** Sets HTTP/2 options. Call it before the server is bound to a port, which reads them. */
 export function setHttp2Options(server: Server, maxConcurrentStreams: number): void {
   const { commonServerOptions } = server as unknown as ServerFields;
   commonServerOptions.settings = { maxConcurrentStreams, initialWindowSize: streamWindowBytes };
-  // A client that may open more streams may reset more.
+  // A client that may open more streams may also reset more.
   commonServerOptions.streamResetBurst = Math.max(streamResetBurst, 2 * maxConcurrentStreams);
   commonServerOptions.streamResetRate = streamResetRate;
   commonServerOptions.maxSessionRejectedStreams = streamsRejectedMax;
 }
 
-/** Sets, for each connection, the settings without an option. Call this as soon as the server is bound. */
+/** Sets, on each new connection, the settings that have no option. Call it as soon as the server is bound to a port. */
 export function watchConnections(server: Server, arrivals: Arrivals): void {
   for (const http2Server of serversOf(server)) {
     arrivals.watch(http2Server);
@@ -130,8 +125,8 @@ function serversOf(server: Server): Iterable<Http2Server> {
 export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
 /**
- * Puts our listener of streams in place of grpc-js's, and hands grpc-js's listener to ours. Call this as soon as the
- * server is bound.
+ * Replaces grpc-js's listener of streams by another, which gets grpc-js's own. Call it as soon as the server is bound
+ * to a port.
  */
 export function listenToStreams(server: Server, listenerOf: (serve: StreamListener) => StreamListener): void {
   for (const http2Server of serversOf(server)) {
@@ -142,17 +137,17 @@ export function listenToStreams(server: Server, listenerOf: (serve: StreamListen
   }
 }
 
-// Incoming side of one call.
+// The next part is about the receiving side of a call.
 
-/** Side of a call that belongs to grpc-js, which interceptors get. The fields beyond its interface are private. */
+/** Call as grpc-js passes it to interceptors. The fields beyond its public interface are private. */
 export interface IncomingCall extends ServerInterceptingCallInterface {
   readonly stream: ServerHttp2Stream;
   readonly metadata: Metadata;
-  /** Name of the compression in the request's `grpc-encoding`. */
+  /** Compression named in the request's header `grpc-encoding`. */
   readonly incomingEncoding: string;
-  /** Takes messages, each with its header of five bytes, out of the incoming data. */
+  /** Splits the incoming data into messages, each with its header of five bytes. */
   decoder: MessageDecoder;
-  /** Takes a message with its header, and returns its contents. */
+  /** Returns the contents of a message with a header, decompressed. */
   decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
 }
 

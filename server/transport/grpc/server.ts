@@ -33,17 +33,14 @@ export async function startGrpc(config: GrpcConfig, services: readonly Registrat
     port,
     /** Makes health checks answer NOT_SERVING from now on. */
     stop: companions.stop,
-    /**
-     * Closes the port after waiting at most `graceMs` for answers that are on their way; no call may be in progress by
-     * then.
-     */
+    /** Closes the port. Waits up to `graceMs` for answers that are being sent. No call may be in progress. */
     close: (graceMs: number): Promise<void> => close(server, companions, graceMs),
   };
 }
 
 /**
- * Returns the time between pings, which find connections whose peer left without closing. A ping that is due while a
- * connection closes destroys the calls on it, so the time must be longer than a drain takes.
+ * Returns the interval of pings, in milliseconds, which detect connections whose client has vanished. It must be longer
+ * than a shutdown, because a ping during a shutdown destroys calls.
  */
 export function keepaliveTimeMs(drainTimeoutMs: number): number {
   return Math.max(5 * 60_000, 2 * drainTimeoutMs);
@@ -54,7 +51,7 @@ function serverOptions({ limits, drainTimeoutMs }: GrpcConfig) {
     "grpc.max_receive_message_length": limits.maxMessageBytes,
     "grpc.keepalive_time_ms": keepaliveTimeMs(drainTimeoutMs),
     "grpc.keepalive_timeout_ms": 20_000,
-    // channelz's counters cost time on every message, and the server has metrics of its own.
+    // The statistics of grpc-js (channelz) are off, because they cost time for every message.
     "grpc.enable_channelz": 0,
   };
 }
@@ -88,7 +85,7 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
   });
 }
 
-/** Reads the system's error code out of grpc-js's message, which hides it. */
+/** Returns the operating system's error code, which grpc-js hides in its message. */
 function systemErrorOf(error: Error): NodeJS.ErrnoException {
   const isUnknown = error.message.startsWith("Name resolution failed");
   const code = isUnknown ? "ENOTFOUND" : /\bE[A-Z]{3,}\b/.exec(error.message)?.[0];

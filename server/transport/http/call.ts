@@ -1,6 +1,4 @@
-/**
- * A call on the HTTP port, and its incoming side: a body with one message, and how much of the body is kept in memory.
- */
+/** A call on the HTTP port: how its body with one message arrives, and how much memory it takes. */
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
@@ -31,20 +29,20 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** Time that a refused request may go on, so that its sender gets to read the error. */
+/** Time, in milliseconds, that a refused request may go on sending, so that its client reads the error. */
 const lingerMs = 2000;
 
-/** Bytes that a connection had read and written when its last exchange ended. */
+/** Bytes that a connection had read and written when its last request ended. */
 const measured = new WeakMap<Wire, { readonly read: number; readonly written: number }>();
 
 export class HttpCall extends Call {
   readonly account: Account;
   readonly #exchange: Exchange;
   readonly #wire: Wire;
-  /** Bytes of the body and of its decompressed data, until a handler has them. */
+  /** Bytes of the body and of its decompressed form, until the handler has them. */
   #receivedBytes = 0;
   #refused: RpcError | undefined;
-  /** Ends the reading of the body. */
+  /** Stops reading the body, with an error. */
   #stopReading: (error: RpcError) => void = () => undefined;
 
   constructor(method: Method, exchange: Exchange, account: Account) {
@@ -70,7 +68,10 @@ export class HttpCall extends Call {
     return this.#receivedBytes + (streamOf(response)?.writableLength ?? response.writableLength);
   }
 
-  /** Only HTTP/2 requests are timed here: Node's own server ends HTTP/1.1 requests that are too slow. */
+  /**
+   * Time since which an HTTP/2 request has been arriving. HTTP/1.1 is not timed here, because Node ends requests that
+   * are too slow.
+   */
   override get receivingSinceMs(): number | undefined {
     const { request } = this.#exchange;
     return streamOf(request) === undefined || request.complete ? undefined : this.openedAtMs;
@@ -78,7 +79,7 @@ export class HttpCall extends Call {
 
   protected override get endedBy(): CodeName {
     if (this.#refused !== undefined) return this.#refused.code;
-    // If headers are sent, Connect has refused the request for its content type, its compression or its timeout.
+    // If headers are sent, Connect has refused the request because of its content type, compression or timeout.
     return this.#exchange.response.headersSent ? "INVALID_ARGUMENT" : "CANCELLED";
   }
 
@@ -90,20 +91,20 @@ export class HttpCall extends Call {
     if (this.#exchange.response.headersSent) this.#exchange.response.destroy();
   }
 
-  /** Keeps the reason why the call is refused before a handler gets it. */
+  /** Records why the call was refused before its handler began. The first reason stays. */
   refusedBy(error: RpcError): RpcError {
     return (this.#refused ??= error);
   }
 
-  /** Marks the handler as begun. */
+  /** Marks the handler of this call as begun. */
   begin(deadlineMs: number | undefined): void {
     this.deadlineMs = deadlineMs;
     this.#receivedBytes = 0;
   }
 
   /**
-   * Counts the bytes on the wire at the end, headers included: HTTP/1.1 has one exchange at a time on a connection.
-   * With HTTP/2, each exchange counts the bytes that its session has moved since the exchange before ended.
+   * Counts the bytes sent and received, with headers. A connection of HTTP/1.1 has one request at a time. With HTTP/2,
+   * each request counts all bytes since the request before it ended.
    */
   #measureAndClose(): void {
     const before = measured.get(this.#wire) ?? { read: 0, written: 0 };
@@ -117,7 +118,7 @@ export class HttpCall extends Call {
     this.close();
   }
 
-  /** Reads the body, and returns its one message, decompressed. */
+  /** Reads the body, and returns its single message, decompressed. */
   async readMessage({ framed, encoding, bytesMax = Infinity }: BodyFormat): Promise<Buffer> {
     const { maxMessageBytes, path } = this.method;
     if (!framed) {
@@ -148,8 +149,8 @@ export class HttpCall extends Call {
   }
 
   /**
-   * Reads the body without destroying the connection when reading stops, as Node's own iterator does: a client that is
-   * still sending would never see the answer. The rest of the body is read and dropped for a while.
+   * Reads the body. When it must stop, it does not destroy the connection, as Node's own iterator would, so that the
+   * client can see the answer. The rest is read and dropped for a while.
    */
   async #readBody(add: (piece: Buffer) => void): Promise<void> {
     const { request, response } = this.#exchange;
@@ -164,7 +165,7 @@ export class HttpCall extends Call {
         request.off("data", take);
         reject(error);
       };
-      // Node would read two megabytes of each connection in a round of the event loop.
+      // The connection is read only in its turn. Node would otherwise read two megabytes of each at once.
       const waitForTurn = (): void => {
         request.pause();
         void nextTurn().then(() => request.resume());
@@ -200,23 +201,22 @@ export class HttpCall extends Call {
   }
 }
 
-// Reads a request's message before Connect sees the request, and gives Connect an empty message in its place. Connect
-// itself offers no way to look at a body first, nor to limit the message that it makes of one. The message is read
-// first of all: the work that Connect begins for a request costs ten times the reading of a few bytes. Callers who send
-// only a few bytes and leave must not cause that work.
+// The next part reads a request's message before Connect gets the request, with an empty message. So the message can be
+// limited, and callers that send a few bytes and leave do not cause Connect's much larger work.
 
 interface BodyFormat {
   readonly json: boolean;
-  /** Whether messages have gRPC's header before them. */
+  /** Whether each message follows a header of five bytes, as in gRPC. */
   readonly framed: boolean;
   readonly encoding: Encoding | undefined;
-  /** The method's own limit on a body without frames; undefined: only --max-message-bytes applies. */
+  /**
+   * Maximum bytes of a body without such headers, as the method sets it. Left out: only --max-message-bytes applies.
+   */
   readonly bytesMax?: number;
 }
 
 /**
- * Content types, each with the header that names the compression. Bodies of the first are one message; bodies of the
- * others are frames.
+ * Content types that are read, and the header that names their compression. Bodies of the first are a single message.
  */
 const formats = [
   { types: /^application\/(json|proto)\b/i, header: "content-encoding", framed: false },
@@ -224,10 +224,13 @@ const formats = [
   { types: /^application\/grpc\b/i, header: "grpc-encoding", framed: true },
 ] as const;
 
-/** Compressions that the HTTP port reads. */
+/** Compressions that the HTTP port can read. */
 export const encodings = ["gzip", "br"] as const;
 
-/** Returns undefined for other types and compressions, which Connect refuses. */
+/**
+ * Returns the format of a request's body. Undefined: the type or compression is unknown, and Connect refuses the
+ * request.
+ */
 function formatOf(headers: IncomingHttpHeaders): BodyFormat | undefined {
   const type = headers["content-type"] ?? "";
   const format = formats.find(({ types }) => types.test(type));
@@ -240,16 +243,13 @@ function formatOf(headers: IncomingHttpHeaders): BodyFormat | undefined {
 
 export type ByteRequest = UniversalServerRequest & { readonly body: AsyncIterable<Uint8Array> };
 
-/** Stores the message of a request. */
+/** Stores the message of a request, for its handler. */
 export type Keep = (message: Message) => void;
 
-/** Returns the request that Connect gets, with an empty message in place of the body. */
+/** Returns the request for Connect, whose message is empty. */
 type Fill = (request: ByteRequest, keep: Keep) => ByteRequest;
 
-/**
- * Returns the function that reads the message of a method's request in place of Connect. Errors of the message reach
- * the caller through Connect.
- */
+/** Returns the function that reads a request's message instead of Connect. Connect sends its errors to the client. */
 export function bodyReader(
   input: DescMessage,
   longJson: LongJson,

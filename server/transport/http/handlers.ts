@@ -1,4 +1,4 @@
-/** Adapts our handlers to connect-node. */
+/** Adapts Gradus's handlers to the connect-node library. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { toConnectError } from "../errors.ts";
@@ -11,12 +11,12 @@ import {
 } from "../../base/rpc.ts";
 import type { HttpCall } from "./call.ts";
 
-/** The call that a request opened. */
+/** Key for the call that a request opened. */
 export const callKey = createContextKey<HttpCall | undefined>(undefined);
-/** The request's message. Connect itself gives the handler an empty one. */
+/** Key for the request's message. Connect itself passes an empty message to the handler. */
 export const messageKey = createContextKey<Message | undefined>(undefined);
 
-/** A handler as connect-node's router takes it. */
+/** A handler in the form that connect-node's router takes. */
 export type Implementation = (request: never, context: HandlerContext) => unknown;
 
 export function implementationOf(method: DescMethod, handler: unknown): Implementation {
@@ -32,13 +32,13 @@ export function implementationOf(method: DescMethod, handler: unknown): Implemen
   }
 }
 
-/** Begins the call that a request opened; throws the error that refuses it. */
+/** Begins the handler of a request's call. Throws the error that refuses the call, if any. */
 function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
   const call = values.get(callKey);
   if (call === undefined) throw new Error("a call did not come through the HTTP port's listener");
   const leftMs = timeoutMs();
   call.begin(leftMs === undefined ? undefined : Date.now() + leftMs);
-  // Connect aborts the signal at a deadline, and at the end of every call.
+  // Connect aborts this signal at the deadline, and also at the end of every call.
   if (signal.aborted) call.giveUp();
   else signal.addEventListener("abort", () => call.giveUp(), { once: true });
   const expired = leftMs !== undefined && leftMs <= 0;
@@ -55,7 +55,7 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
     try {
       await call.turn();
       const answer = await call.run(() => handler(context.values.get(messageKey) ?? request, call));
-      // Connect writes the answer as soon as it gets it, so the turn comes first.
+      // Connect writes the answer as soon as it gets it, so the call waits for its turn here.
       await call.turn();
       call.settle("OK");
       return answer;
@@ -70,7 +70,7 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
 function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementation {
   return async function* (request: Message, context: HandlerContext) {
     const call = begin(context);
-    // If the caller is gone, Connect returns this generator rather than throw into it.
+    // If the client is gone, Connect ends this generator by `return` instead of throwing into it.
     let code: CodeName = "CANCELLED";
     try {
       await call.turn();
@@ -91,8 +91,8 @@ function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementa
 }
 
 /**
- * HTTP/1.1 answers after the request has ended, so a client that waits for an answer before it sends more would wait
- * for ever.
+ * Returns a handler that refuses bidirectional streams over HTTP/1.1. There, answers come after the request's end, so a
+ * client that waits for one would wait for ever.
  */
 function refusedOverHttp1({ name }: DescMethod): (request: unknown, context: CallContext) => AsyncIterable<never> {
   const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep here`;

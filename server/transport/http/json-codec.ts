@@ -1,12 +1,12 @@
-/** Reads messages from JSON, with limits on the parts of a text. */
+/** Reads messages from JSON, and limits how many parts a JSON text may have. */
 import { type DescField, type DescMessage, fromJsonString, type Message, ScalarType } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { RpcError } from "../../base/rpc.ts";
 import { PARTS_MAX } from "../wire/codec.ts";
 
 /**
- * Returns a function that reads messages of a schema; the function throws RpcError. Unknown field names are refused: if
- * they were ignored, as Connect does by default, a misspelt "split": "eval" would silently give train tasks.
+ * Returns a function that decodes messages from JSON, or throws RpcError. Unknown fields are refused. Connect ignores
+ * them by default, so that a misspelt "split": "eval" would silently give train tasks.
  */
 export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Message {
   const check = jsonCheck(schema);
@@ -24,8 +24,8 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
 }
 
 /**
- * Returns a function that throws RpcError for JSON that must not reach protobuf-es: bytes that are not UTF-8, too many
- * parts, and 64-bit integers that JSON.parse would change.
+ * Returns a function that checks JSON before protobuf-es decodes it. It throws RpcError for invalid UTF-8, too many
+ * parts, and 64-bit integers that JSON.parse would round.
  */
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
   const ways = waysTo(schema, longs);
@@ -44,30 +44,30 @@ const BRACKET_END = 0x5d;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 
-/** Limits on the values of a text: JSON.parse keeps the event loop about a microsecond for each part. */
+/** Limits on a JSON text. JSON.parse blocks the event loop for about a microsecond for each part. */
 export interface JsonLimits {
-  /** Maximum number of lists, objects, their values after the first, and keys. */
+  /** Maximum number of parts: lists, objects, keys, and further values of a list or object. */
   readonly parts: number;
-  /**
-   * Maximum number of lists, objects and keys alone, which take longest to make; undefined: only `parts` limits them.
-   */
+  /** Maximum number of lists, objects and keys, which take longest to make. Left out: only `parts` applies. */
   readonly structures?: number;
-  /** Maximum depth of nested lists and objects; undefined: only `parts` limits it. */
+  /** Maximum depth of nested lists and objects. Left out: only `parts` applies. */
   readonly depth?: number;
 }
 
 const ofMessages: JsonLimits = { parts: PARTS_MAX };
 
 /**
- * Returns the value of a text; undefined: the text is not JSON. Throws RpcError, before anything is parsed, if a limit
- * is exceeded.
+ * Parses JSON within limits. Undefined: the text is not JSON. Throws RpcError, before parsing, if a limit is exceeded.
  */
 export function jsonWithin(bytes: Uint8Array, limits: JsonLimits): unknown {
   checkJson(bytes, limits);
   return parsed(bytes);
 }
 
-/** Counts each part by the byte that marks it; bytes within texts count as no part. */
+/**
+ * Counts the parts of a JSON text by the commas, colons and opening brackets outside of strings. Throws if there are too
+ * many.
+ */
 function checkJson(
   bytes: Uint8Array,
   { parts: partsMax, structures: structuresMax = partsMax, depth }: JsonLimits,
@@ -93,7 +93,7 @@ function exceeds(limit: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}`);
 }
 
-/** Returns the position of the closing quote of the text that begins at `begin`. */
+/** Returns the position of the quote that ends the string which begins at `begin`. */
 function endOfText(bytes: Uint8Array, begin: number): number {
   let at = begin + 1;
   for (; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
@@ -107,7 +107,7 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
 
 const texts: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.STRING]);
 
-/** A field of one of the sought kinds, or a message field that leads to such fields through `inner`. */
+/** Field that must be checked, or message field whose inner fields (`inner`) must be. */
 interface Way {
   readonly field: DescField;
   readonly inner: readonly Way[];
@@ -122,7 +122,7 @@ function waysTo(schema: DescMessage, kinds: typeof longs, above: readonly DescMe
   });
 }
 
-/** Throws RpcError for the first value that has a fault. */
+/** Throws RpcError for the first value in which `faultOfValue` finds a fault. */
 function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: FaultOf): void {
   const fault = faultIn(ways, parsed(bytes), faultOfValue);
   if (fault === undefined) return;
@@ -131,7 +131,7 @@ function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: Faul
 }
 
 interface Fault {
-  /** For example ".arms" and "[2]". */
+  /** Path of the value, in pieces such as ".arms" and "[2]". */
   readonly path: readonly string[];
   readonly why: string;
 }
@@ -152,7 +152,7 @@ function faultIn(ways: readonly Way[], json: unknown, faultOfValue: FaultOf): Fa
   return undefined;
 }
 
-/** The longest 64-bit integers have 20 characters. BigInt would take seconds for millions of digits. */
+/** Form of a 64-bit integer, which has at most 20 characters. BigInt would take seconds for millions of digits. */
 const longPattern = /^-?\d{1,20}$/;
 
 function faultOf(value: unknown): Fault | undefined {
@@ -169,8 +169,8 @@ function faultOfText(value: unknown): Fault | undefined {
 }
 
 /**
- * Returns the values of a field with their places; for a value without the field's shape it returns none, and
- * protobuf-es reports it.
+ * Returns a field's values with their list positions or map keys. A value of the wrong type gives none, and protobuf-es
+ * reports it.
  */
 function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: number | string | undefined, unknown]> {
   if (field.fieldKind === "list") return Array.isArray(value) ? value.entries() : [];
@@ -178,7 +178,7 @@ function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: nu
   return [[undefined, value]];
 }
 
-/** Returns undefined for invalid JSON; protobuf-es reports the error. */
+/** Parses JSON. Undefined: it is invalid, which protobuf-es reports. */
 function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(textOf(bytes));
@@ -187,7 +187,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** Decodes UTF-8 and drops a byte order mark. */
+/** Decodes UTF-8 and removes a byte order mark. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }

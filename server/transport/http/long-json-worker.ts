@@ -1,4 +1,4 @@
-/** The thread that reads long JSON: messages of the contract, and those of other gyms' protocols. */
+/** Entry point of the thread that parses long JSON: messages of Gradus, and of other gyms. */
 import { createRegistry, toBinary } from "@bufbuild/protobuf";
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { file_gradus_v1_curriculum } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -10,15 +10,15 @@ import { type OpenEnvMessage, readMessage } from "../compat/openenv-message.ts";
 import { checkParts } from "../wire/codec.ts";
 import { jsonDecoderOf } from "./json-codec.ts";
 
-/** A text to read. */
+/** JSON text that the thread is to parse. */
 export type Job =
-  /** A message of the contract, by its full name. */
+  /** Message of Gradus's services, given its full type name. */
   | { readonly kind: "contract"; readonly type: string; readonly bytes: Uint8Array }
   | { readonly kind: "nemo"; readonly row: RowKind; readonly bytes: Uint8Array }
   | { readonly kind: "openenv"; readonly bytes: Uint8Array };
 
 export interface ValueOf {
-  /** The message in protobuf's binary form. */
+  /** The decoded message in protobuf's binary form. */
   readonly contract: Uint8Array;
   readonly nemo: Row;
   readonly openenv: OpenEnvMessage;
@@ -26,7 +26,7 @@ export interface ValueOf {
 
 export type Outcome =
   | { readonly kind: "read"; readonly value: ValueOf[Job["kind"]] }
-  /** The fields of an RpcError, because a class does not pass between threads. */
+  /** Fields of an RpcError, because class instances cannot pass between threads. */
   | { readonly kind: "refused"; readonly code: CodeName; readonly message: string; readonly field: string | undefined };
 
 const types = createRegistry(file_gradus_v1_curriculum, file_gradus_v1_environment, file_gradus_v1_evaluation);
@@ -44,7 +44,9 @@ function read(job: Job): ValueOf[Job["kind"]] {
   return job.kind === "nemo" ? readRow(job.row, job.bytes) : readMessage(job.bytes);
 }
 
-/** Returns the bytes that a value holds, which move to the main thread instead of being copied; undefined: there are none. */
+/**
+ * Returns the bytes in a result, which are moved to the main thread instead of being copied. Undefined: there are none.
+ */
 function bytesOf(value: ValueOf[Job["kind"]]): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   return "echo" in value ? value.echo : undefined;

@@ -1,25 +1,25 @@
 /**
- * Reads long JSON in a thread. JSON.parse cannot be interrupted, and would hold up everybody's calls for a second for a
- * message of 60 MB. Callers take turns by the bytes that were read for each.
+ * Parses long JSON in a thread. JSON.parse cannot be interrupted, and takes a second for 60 MB, in which no call would
+ * be served. Callers take turns by the bytes parsed for each.
  */
 import { Piscina } from "piscina";
 import { createTurnTaking, type Party } from "../../base/fair-turns.ts";
 import { RpcError } from "../../base/rpc.ts";
 import type { Job, Outcome, ValueOf } from "./long-json-worker.ts";
 
-/** JSON of more bytes is read in the thread. */
+/** Number of bytes above which JSON is parsed in the thread. */
 export const LONG_JSON_BYTES = 64 * 1024;
-/** Time after which an idle thread ends, in milliseconds. */
+/** Time after which the idle thread ends, in milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Lower priority than the event loop's thread, because everybody waits for that one. */
+/** Increase of the thread's nice value. 0 keeps the same priority as the event loop. */
 const NICE = 0;
-/** Maximum heap in megabytes. A message of a million parts takes half of it. */
+/** Maximum heap of the thread in megabytes. A message with a million parts needs half of it. */
 const HEAP_MB_MAX = 768;
 
 export interface LongJson {
   /**
-   * Returns what a text says. The text's bytes move to the thread, so that they are free as soon as they are read.
-   * Rejects with RpcError for an invalid text.
+   * Parses a JSON text. Its bytes are moved to the thread, so that they are freed soon. Rejects with RpcError if the
+   * text is invalid.
    */
   read<Kind extends Job["kind"]>(job: Extract<Job, { kind: Kind }>, party: Party): Promise<ValueOf[Kind]>;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export function createLongJson(): LongJson {
     const { buffer, byteLength } = job.bytes;
     threads ??= start();
     try {
-      // A small part of a larger buffer would take the rest of that buffer away from others.
+      // Bytes that are a small part of a larger buffer are copied, because moving them would move the whole buffer.
       const moves = buffer.byteLength < 2 * byteLength && buffer instanceof ArrayBuffer;
       return await threads.run(job, moves ? { transferList: [buffer] } : {});
     } catch (error) {

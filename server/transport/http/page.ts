@@ -1,7 +1,7 @@
 /**
- * Serves the page's files on the HTTP port. They need no token: they are the same for everyone and hold no data,
- * because the page gets its data by calls. The server reads the files at the first request, as the build wrote them.
- * Each file lies beside its compressed forms, and each name but the document's changes with the content.
+ * Serves the files of Gradus's web page on the HTTP port. They need no token, because they contain no data: the page
+ * gets its data by calls. The files are read at the first request. Names of all files except the HTML document change
+ * with the content.
  */
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -21,13 +21,13 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** In the order of preference. */
+/** Compressions in the order of preference, with the ending of the compressed file's name. */
 const encodings = [
   ["br", ".br"],
   ["gzip", ".gz"],
 ] as const;
 
-/** Allows only scripts, styles and calls of the page's own origin: no inline code, and no frame around the page. */
+/** Content security policy: only scripts, styles and calls of the page's own origin, no inline code, and no frames. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,9 +49,7 @@ const headers = {
   vary: "accept-encoding",
 };
 
-/**
- * Cache headers: FOR_EVER for a file whose name changes with its content, ASK_AGAIN for the document, whose name stays.
- */
+/** Cache headers. FOR_EVER is for files whose name changes with their content. ASK_AGAIN is for the HTML document. */
 const FOR_EVER = "public, max-age=31536000, immutable";
 const ASK_AGAIN = "no-cache";
 
@@ -59,18 +57,18 @@ interface PageFile {
   readonly type: string;
   readonly etag: string;
   readonly cacheControl: string;
-  /** Bodies by encoding; "": uncompressed. */
+  /** Bodies by compression. "" is the uncompressed body. */
   readonly bodies: ReadonlyMap<string, Buffer>;
 }
 
 export interface Page {
-  /** Answers a request for one of the page's files; false: the path names none of them. */
+  /** Answers a request for a file of the page. Returns false if the path is not one. */
   answer(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
 export const NOT_BUILT = "The page is not built here: run 'make setup' in Gradus's folder, and start the server again.";
 
-/** `folder` is the folder of the build. */
+/** Creates the page. `folder` is the folder of its built files. */
 export function createPage(folder: string = FOLDER): Page {
   let files: ReadonlyMap<string, PageFile> | undefined;
   return {
@@ -86,7 +84,7 @@ export function createPage(folder: string = FOLDER): Page {
   };
 }
 
-/** Returns the files by path. */
+/** Reads the page's files. Returns them by path. */
 function filesIn(folder: string): ReadonlyMap<string, PageFile> {
   const names = namesIn(folder);
   const isForm = (name: string): boolean => encodings.some(([, ending]) => name.endsWith(ending));
@@ -130,7 +128,7 @@ function answerFile(file: PageFile, { method, headers: asked }: IncomingMessage,
     return;
   }
   const [encoding, body] = bodyFor(file, String(asked["accept-encoding"] ?? ""));
-  // A cache keeps one file for each encoding, so each encoding has its own ETag.
+  // Each compression has its own ETag, because a cache stores a file separately for each.
   const etag = encoding === "" ? file.etag : file.etag.replace(/"$/, `-${encoding}"`);
   const all = { ...headers, etag, "cache-control": file.cacheControl, "content-type": file.type };
   if (asked["if-none-match"] === etag) {

@@ -1,6 +1,6 @@
 /**
- * Serves the HTTP port: Connect and gRPC-Web for curl and browsers, other gyms' protocols, the page, /metrics and
- * health checks. Serves the metrics port too, which has only the last two.
+ * Serves the HTTP port: Connect and gRPC-Web, the protocols of other gyms, the page, /metrics and health checks. Also
+ * serves the metrics port, which has only /metrics and health checks.
  */
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
@@ -35,17 +35,17 @@ import { bodyReader, type ByteRequest, HttpCall } from "./call.ts";
 import { createPage } from "./page.ts";
 import { isClosed, wireOf } from "./versions.ts";
 
-// Answers browsers that ask which web pages may call the HTTP port (CORS).
+// The next part answers browsers that ask which pages may call the HTTP port (CORS).
 
 const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
 const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms", "wait-reason"].join(", ");
 const allowedMethods = cors.allowedMethods.join(", ");
-/** Maximum time, in seconds, that browsers keep a preflight's answer. */
+/** Maximum time, in seconds, for which browsers cache the answer to a preflight request. */
 const maxAgeSeconds = 7200;
 
 /**
- * Sets the headers that let a page read the answer. Returns true if the request was a preflight, which is then
+ * Sets the CORS headers that let a page read the answer. Returns true if the request was a preflight, which is then
  * answered.
  */
 function answerCors(origins: readonly string[], request: IncomingMessage, response: ServerResponse): boolean {
@@ -66,22 +66,19 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
 export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs" | "limits">;
 
 /**
- * Maximum number of HTTP/2 streams of a connection, the same as on the gRPC port; and how long a connection may be
- * idle.
+ * Maximum number of streams of an HTTP/2 connection, as on the gRPC port, and time after which an idle connection is
+ * closed (ms).
  */
 const SESSION_STREAMS_MAX = 128;
 const SESSION_IDLE_MS = 120_000;
 
-/** Node's default. */
+/** Maximum time to receive a request's headers, in milliseconds. It is Node's default. */
 const headersTimeoutMs = 60_000;
 const timesCheckedEveryMs = 5_000;
 
 export interface HttpPort {
   readonly port: number;
-  /**
-   * Closes the port after waiting at most `graceMs` for answers that are on their way; no call may be in progress by
-   * then.
-   */
+  /** Closes the port. Waits up to `graceMs` for answers that are being sent. No call may be in progress. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -97,7 +94,7 @@ export async function startHttp(
   const sessions = openEnv(context, handlers, config.limits.maxCompletionBytes);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
-    // Without an upgrade handler, Node would ignore the upgrade; this answers that the path does not exist.
+    // Node ignores upgrade requests that nobody handles, so they are answered here: the path does not exist.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   });
   context.arrivals.watch(server);
@@ -112,8 +109,8 @@ export async function startHttp(
 }
 
 /**
- * Starts the metrics port: /metrics and health checks for the server's operators. It speaks plain HTTP without a token,
- * so it belongs on an internal network.
+ * Starts the port for /metrics and health checks alone. It uses plain HTTP without a token, so it should be reachable
+ * only from an internal network.
  */
 export function startMetrics(
   { host, metricsPort }: { readonly host: string; readonly metricsPort: number },
@@ -161,7 +158,8 @@ function createHttpServer(
   if (tls === undefined) return createServer(times, onRequest);
   const { cert, key, clientCa } = tls;
   const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  // Browsers use HTTP/2 only over TLS. All their streams then share one connection, where HTTP/1.1 has six.
+  // Browsers use HTTP/2 only over TLS. It is offered because all calls then share one connection; with HTTP/1.1 there
+  // are at most six.
   const settings = { maxConcurrentStreams: SESSION_STREAMS_MAX };
   const server = createSecureServer({ cert, key, ...mutual, settings, allowHTTP1: true });
   Object.assign(server, times);
@@ -176,7 +174,7 @@ function createHttpServer(
   return server.setMaxListeners(0);
 }
 
-/** Everything that a method's calls need. */
+/** A method with everything that its calls need. */
 interface Route {
   readonly method: Method;
   readonly read: ReturnType<typeof bodyReader>;
@@ -185,19 +183,19 @@ interface Route {
 
 interface Handler {
   (request: ByteRequest): Promise<UniversalServerResponse>;
-  /** HTTP methods that the handler accepts. */
+  /** HTTP methods that the handler accepts, e.g. POST. */
   readonly allowedMethods: readonly string[];
   supportedContentType(type: string): boolean;
   readonly method: DescMethod;
 }
 
-/** Routes by path. */
+/** Methods by path. */
 type Routes = ReadonlyMap<string, Route>;
 
 function routesOf(services: readonly Registration[], context: TransportContext): Routes {
   const router = createConnectRouter({
     readMaxBytes: context.maxMessageBytes,
-    // Node's timers take no longer delay: a longer one would fire at once.
+    // Maximum delay of Node's timers. A longer timer would fire at once.
     maxTimeoutMs: 2 ** 31 - 1,
     acceptCompression: [compressionGzip, compressionBrotli],
     requestGate: ({ values }) => {
@@ -219,13 +217,13 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   );
 }
 
-/** Leaves the body of a request unread that is refused by its headers. */
+/** Does not read the body, for a request that is refused because of its headers. */
 const unread = (request: ByteRequest): ByteRequest => request;
 
-/** Error that refuses a request by its headers. */
+/** Key for the error that refuses a request because of its headers. */
 const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
-/** Routes of calls, and NeMo Gym's paths. */
+/** The paths that are served: methods of Gradus's services, and those of NeMo Gym. */
 interface Served {
   readonly routes: Routes;
   readonly nemo: NemoGym;
@@ -250,7 +248,7 @@ function listener(
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
-    // HTTP/2 has the host in `:authority`.
+    // HTTP/2 has the host in the header `:authority`.
     request.headers.host ??= request.headers[":authority"]?.toString();
     context.turns(wireOf(request)).begin(() => {
       if (!isClosed(response)) answer(request, response);
@@ -258,10 +256,16 @@ function listener(
   };
 }
 
-/** Aborts the work for a caller that left. One error for all: to make one, with its stack, takes as long as a short call. */
+/**
+ * Error with which work is aborted when the client has left. It is made once, because making an error with its stack
+ * takes as long as a short call.
+ */
 const left = new ConnectError("the caller left before the answer", Code.Canceled);
 
-/** A request as Connect takes it. Connect's own function for this aborts, with a new error, at the end of each call. */
+/**
+ * Converts a request into the form that Connect takes. Connect's own function would make a new error at the end of each
+ * call.
+ */
 function connectRequestOf(request: IncomingMessage, response: ServerResponse): Omit<ByteRequest, "contextValues"> {
   const { host } = request.headers;
   if (host === undefined) throw new Error("the request names no host");
@@ -272,8 +276,8 @@ function connectRequestOf(request: IncomingMessage, response: ServerResponse): O
   const header = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (!name.startsWith(":")) header.set(name, String(value));
-  // Connect refuses bidirectional calls over HTTP/1.1 without an explanation; naming version 2.0 lets our handler
-  // refuse them with one.
+  // Connect refuses bidirectional calls over HTTP/1.1 without an explanation. Version "2.0" is given, so that Gradus's
+  // handler can refuse them with one.
   const [httpVersion, url] = ["2.0", new URL(request.url ?? "", `http://${host}`).href];
   return { httpVersion, method: request.method ?? "", url, header, body: request, signal: leaving.signal };
 }
@@ -285,28 +289,28 @@ async function answerCall(
   { admission, log, traces }: TransportContext,
 ): Promise<void> {
   if (!handler.allowedMethods.includes(request.method ?? "")) {
-    // The body stays unread.
+    // The body is not read.
     const allowed = handler.allowedMethods.join(", ");
     response.setHeader("allow", allowed);
     return answerText(response, 405, `/${method.path} takes ${allowed}, not ${request.method}`);
   }
   const wrongType = contentTypeProblem(method, handler, request.headers["content-type"]);
   if (wrongType !== undefined) return answerText(response, 415, wrongType);
-  // Admission comes before the body is read, so that a caller without a token cannot make the server read it.
+  // Admission is decided before the body is read, so that a caller without a token cannot make the server read it.
   const admitted = admission.admit(request.headers, method);
   const refused = admitted instanceof RpcError ? admitted : undefined;
   const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
   if (refused === undefined && traces !== undefined) call.trace(traces, (name) => request.headers[name]?.toString());
   try {
     const fill = refused === undefined ? await read(call, request.headers) : unread;
-    // The caller has left.
+    // The client has left while the request waited.
     if (isClosed(response)) return;
     const values = createContextValues().set(callKey, call).set(refusalKey, refused);
     const asked = { ...connectRequestOf(request, response), contextValues: values };
     const filled = fill(asked, (message) => values.set(messageKey, message));
     await universalResponseToNodeResponse(await handler(filled), response);
   } catch (error) {
-    // The connection broke, or the request has no host or an invalid path: there is nobody to tell more.
+    // The connection broke, or the host or path is invalid, so the client cannot be told more.
     log.debug({ err: error }, "an HTTP exchange failed");
     if (response.headersSent) response.destroy();
     else answerText(response, 400, "the request is not valid HTTP");
@@ -332,8 +336,8 @@ function answerReadiness(response: ServerResponse, { admission, health }: Transp
 }
 
 /**
- * Answers a health check; false: the path is none. A server that answers is alive: an unavailable store is no reason to
- * kill it.
+ * Answers a health check. Returns false if the path is not one. /livez always succeeds, because an unavailable store is
+ * no reason to kill the process.
  */
 function answerProbe(path: string, response: ServerResponse, context: TransportContext): boolean {
   if (path === "/livez") answerText(response, 200, "ok");
@@ -344,7 +348,7 @@ function answerProbe(path: string, response: ServerResponse, context: TransportC
 
 const metricsAsked = { path: "/metrics", role: "viewer" } as const;
 
-/** Answers /metrics on the HTTP port, which needs a viewer's token. */
+/** Answers /metrics on the HTTP port. The caller needs a token with the role viewer. */
 function answerScrape(
   request: IncomingMessage,
   response: ServerResponse,
@@ -370,8 +374,8 @@ function answerText(response: ServerResponse, status: number, text: string, type
 }
 
 /**
- * Returns the error text for a content type that Connect would refuse without an explanation; undefined: the type is
- * accepted. A GET has no content type.
+ * Returns the error text for a content type that Connect would refuse without explanation. Undefined: the type is
+ * accepted. A GET request has no content type.
  */
 function contentTypeProblem({ path }: Method, handler: Handler, type: string | undefined): string | undefined {
   if (type === undefined ? handler.allowedMethods.includes("GET") : handler.supportedContentType(type))
@@ -402,7 +406,7 @@ async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: n
       clearTimeout(force);
       resolve();
     });
-    // HTTP/2 sessions end when their streams have.
+    // HTTP/2 connections end when their streams have ended.
     server.emit("draining");
   });
 }

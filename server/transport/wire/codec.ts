@@ -1,6 +1,6 @@
 /**
- * Reads and writes messages in binary by protobuf-es, with a limit on the parts that reading makes and on how much is
- * written at once.
+ * Decodes and encodes protobuf messages by protobuf-es. Limits the parts of a decoded message, and how much is encoded
+ * at once.
  */
 import {
   create,
@@ -17,10 +17,7 @@ import { CompletionSchema } from "../../../proto/gen/gradus/v1/environment_pb.js
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
-/**
- * Returns a function that reads messages of a schema. For invalid bytes the function throws RpcError
- * (INVALID_ARGUMENT).
- */
+/** Returns a function that decodes messages. It throws RpcError (INVALID_ARGUMENT) for invalid bytes. */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
   const mayBeLong = mayHoldLongTexts(schema);
   return (bytes) => {
@@ -44,8 +41,8 @@ export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array)
 }
 
 /**
- * Returns the path of the first string that is not UTF-8, for example "groups[0].completions[3].text"; undefined: the
- * bytes have another fault.
+ * Returns the path of the first string that is not UTF-8, e.g. "groups[0].completions[3].text". Undefined: the bytes
+ * are invalid for another reason.
  */
 function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   const reader = new BinaryReader(bytes);
@@ -72,26 +69,29 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
   }
 }
 
-// Limits the number of parts of a message before they are made: an empty part takes two bytes on the wire, and a
-// hundred in memory.
+// The next part limits a message's parts before they are made. An empty part takes two bytes in the encoded message,
+// but a hundred in memory.
 
-/** Maximum number of fields of a message and of all messages within it. More would keep the event loop for a second. */
+/** Maximum number of fields of a message with all messages inside it. More would block the event loop for a second. */
 export const PARTS_MAX = 2 ** 20;
-/** Maximum number of messages within a message; they take longest to make, about a microsecond each. */
+/** Maximum number of messages inside a message. Each takes about a microsecond to make. */
 const MESSAGES_MAX = 2 ** 18;
-/** Maximum number of messages within a trainer's message: nobody else is served while they are made. */
+/**
+ * Maximum number of messages inside a trainer's message with completions. It is lower, because no other call is served
+ * meanwhile.
+ */
 export const STEP_MESSAGES_MAX = 2 ** 15;
 /**
- * Maximum bytes of all texts of a message but completions, which are long. Such texts are ids and names: a server's
- * largest batch has at most 8 MiB of them.
+ * Maximum bytes of all texts of a message except completions. They are ids and names, of which a large batch has at
+ * most 8 MiB.
  */
 const TEXT_BYTES_MAX = 8 * 1024 ** 2;
 
 const completionText = CompletionSchema.field.text;
 
-/** Throws RpcError if a message has too many parts or too long texts, and Error if it is not protobuf. */
+/** Throws RpcError if a message has too many parts or too long texts. Throws Error if the bytes are not protobuf. */
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
-  // Each part takes at least two bytes.
+  // The message is short enough to pass, because each part takes at least two bytes.
   if (bytes.length < 2 * STEP_MESSAGES_MAX) return;
   const messagesMax = mayHoldLongTexts(schema) ? STEP_MESSAGES_MAX : MESSAGES_MAX;
   const reader = new BinaryReader(bytes);
@@ -120,14 +120,12 @@ function exceeds(limit: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}: send it in several requests`);
 }
 
-/**
- * Number of list elements that are written at once: prompts and records of a history may have a hundred kilobytes each.
- */
+/** Number of list elements that are encoded at once. One element, e.g. a prompt, may have a hundred kilobytes. */
 const PIECE = 16;
 
 /**
- * Returns a function that cuts a message with a long list into pieces, so that others get their turn in between. The
- * pieces' bytes, one after another, are the message's bytes.
+ * Returns a function that splits a message with a long list into several. They are encoded one by one, so that other
+ * work can run in between. Their joined bytes are the whole message.
  */
 export function cutterOf(schema: DescMessage): (message: Message) => readonly Message[] {
   const list = schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
@@ -138,7 +136,7 @@ export function cutterOf(schema: DescMessage): (message: Message) => readonly Me
     const pieces: Message[] = [];
     for (let from = 0; from < parts.length; from += PIECE) {
       const piece = { [list.localName]: parts.slice(from, from + PIECE) };
-      // The last piece has all other fields.
+      // The last piece also has all other fields.
       pieces.push(from + PIECE < parts.length ? create(schema, piece) : { ...message, ...piece });
     }
     return pieces;
@@ -147,10 +145,7 @@ export function cutterOf(schema: DescMessage): (message: Message) => readonly Me
 
 const written = new WeakMap<Message, Buffer>();
 
-/**
- * Returns a function that writes messages of a schema. A frozen message cannot change, so it is written once, however
- * often it is sent.
- */
+/** Returns a function that encodes messages. A frozen message cannot change, so it is encoded only once. */
 export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
   const write = (message: MessageShape<D>): Buffer => {
     const { buffer, byteOffset, byteLength } = toBinary(schema, message);

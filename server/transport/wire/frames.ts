@@ -1,16 +1,19 @@
 /**
- * Handles bytes before they are messages: joins pieces, takes messages out of frames, decompresses; all up to a limit.
+ * Handles bytes before they are messages: joins pieces, cuts messages out of frames and decompresses them, all within
+ * limits.
  */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RpcError } from "../../base/rpc.ts";
 
-/** A length in a header is only a claim: a larger buffer is allocated only as the bytes arrive. */
+/**
+ * Bytes of the first buffer. The length in a header is only a claim, so larger buffers are made only as bytes arrive.
+ */
 const firstRoomBytes = 128 * 1024;
 const growth = 4;
 
 /**
- * Returns the size of the next buffer. Each buffer is at most `growth` times the one before, and the last one fits the
- * expected bytes. Infinity: the expected size is unknown.
+ * Returns the size of the next buffer: at most `growth` times the size before, and no more than the expected bytes.
+ * Infinity: the expected size is unknown.
  */
 function roomBytes(expected: number, before: number): number {
   const max = Math.max(firstRoomBytes, growth * before);
@@ -21,20 +24,20 @@ function roomBytes(expected: number, before: number): number {
 }
 
 /**
- * Joins pieces. Each piece is copied as it arrives, while it is in a CPU cache. The bytes so far move to a larger
- * buffer little by little, with each piece: in one go, 16 MiB held the event loop for up to 50 ms.
+ * Joins pieces of data. When a larger buffer is needed, the old bytes are moved with each new piece, a few at a time.
+ * Moving 16 MiB at once blocked the event loop for up to 50 ms.
  */
 export class ByteGatherer {
   #room: Buffer | undefined;
   #length = 0;
-  /** The buffer before, and how many of its bytes have moved; undefined: all have. */
+  /** Old buffer from which bytes are still being moved. Undefined: all have moved. */
   #moving: { readonly from: Buffer; done: number; readonly forEachByte: number } | undefined;
 
   get length(): number {
     return this.#length;
   }
 
-  /** Appends a piece. `expected` is the final number of bytes, Infinity if unknown; more may come. */
+  /** Appends a piece. `expected` is the expected total number of bytes, or Infinity if unknown. There may be more. */
   add(piece: Buffer, expected: number): void {
     const end = this.#length + piece.length;
     piece.copy(this.#roomFor(end, expected), this.#length);
@@ -42,7 +45,7 @@ export class ByteGatherer {
     if (this.#moving !== undefined) this.#move(this.#moving.forEachByte * piece.length);
   }
 
-  /** Returns all bytes so far. */
+  /** Returns all bytes that were added. */
   bytes(): Buffer {
     this.#move(Infinity);
     return this.#room?.subarray(0, this.#length) ?? Buffer.alloc(0);
@@ -62,8 +65,7 @@ export class ByteGatherer {
     this.#room = room;
     if (before === undefined) return room;
     const from = before.subarray(0, this.#length);
-    // Spreads the move, so that it ends when the buffer is full and no sooner: memory that is touched for the first
-    // time is expensive.
+    // The move is spread over the time until the new buffer is full, because touching new memory is expensive.
     this.#moving = { from, done: 0, forEachByte: from.length / Math.max(1, room.length - from.length) };
     return room;
   }
@@ -75,47 +77,45 @@ export class ByteGatherer {
     from.copy(this.#room, done, done, until);
     this.#moving.done = until;
     if (until < from.length) return;
-    // Frees the old buffer at once; the garbage collector would keep it until its next full collection.
+    // The old buffer is freed at once. The garbage collector would keep it until its next full collection.
     (from.buffer as ArrayBuffer).transfer(0);
     this.#moving = undefined;
   }
 }
 
-/** One byte that says whether the message is compressed, and four bytes with its length. */
+/** Bytes of a frame's header: one that says whether the message is compressed, and four with its length. */
 export const headerBytes = 5;
 
 /**
- * Takes messages out of the frames that gRPC, gRPC-Web and Connect's streams share
- * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). A message that arrives in one piece is not copied.
- * Otherwise each of its pieces is copied.
+ * Cuts messages out of frames, which gRPC, gRPC-Web and Connect's streams share
+ * (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md). A message that arrives in one piece is not copied;
+ * otherwise its pieces are.
  */
 export class Deframer {
   readonly #maxBytes: number;
   readonly #isEncoded: boolean;
-  /** Header and contents of the incomplete message. */
+  /** Header and contents of the message that is not complete yet. */
   readonly #partial = new ByteGatherer();
-  /**
-   * Bytes of the incomplete message with its header, once the header is complete; until then the bytes of the header.
-   */
+  /** Number of bytes of the incomplete message with its header. Until the header is complete: the header's size. */
   #size = headerBytes;
 
-  /** `isEncoded`: whether the request's headers name the compression of its messages. */
+  /** Creates a deframer. `isEncoded`: whether the request's headers name a compression. */
   constructor(maxBytes: number, isEncoded: boolean) {
     this.#maxBytes = maxBytes;
     this.#isEncoded = isEncoded;
   }
 
-  /** Bytes of the incomplete message. */
+  /** Number of bytes of the incomplete message that have arrived. */
   get partialBytes(): number {
     return this.#partial.length;
   }
 
-  /** Drops the incomplete message. */
+  /** Drops the bytes of the incomplete message. */
   drop(): void {
     this.#partial.drop();
   }
 
-  /** Returns the messages that end in this piece, each with its header. Throws RpcError. */
+  /** Returns the messages that are complete after this piece, each with its header. Throws RpcError. */
   write(data: Buffer): Buffer[] {
     const messages: Buffer[] = [];
     let at = 0;
@@ -133,7 +133,7 @@ export class Deframer {
     return left < this.#size ? undefined : data.subarray(at, at + this.#size);
   }
 
-  /** Returns how many bytes were taken. */
+  /** Adds bytes to the incomplete message. Returns how many bytes it took. */
   #gather(data: Buffer, at: number, messages: Buffer[]): number {
     const partial = this.#partial;
     const taken = Math.min(this.#size - partial.length, data.length - at);
@@ -166,7 +166,7 @@ export function tooLong(has: string, maxBytes: number, rule = `of --max-message-
   return new RpcError("RESOURCE_EXHAUSTED", `the message has ${has}, more than the ${maxBytes} ${rule}`);
 }
 
-// Errors of requests that lack the one message that they need, or have more.
+// Errors for requests that have no message or several where one is needed.
 
 export function endedWithin(partialBytes: number): RpcError {
   return invalid(`the request ended within a message, after ${partialBytes} bytes of it`);
@@ -182,15 +182,15 @@ export type Encoding = keyof typeof decompressors;
 
 export interface DecompressOptions {
   readonly maxBytes: number;
-  /** Called with the size of each decompressed piece, as it is made; an exception ends the work. */
+  /** Called with the size of each decompressed piece when it is made. If it throws, decompression ends. */
   readonly onPiece: (bytes: number) => void;
 }
 
 const pieceBytes = 64 * 1024;
 
 /**
- * Decompresses a message, and stops at the limit, not after it: a few kilobytes can become gigabytes. Throws RpcError,
- * and the exceptions of `onPiece`.
+ * Decompresses a message. It stops as soon as the limit is reached, because a few kilobytes can become gigabytes.
+ * Throws RpcError, or what `onPiece` throws.
  */
 export async function decompress(
   compressed: Uint8Array,
@@ -208,7 +208,7 @@ export async function decompress(
       plain.add(piece, maxBytes);
     }
   } catch (error) {
-    // zlib's own errors have codes such as Z_DATA_ERROR and Z_BUF_ERROR.
+    // Errors of zlib have codes such as Z_DATA_ERROR.
     throw stream.errored === error ? invalid(`a message is not valid ${encoding}`) : error;
   }
   return plain.bytes();

@@ -1,7 +1,6 @@
 /**
- * Reads messages of completions whose long texts are decoded at each access. So a large message is not decoded in one
- * go, and its decoded texts are short-lived. If 60 MB of texts were decoded at once and kept until all are scored, V8
- * would stop for 60 to 100 ms, in which nobody is served (docs/decisions/0008-wire.md).
+ * Reads messages whose long completions are decoded only when they are read. Decoding 60 MB at once, and keeping it
+ * until all is scored, would stop V8 for 60 to 100 ms (docs/decisions/0008-wire.md).
  */
 import { isUtf8 } from "node:buffer";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
@@ -16,29 +15,29 @@ import {
 import { bytesOfTexts, LONG_MESSAGE_BYTES, textSizes } from "../../base/rpc.ts";
 import { headerBytes } from "./frames.ts";
 
-/** A text of at least this many bytes, within a message that is long itself, is decoded at access. */
+/** Minimum bytes of a text that is decoded only when it is read, if the whole message is also long. */
 const LONG_BYTES = 1024;
 
 export function mayHoldLongTexts(schema: DescMessage): boolean {
   return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;
 }
 
-/** Long texts by the index of their completion in the whole message, and the message's bytes without those texts. */
+/** Long texts by the index of their completion in the whole message, and the message's bytes without them. */
 interface Cut {
   readonly texts: Map<number, Uint8Array>;
   readonly rest: BinaryWriter;
 }
 
-/** Reads a message by protobuf-es after taking the long texts out of its bytes. Throws for invalid bytes. */
+/** Decodes a message after taking the long texts out of its bytes. Throws if the bytes are invalid. */
 export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
   const cut: Cut = { texts: new Map(), rest: new BinaryWriter() };
   cutTexts(schema, new BinaryReader(bytes), bytes, bytes.length, cut, { completions: 0 });
   const message = fromBinary(schema, cut.rest.finish());
   const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
-  // Completions of further requests could not be told from those of the message's own groups.
+  // Completions of further requests could be confused with those of the message's own groups.
   if (more.length > 0)
     throw new RangeError(`a message with more requests in it may have at most ${LONG_MESSAGE_BYTES} bytes`);
-  // A part of a larger buffer shares its memory with others, so only a buffer of the message alone is registered.
+  // Only a buffer that contains nothing but this message may be freed later, so only such a buffer is registered.
   const isAlone = bytes.buffer instanceof ArrayBuffer && bytes.buffer.byteLength <= bytes.byteLength + headerBytes;
   if (isAlone) bytesOfTexts.set(groups, bytes.buffer);
   let place = 0;
@@ -88,7 +87,7 @@ function cutTexts(
     const value = reader.bytes();
     checkEnd(reader, end);
     const isText = place >= 0 && number === textField;
-    // If a field comes twice, the last one counts.
+    // If a field occurs twice, its last value counts.
     if (isText) texts.delete(place);
     if (isText && value.length >= LONG_BYTES && isUtf8(value)) texts.set(place, value);
     else rest.tag(number, wireType).bytes(value);
