@@ -1,4 +1,7 @@
-/** Encodes episodes as parts of task ids. Messages are plain literals, because `create` takes as long as all the rest. */
+/**
+ * Encodes an episode, i.e. the state of a task of several turns, as part of a task id. Messages are object literals,
+ * because protobuf's `create` would double the time.
+ */
 import type { Standing, Episode } from "../../envs/turns/turns.ts";
 import type {
   Episode as WireEpisode,
@@ -12,7 +15,7 @@ export interface EpisodeSample {
   readonly key?: string;
 }
 
-/** An episode after its first call, and its sample. */
+/** Episode after its first call, with the sample that plays it. */
 export interface SampleEpisode extends Episode {
   readonly sample: EpisodeSample;
 }

@@ -1,4 +1,7 @@
-/** Plays completions of tasks with turns: from one task id to the next, without any state between them. */
+/**
+ * Plays tasks of several turns. Each completion leads from one task id to the next, and the server keeps no state
+ * between them.
+ */
 import type { ScoreTask } from "../../../envs/score.ts";
 import { type EpisodeTask, play, type PolicyMessage, turnsOf } from "../../../envs/turns/episode.ts";
 import type { ToolCall } from "../../../envs/turns/read-calls.ts";
@@ -21,7 +24,7 @@ export interface PlayedCompletion {
 /** Statements of the trainer: whether a completion reached its maximum length, and may hold calls in its text. */
 export type CompletionForm = Pick<PolicyMessage, "isCut" | "isHermes">;
 
-/** An opened task with turns. */
+/** Opened task of several turns. */
 interface PlayedTask {
   readonly token: Omit<TaskToken, "inline">;
   readonly scoring: ScoreTask;

@@ -9,10 +9,10 @@ export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" 
 export interface NoReward {
   readonly kind: "none";
   readonly reason: NoRewardReason;
-  /** Resource that failed, if any. */
+  /** Name of the external resource that failed. Undefined: none did. */
   readonly resource?: string | undefined;
   readonly detail: string;
-  /** Delay before a retry, in milliseconds. 0: a retry is useless. */
+  /** Delay before a retry, in milliseconds. 0: a retry would not help. */
   readonly retryDelayMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface NextTurn {
   readonly callsLeft: number;
 }
 
-/** Returns whether the result is final: no later attempt changes it, with a reward or without. */
+/** Returns whether the result is final, i.e. it has a reward, or a retry would not help. */
 export function isFinal(result: SampleResult): boolean {
   return result.kind === "score" || result.retryDelayMs === 0;
 }
@@ -43,7 +43,7 @@ export function invalidTask(detail: string): NoReward {
   return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
 }
 
-/** Default delay before a client retries after an internal failure, in milliseconds. */
+/** Default delay, in milliseconds, before a client retries after a failure. */
 const RETRY_DELAY_MS = 1000;
 
 export function failedSample(failed: Failed): NoReward {

@@ -28,13 +28,13 @@ function keyDigest(key: string): string {
 }
 
 /**
- * A completion to score, with its index in its group. Its text is read once for each score, because a long text is
- * decoded at each reading.
+ * Completion that is to be scored, with its index in its group. Read its text only once for each score, because each
+ * access decodes it again.
  */
 interface Completion extends PlayedCompletion {
   /** Version of the trained model that wrote the completion. Unset: the trainer does not give it. */
   readonly policyVersion?: number | undefined;
-  /** Id of the task, in place of the group's. Empty: the group's. */
+  /** Id of the completion's own task. Empty: it is the group's task. */
   readonly taskId?: string;
 }
 
@@ -55,7 +55,10 @@ export type RunFeedback =
   | { readonly kind: "none" }
   /** The run must not record the scores. `detail` says why. */
   | { readonly kind: "refused"; readonly detail: string }
-  /** Results to record, and their places in the group. Other samples have no result yet. */
+  /**
+   * Results that the caller must record, and their positions in the group. Samples that are not listed have no final
+   * result yet.
+   */
   | {
       readonly kind: "items";
       readonly runId: string;
@@ -180,7 +183,7 @@ function taskOf(scorer: Scorer, task: SyncTask | NoReward, { taskId = "" }: Comp
   return own;
 }
 
-/** Returns whether two ids are of one task, whatever its episodes. */
+/** Returns whether two task ids are of the same task. Their episodes may differ. */
 function isSameTask({ token: one, groupId }: SyncTask, { token: other, groupId: otherGroup }: SyncTask): boolean {
   if (one.run !== undefined || other.run !== undefined) return groupId === otherGroup;
   const isSame = one.key.hash === other.key.hash && one.environment === other.environment;
