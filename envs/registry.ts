@@ -53,13 +53,16 @@ export type FoundEnvironment =
 export interface Registry {
   readonly environments: readonly Environment[];
   /**
-   * Finds an environment by id and version. A version also matches the newer one that judges its tasks. Without a
-   * version, returns the newest.
+   * Finds an environment by id and version. An earlier version also finds the newer one that judges its tasks. Without
+   * a version, returns the newest.
    */
   readonly find: (id: string, version?: number) => FoundEnvironment;
-  /** Whether an environment of this id was here before; left out: none of them ever goes. */
+  /** Returns whether the registry ever had an environment of this id. If omitted, environments are never removed. */
   readonly had?: ((id: string) => boolean) | undefined;
-  /** Names of what is being mounted, and has environments that are not here yet; left out: nothing is. */
+  /**
+   * Returns the names of mounts that are still starting and will add environments. If omitted, nothing is being
+   * mounted.
+   */
   readonly mounting?: () => readonly string[];
 }
 

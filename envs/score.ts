@@ -25,8 +25,8 @@ interface Scoring<E, Instance> {
   /** Unset if the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
   /**
-   * True if the trainer says that the completion was cut off. An answer without a closing mark or a line break after it
-   * then does not count.
+   * True if the trainer says that the completion was cut off. An answer then counts only if a closing mark or a line
+   * break follows it.
    */
   readonly wasCut?: boolean;
 }

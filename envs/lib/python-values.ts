@@ -4,7 +4,7 @@
  */
 import { type PyValue, ROOM } from "../ports.ts";
 
-/** Budget for all values of a job. Each read reduces it. */
+/** Budget for all values of a job. Each part that is read reduces it. */
 export interface ValueBudget {
   partsLeft: number;
 }
