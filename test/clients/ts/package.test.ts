@@ -144,7 +144,7 @@ function problemsOf(json: object): string {
     if (!libraries.has(name)) libraries.set(name, read(name, ...how));
     return libraries.get(name);
   };
-  const read = host.getSourceFile;
+  const read = host.getSourceFile.bind(host);
   const program = ts.createProgram([join(home, "program.ts")], options, { ...host, getSourceFile });
   return ts.formatDiagnostics(ts.getPreEmitDiagnostics(program), host);
 }

@@ -322,7 +322,7 @@ describe("an environment with turns", () => {
   ];
 
   test.each(plants)("%s is found", (_, broken, turns) => {
-    expectBroken({ ...mastermind, turns: { ...sound, ...turns } } as SyncEnvironment, subject, broken);
+    expectBroken({ ...mastermind, turns: { ...sound, ...turns } }, subject, broken);
   });
 
   test("that is sound breaks none", () => {

@@ -51,7 +51,7 @@ function anyAction({ tools }: Turns<unknown>, number: number, rng: Rng): Action 
     const text = rng.int(0, 2) > 0 ? `[${digits.join(", ")}]` : rng.pick(TEXTS);
     return { kind: "answer", number, text };
   }
-  const names = Object.keys((tool.parameters["properties"] ?? {}) as object);
+  const names = Object.keys(tool.parameters["properties"] ?? {});
   const valueOf = (): unknown => (rng.int(0, 2) > 0 ? digits : rng.pick(VALUES));
   const given = names.filter(() => rng.int(0, 5) > 0).map((name) => [name, valueOf()] as const);
   return { kind: "tool", number, name: tool.name, arguments: Object.fromEntries(given) };
