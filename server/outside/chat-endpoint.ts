@@ -1,4 +1,7 @@
-/** Asks a model behind an OpenAI-compatible chat endpoint one question. The teacher and the judge use it. */
+/**
+ * Sends a prompt to a model behind an OpenAI-compatible chat endpoint, and reads its reply. The teacher and the judge
+ * use it.
+ */
 import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/escape.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
@@ -12,7 +15,7 @@ export interface EndpointOptions {
   readonly model: string;
   /** API key. If undefined, requests have no Authorization header. */
   readonly key: string | undefined;
-  /** Maximum time of a reply, in milliseconds. */
+  /** Maximum time to wait for a whole reply, in milliseconds. */
   readonly timeoutMs: number;
   /** Sampling temperature. Defaults to the endpoint's own. */
   readonly temperature?: number;
@@ -22,7 +25,7 @@ export interface EndpointOptions {
   readonly outputTokensMax?: number;
 }
 
-/** Tokens of a request, as the endpoint counted them. */
+/** Numbers of tokens of a request and its reply, as the endpoint counted them. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -49,18 +52,17 @@ export type Reply =
 /** Sends one request, without retries. Every error becomes a "failed" reply. */
 export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => Promise<Reply>;
 
-/** Maximum bytes of a reply's body: far more than OUTPUT_TOKENS_MAX tokens need. */
+/** Maximum bytes of a reply's body. OUTPUT_TOKENS_MAX tokens need far fewer. */
 const BODY_BYTES_MAX = 1024 ** 2;
 const OUTPUT_TOKENS_MAX = 8192;
 const WORDS_MAX = 200;
-/** Upper bound of the retry delay, in milliseconds, if the endpoint's Retry-After asks for more. */
+/** Maximum retry delay, in milliseconds. A longer delay in the endpoint's Retry-After header is cut to this. */
 const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
   const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
   const [cut, cutWritten] = [secretCutter([key]), keyCutter(key)];
-  // Load the SDK only if there is an endpoint: loading takes longer than a command that asks no
-  // model.
+  // The SDK is loaded only if there is an endpoint, because loading takes longer than a command that asks no model.
   const opened = openClient({ url, key, timeoutMs });
   return async (prompt, signal) => {
     const { client, sdk } = await opened;

@@ -1,7 +1,6 @@
 /**
- * Cuts the bytes of a pipe, which arrive in chunks of any length, into frames. `lengthOf` returns
- * the frame's length as far as its first bytes tell, and throws if they are no frame. A large frame
- * is joined once, when all its chunks are there.
+ * Returns a function that cuts the chunks of a pipe into frames. `lengthOf` returns a frame's length, as far as its
+ * first bytes tell, and throws if they are no frame. A large frame is joined only once.
  */
 export function frameCutter(
   lengthOf: (start: Buffer) => number,

@@ -1,4 +1,4 @@
-/** Reads the body of an HTTP reply up to a size limit, and finds the message of a failed request. */
+/** Reads the body of an HTTP reply up to a maximum size, and describes errors of requests. */
 
 /** Returns the whole body. Throws an error that names `what` if the body has more than `bytesMax` bytes. */
 export async function readBounded(
@@ -16,7 +16,10 @@ export async function readBounded(
   return Buffer.concat(parts);
 }
 
-/** Returns the message of the innermost cause, which says the most about a lost connection; else its code. */
+/**
+ * Returns the message of an error's innermost cause, which says most about a lost connection. If it is empty, returns
+ * its code.
+ */
 export function wordsOf(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;

@@ -1,6 +1,6 @@
 /**
- * Runs one attempt at one verification, within its resource's time limit. Reports it as cancelled
- * if its caller has left.
+ * Runs one attempt to verify an answer, within the time limit of the resource (e.g. the sandbox). If the caller has
+ * left, the outcome is "cancelled".
  */
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed, Findings } from "../../../envs/facts.ts";
@@ -11,21 +11,21 @@ import type { Clock } from "../../base/clock.ts";
 import { bug } from "../../../envs/facts.ts";
 import type { Limits } from "./limit.ts";
 
-/** One verification that a gate may run. */
+/** A verification of one answer, which a gate runs in one or several attempts. */
 export interface Job {
-  /** Caller and connection whose share of the resource the job uses. */
+  /** Caller and connection for which the job counts, so that the resource is shared fairly. */
   readonly party: Party;
-  /** Size of the completion in bytes, which the job holds while it waits. */
+  /** Size of the completion in bytes. It stays in memory while the job waits. */
   readonly bytes: number;
-  /** Aborted when nobody needs the result any more. If undefined, the job runs to its end. */
+  /** Aborts when nobody needs the result any more. Undefined: the job runs to its end. */
   readonly signal: AbortSignal | undefined;
-  /** Deadline in milliseconds since the epoch. If undefined, only the resource's own limit applies. */
+  /** Deadline in milliseconds since the Unix epoch. Undefined: only the resource's own limit applies. */
   readonly deadlineMs: number | undefined;
   /** Verifies once. May be called several times, one after the other. */
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
 
-/** A job, or a probe by the server, which has no party. */
+/** A job of a caller, or a test of the resource by the server itself, which has no party. */
 export type AttemptedJob = Omit<Job, "bytes" | "party"> & Partial<Pick<Job, "party">>;
 
 export interface Cancelled {
@@ -36,14 +36,14 @@ export type JobOutcome = Findings | Failed | Cancelled;
 
 export const CANCELLED: Cancelled = Object.freeze({ kind: "cancelled" });
 
-/** Default maximum of attempts at one verification. After them the client may retry later. */
+/** Default maximum number of attempts at one verification. If all fail, the client may retry later. */
 export const ATTEMPTS_MAX = 3;
 
 export interface AttemptOptions {
   readonly clock: Clock;
-  /** Ports that verifiers may ask. Defaults to none. */
+  /** Outside services (ports) that verifiers may ask. Defaults to none. */
   readonly ports?: Ports;
-  /** Called for each verification that threw. */
+  /** Called for each verifier that threw an exception. */
   readonly onFailure: (error: unknown, resource: string) => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Guards a resource: limits how many verifications run and wait, and refuses them while the
- * resource is down. The caller who got the least of its time is next. If the room is full, the
- * caller with the most waiting jobs loses one.
+ * Protects a resource (e.g. the sandbox): limits how many verifications run and wait, and refuses them while it is
+ * down. The caller that has used it least comes next. If the queue is full, the caller with most waiting jobs loses
+ * one.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Facts, Failed } from "../../../envs/facts.ts";
@@ -11,15 +11,20 @@ import { fairTurns } from "../../base/fair-turns.ts";
 import { createHealth, type Health } from "./resource-health.ts";
 import { createLimits, type Limits } from "./limit.ts";
 
-/** Delay before the second attempt if the failure names none. Doubles with each further attempt. */
+/**
+ * Delay before the second attempt, in milliseconds, if the failure gives none. It doubles with each further attempt.
+ */
 const BACKOFF_MS = 250;
-/** A longer retry delay than this goes back to the client, who holds no place meanwhile. */
+/**
+ * Maximum retry delay, in milliseconds, that the server itself waits. After a longer one the client should retry, so
+ * that no place is held meanwhile.
+ */
 const WAIT_MAX_MS = 5000;
-/** Assumed duration of a verification, until one was measured. */
+/** Assumed duration of a verification until one was measured, in milliseconds. */
 const FIRST_GUESS_MS = 1000;
 const DELAY_MIN_MS = 100;
 const DELAY_MAX_MS = 60_000;
-/** Weight of the newest duration in the moving mean. */
+/** Weight of the newest duration in the moving mean of durations. */
 const NEWEST_SHARE = 0.1;
 
 const NEVER = new AbortController().signal;
@@ -29,29 +34,29 @@ export interface ResourceLoad {
   readonly running: number;
   readonly waiting: number;
   readonly heldBytes: number;
-  /** True while the resource is not asked because it failed. */
+  /** Whether the resource has failed and is not used for now. */
   readonly down: boolean;
 }
 
 export interface Gate {
-  /** Never rejects. */
+  /** Runs a job, with retries. Never rejects. */
   run(job: Job): Promise<JobOutcome>;
   load(): ResourceLoad;
   close(): void;
 }
 
-/** An attempt that waits for its turn. */
+/** An attempt that is waiting for its turn. */
 interface Entry {
   readonly job: Job;
   /** Runs the attempt. Resolves when its place is free again. Never rejects. */
   readonly begin: () => Promise<void>;
-  /** Refuses the attempt, so that another caller's job gets its room. */
+  /** Refuses the attempt, because another caller's job takes its place in the queue. */
   readonly makeRoom: (refusal: Failed) => void;
 }
 
 /**
- * Creates the gate. `onChange` gets the reason when the resource goes down, and undefined when it
- * may be asked again.
+ * Creates the gate of a resource. `onChange` gets the reason when the resource goes down, and undefined when it is used
+ * again.
  */
 export function createGate(
   resource: Resource,
@@ -67,8 +72,8 @@ export function createGate(
   const health = createHealth({ resource, clock, onChange, probe: ask });
 
   /**
-   * Runs one attempt when its turn comes. Resolves at the first outcome, and holds the place until
-   * the verifier has ended.
+   * Runs an attempt when its turn comes. Resolves with its outcome; the place stays occupied until the verifier has
+   * ended.
    */
   const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {
     const { signal } = job;
@@ -128,12 +133,14 @@ export function createGate(
   };
 }
 
-/** Returns whether the server itself retries. A timeout or an overload would only cost the same again. */
+/**
+ * Returns whether the server itself should retry. After a timeout or an overload, a retry would cost the same again.
+ */
 function helpsAgain({ retryable, reason }: Failed): boolean {
   return retryable && reason !== "timeout" && reason !== "overloaded";
 }
 
-/** Keeps the running verifications and chooses the next one. */
+/** Tracks running verifications, and chooses the next one. */
 function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock }: AttemptOptions, room: Room) {
   const turns = fairTurns<Entry>();
   const runningOf = new Map<string, number>();
@@ -144,7 +151,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     if (own === 0) runningOf.delete(caller);
     else runningOf.set(caller, own);
   };
-  /** Begins waiting entries while there is room: in all, or for the given caller up to `concurrencyEach`. */
+  /** Begins waiting attempts while places are free. The given caller also has `concurrencyEach` places of its own. */
   const dispatch = (caller: string): void => {
     for (;;) {
       const entry =
@@ -158,8 +165,8 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     const { caller } = job.party;
     count(caller, 1);
     const startedAtMs = clock.now();
-    // Charge the expected time now: the real time is known only at the end, and the caller's next
-    // job may come earlier.
+    // The expected time is charged when the attempt begins. The real time is known only at the end, when the caller may
+    // have begun another job.
     const expectedMs = room.meanMs();
     turns.expect(job.party, expectedMs);
     await begin().finally(() => {
@@ -176,7 +183,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
       dispatch(entry.job.party.caller);
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
-    /** Returns whether a caller with more waiting jobs was made to give one up. */
+    /** Refuses a waiting job of a caller that has more of them. Returns whether there was one. */
     makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
       if (entry === undefined) return false;
@@ -189,7 +196,7 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
 
 type Room = ReturnType<typeof createRoom>;
 
-/** Limits how many jobs, and how many bytes of completions, are admitted. */
+/** Limits the number of jobs of a resource, running and waiting, and the bytes of their completions. */
 function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource) {
   let admitted = 0;
   let heldBytes = 0;
@@ -205,9 +212,11 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     return undefined;
   };
   return {
-    /** Returns the job's share of the room, by count or by bytes, whichever is larger. */
+    /** Returns the share of the limits that a job uses, by number or by bytes, whichever is larger. */
     shareOf: ({ bytes }: Job): number => Math.max(1 / (concurrencyMax + waitingMax), bytes / Math.max(1, heldBytesMax)),
-    /** Returns why the job is refused after `makeRoom` could free no room, or undefined if it may enter. */
+    /**
+     * Returns why a job is refused, or undefined if it fits. `makeRoom` tries to refuse another caller's job instead.
+     */
     full: (job: Job, makeRoom: (job: Job, refusal: Failed) => boolean): Failed | undefined => {
       const { bytes } = job;
       if (bytes > heldBytesMax) {
@@ -219,7 +228,7 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
         if (refusal === undefined || !makeRoom(job, refusal)) return refusal;
       }
     },
-    /** Admits the job. Returns a function that releases its room once. */
+    /** Counts a job. Returns a function that takes it out again. */
     enter: ({ bytes }: Job): (() => void) => {
       let inside = true;
       admitted++;
@@ -239,20 +248,17 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
   };
 }
 
-/** A timer may fire this many milliseconds early by the clock. */
+/** Time by which a timer may fire too early, in milliseconds. */
 const TIMER_EARLY_MS = 2;
 
-/**
- * Returns whether the caller's own deadline passed. This says nothing about the resource, which may
- * take longer.
- */
+/** Returns whether the job missed the deadline of its caller. This says nothing about the resource's health. */
 function isOwnLate(outcome: JobOutcome, { deadlineMs = Infinity }: Job, nowMs: number): boolean {
   return outcome.kind === "failed" && outcome.reason === "timeout" && nowMs >= deadlineMs - TIMER_EARLY_MS;
 }
 
 /**
- * Reports an outcome to the resource's health. Overloads and failures of this one answer (not
- * retryable) count as no failure.
+ * Reports an outcome to the health of the resource. Overloads, and failures that concern only this answer, do not count
+ * as failures.
  */
 function tell(health: Health, outcome: JobOutcome): void {
   if (outcome.kind === "cancelled") return;

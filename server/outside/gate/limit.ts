@@ -5,18 +5,18 @@
 import type { Resource } from "../../../envs/environment.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** The time limit of one attempt. */
+/** Time limit of one attempt. */
 export interface Limit {
   /** Aborted when the time is up or the caller has left. */
   readonly signal: AbortSignal;
   /** Start of the attempt, in milliseconds since the epoch. */
   readonly startedAtMs: number;
-  /** Says that the attempt has ended. */
+  /** Ends the limit, because the attempt has ended. */
   readonly leave: () => void;
 }
 
 export interface Limits {
-  /** Begins an attempt. Calls `onLate` with the reason if the time is up before the attempt has left. */
+  /** Begins an attempt. `onLate` is called with the reason if the time is up before the attempt ends. */
   begin(caller: AbortSignal | undefined, onLate: (detail: string) => void): Limit;
 }
 
@@ -54,7 +54,7 @@ export function createLimits({ name, timeLimitMs }: Pick<Resource, "name" | "tim
           shared.attempts.delete(onLate);
           if (shared.attempts.size > 0) return;
           shared.cancelTimer();
-          // The timer is cancelled: the next attempt needs a new one.
+          // The timer has been cancelled, so the next attempt needs a new one.
           if (newest === shared) newest = undefined;
         },
       };

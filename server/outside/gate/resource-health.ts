@@ -1,21 +1,20 @@
 /**
- * Tracks whether a resource answers. After FAILURES_MAX failures in a row it is down and is not
- * asked, so that nobody waits in vain. Then it is tried again, and each further failure doubles the
- * pause.
+ * Tracks whether a resource works. After FAILURES_MAX consecutive failures it is down and not used, so that nobody
+ * waits in vain. It is then tried again after a pause, which doubles with each failure.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Failures in a row after which a resource is down. */
+/** Number of consecutive failures after which a resource counts as down. */
 export const FAILURES_MAX = 5;
 const DOWN_MIN_MS = 1000;
 const DOWN_MAX_MS = 60_000;
 
 export interface Health {
-  /** Returns the failure that verifications get while the resource is down; undefined if it is up. */
+  /** Returns the failure with which verifications are refused while the resource is down. Undefined: it is not down. */
   refusal(): Failed | undefined;
-  /** Records that the resource answered. */
+  /** Records a success of the resource. */
   answered(): void;
   failed(failure: Failed): void;
   /** Stops trying the resource. */
@@ -25,7 +24,7 @@ export interface Health {
 type State =
   | { readonly kind: "up"; readonly failures: number }
   | { readonly kind: "down"; readonly failure: Failed; readonly untilMs: number; readonly delayMs: number }
-  /** The resource is tried again: one failure puts it down at once. */
+  /** The resource is tried again after being down. One more failure puts it down at once. */
   | { readonly kind: "trial"; readonly delayMs: number };
 
 const UP: State = { kind: "up", failures: 0 };
@@ -33,9 +32,9 @@ const UP: State = { kind: "up", failures: 0 };
 export interface HealthOptions {
   readonly resource: Resource;
   readonly clock: Clock;
-  /** Called with the reason when the resource goes down, and with undefined when it may be asked again. */
+  /** Called with the reason when the resource goes down, and with undefined when it is used again. */
   readonly onChange: (down: string | undefined) => void;
-  /** Asks the resource within its time limit. Resolves to undefined if it answers. */
+  /** Tests the resource within its time limit. Resolves to undefined if it works. */
   readonly probe?: (() => Promise<Failed | undefined>) | undefined;
 }
 
@@ -63,7 +62,7 @@ export function createHealth({ resource, clock, onChange, probe }: HealthOptions
   const askAgain = async (delayMs: number): Promise<void> => {
     if (probe === undefined) return goUp({ kind: "trial", delayMs });
     const still = await probe();
-    // A verification may have succeeded while the probe ran.
+    // A verification may have succeeded while the test ran.
     if (state.kind !== "down") return;
     if (still === undefined) goUp(UP);
     else wait(still, longer(delayMs));

@@ -1,19 +1,16 @@
 /**
- * Resources that asynchronous environments ask. Each has its own gate, with limits on running and
- * waiting jobs, so that a slow or failed resource delays nobody else's verifications.
+ * Resources outside of the process (e.g. sandbox, judge) that are needed to score answers. Each has its own limits on
+ * running and waiting jobs, so that a slow or failed one delays no jobs of the others.
  */
 import type { Resource } from "../../../envs/environment.ts";
 import type { AttemptOptions, Job, JobOutcome } from "./attempt.ts";
 import { createGate, type Gate, type ResourceLoad } from "./gate.ts";
 
-/**
- * Called when a resource changes. `down` is the reason why it is not asked for now; undefined if it
- * may be asked.
- */
+/** Called when a resource changes. `down` is the reason why it is not used for now. Undefined: it is used. */
 export type ResourceListener = (name: string, down: string | undefined) => void;
 
 export interface Resources {
-  /** Verifies when the resource has room, and retries if that may help. Never rejects. */
+  /** Runs a job when the resource has a free place, and retries if that may help. Never rejects. */
   run(resource: Resource, job: Job): Promise<JobOutcome>;
   /**
    * Calls the listener for each resource that goes down or comes back. Returns a function that

@@ -11,9 +11,9 @@ import { sleep, unlessAborted } from "../../base/waiting.ts";
 import type { AskModel, Reply } from "../chat-endpoint.ts";
 import type { Counter } from "./judge-metrics.ts";
 
-/** Maximum requests for one verdict. */
+/** Maximum number of requests for one verdict. */
 export const REQUESTS_MAX = 4;
-/** Maximum replies without a verdict before giving up. */
+/** Maximum number of replies without a verdict. After them the judge gives none for this prompt. */
 export const UNREADABLE_MAX = 2;
 /**
  * Delay before the second request, in milliseconds, if the endpoint names none. Doubles with each
@@ -43,7 +43,7 @@ export async function askForVerdict(
   try {
     for (let requests = 1, unreadable = 0; ; requests++) {
       const reply = await unlessAborted(ask(prompt, signal), signal);
-      // The error of an aborted request tells nothing: keep the last failure's detail.
+      // The error of an aborted request says nothing, so the detail of the last failure is kept.
       if (reply === undefined || signal.aborted) {
         counter.requested(limit.signal.aborted ? "timeout" : "cancelled");
         return { ...last, ...LATE };
@@ -79,10 +79,7 @@ function readReply(reply: Reply, counter: AskDeps["counter"]): Answered {
   return unavailable("judge", `the judge's reply has no verdict: ${read.reason}`);
 }
 
-/**
- * Returns whether the endpoint rejected this prompt alone. Retrying it is useless, and other
- * prompts may still succeed.
- */
+/** Returns whether the endpoint rejected only this prompt. A retry is useless, but other prompts may succeed. */
 function isOfThisPrompt({ status = 0 }: { readonly status?: number }): boolean {
   return status === 400 || status === 413 || status === 422;
 }

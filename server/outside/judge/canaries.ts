@@ -1,7 +1,6 @@
 /**
- * Asks a judge about canaries: pairs of texts whose better one is known (canary-texts.ts). The
- * share of right verdicts tells whether the judge can be trusted. Canaries are asked in both
- * orders, as all pairs, and are never cached.
+ * Tests a judge by canaries: pairs of texts whose better one is known (canary-texts.ts). The share of right verdicts
+ * tells whether the judge can be trusted. Each canary is asked in both orders, and its verdict is never cached.
  */
 import type { Failed } from "../../../envs/facts.ts";
 import type { Comparison, Judged } from "../../../envs/ports.ts";
@@ -9,10 +8,7 @@ import { comparisonOf } from "../../../envs/writing/question.ts";
 import { CANARIES, type Canary } from "./canary-texts.ts";
 import { agree, type CanaryOutcome, type Standing } from "./judge-metrics.ts";
 
-/**
- * Prompts to the judge per canary. A canary takes 2 requests and 64 prompts in both orders 128, so
- * watching costs 3%.
- */
+/** Prompts to the judge per canary. A canary takes 2 requests and 64 prompts in both orders 128, so watching costs 3%. */
 const PROMPTS_PER_CANARY = 64;
 /** Number of the last canaries that the share of right verdicts covers. */
 const WINDOW = 16;
@@ -27,13 +23,13 @@ export const RIGHT_SHARE_MIN = 0.75;
 export interface CanaryDeps {
   readonly compare: (comparison: Comparison) => Promise<Judged | Failed>;
   readonly onJudged: (outcome: CanaryOutcome, standing: Standing) => void;
-  /** Called when the judge loses or regains trust. */
+  /** Called when the judge becomes trusted or untrusted. */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
 }
 
 /**
- * Creates the canaries' counter. Call `prompted` for each prompt: the first starts all canaries,
- * later ones start one at a time.
+ * Creates the canaries of a judge. Call `prompted` for each prompt. The first prompt starts all canaries, later ones
+ * start one from time to time.
  */
 export function createCanaries({ compare, onJudged, onTrust }: CanaryDeps): { readonly prompted: () => void } {
   const lately: boolean[] = [];
@@ -58,7 +54,7 @@ export function createCanaries({ compare, onJudged, onTrust }: CanaryDeps): { re
     isTrusted = !isTrusted;
     onTrust(isTrusted, now);
   };
-  /** Asks due canaries one after the other, so that they use at most two requests at once. */
+  /** Asks due canaries one after another, so that at most two requests run at once. */
   const work = async (): Promise<void> => {
     isBusy = true;
     for (; due > 0; due--) {

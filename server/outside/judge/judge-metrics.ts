@@ -11,38 +11,41 @@ import {
 } from "../../runtime/sampled-metrics.ts";
 import type { Tokens } from "../chat-endpoint.ts";
 
-/** Outcome of a request: a verdict, a reply without one, a failure, or cancelled because nobody waited. */
+/**
+ * Outcome of a request: a verdict, a reply without a verdict, a kind of failure, or "cancelled" because nobody waited
+ * any more.
+ */
 export type RequestOutcome = "verdict" | "unreadable" | "timeout" | "status" | "connection" | "cancelled";
 export type CanaryOutcome = "right" | "wrong" | "failed";
 
-/** How far the judge can be trusted. */
+/** Results of the canaries, which tell how far the judge can be trusted. */
 export interface Standing {
-  /** Share of right verdicts among the last canaries. Undefined if none was judged yet. */
+  /** Share of right verdicts among the newest canaries. Undefined: none has been judged. */
   readonly rightShare: number | undefined;
-  /** Kinds of obedience whose last canary was judged wrong: the judge gave in to them. */
+  /** Tricks to which the judge gave in: their newest canary was judged wrong. */
   readonly obeyed: readonly string[];
 }
 
 export interface JudgeFigures extends Omit<Standing, "rightShare"> {
   readonly requests: ReadonlyMap<RequestOutcome, number>;
-  /** Prompts answered from the cache of verdicts. */
+  /** Number of prompts that the cache of verdicts answered. */
   readonly remembered: number;
-  /** Comparisons whose two orders agree ("consistent") or in which the position decided ("inconsistent"). */
+  /** Numbers of comparisons whose two orders agree ("consistent"), or in which the order decided ("inconsistent"). */
   readonly comparisons: ReadonlyMap<"consistent" | "inconsistent", number>;
-  /** Verdicts by their winner. Each pair is asked in both orders, so a fair judge names A as often as B. */
+  /** Numbers of verdicts by winner. Each pair is asked in both orders, so a fair judge names A as often as B. */
   readonly verdicts: ReadonlyMap<Verdict["winner"], number>;
   readonly canaries: ReadonlyMap<CanaryOutcome, number>;
-  /** Share of right verdicts among the last canaries. Undefined if none was judged yet. */
+  /** Share of right verdicts among the newest canaries. Undefined: none has been judged. */
   readonly canariesRightShare: number | undefined;
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Replies without token counts. The token sums are too low by these replies. */
+  /** Number of replies without token counts. Their tokens are missing in the sums. */
   readonly repliesWithoutUsage: number;
-  /** Cost in dollars of the known tokens. Undefined if no prices were given. */
+  /** Cost of the counted tokens in dollars. Undefined: the operator gave no prices. */
   readonly cost: number | undefined;
 }
 
-/** Prices in dollars per million tokens. */
+/** Prices of the judge's tokens, in dollars per million tokens. */
 export interface Prices {
   readonly input: number;
   readonly output: number;
@@ -87,7 +90,7 @@ export function createCounter(prices: Prices | undefined) {
   };
 }
 
-/** Returns whether both orders name the same text or a tie. Text A in one order is text B in the other. */
+/** Returns whether the verdicts of both orders agree. Text A of one order is text B of the other. */
 export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
   return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
 }

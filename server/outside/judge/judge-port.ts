@@ -1,4 +1,4 @@
-/** The judge's options and error texts. The judge is a model that compares two texts. */
+/** Options of the judge, and texts of its errors. The judge is a model that compares two texts. */
 import {
   ConfigProblem,
   decimal,

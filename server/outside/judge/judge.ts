@@ -19,15 +19,15 @@ import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Stand
 import type { OpenedPort, PortOpening } from "../port-kind.ts";
 
 /**
- * Maximum output tokens: a few sentences of reasons before the verdict, and room for judges that
- * reason in their replies.
+ * Maximum output tokens of a reply: a few sentences of reasons, the verdict, and the reasoning of models that include
+ * it in their replies.
  */
 const OUTPUT_TOKENS_MAX = 4096;
-/** Size of the verdict cache, for about 50,000 verdicts. */
+/** Maximum bytes of the cache of verdicts, enough for about 50,000. */
 const CACHE_BYTES_MAX = 32 * 1024 ** 2;
-/** Minimum time left to start another request, in milliseconds. No model gives a verdict faster. */
+/** Minimum time left for another request, in milliseconds. No model gives a verdict in less. */
 const WORTH_ASKING_MS = 250;
-/** Bytes of a cache entry besides its reason. */
+/** Bytes that an entry of the cache counts in addition to its text. */
 const ENTRY_BYTES = 256;
 
 export interface JudgeOptions extends EndpointOptions {
@@ -44,7 +44,7 @@ export interface JudgeDeps {
   readonly clock: Clock;
   /** Called when canaries show that the judge lost or regained trust. */
   readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
-  /** Sends requests. Defaults to the options' endpoint. */
+  /** Sends requests to the model. Defaults to the endpoint in the options. */
   readonly ask?: AskModel;
 }
 
@@ -54,7 +54,7 @@ export interface OpenedJudge extends Required<Judge> {
   close(): void;
 }
 
-/** A prompt whose request is open. */
+/** A prompt whose request has no reply yet. */
 interface OpenQuestion {
   readonly answer: Promise<Answered>;
   readonly leave: AbortController;
@@ -162,7 +162,10 @@ const LEFT: Failed = {
   detail: "nobody waits for the verdict any more",
 };
 
-/** Asks both orders at once. If one fails, the other goes on, and its verdict is cached for the next try. */
+/**
+ * Asks for verdicts in both orders at once. If one fails, the other continues, so that its verdict is cached for the
+ * next attempt.
+ */
 async function compareBy(
   ask: (prompt: readonly ChatMessage[]) => Promise<Answered>,
   [first, second]: Comparison,

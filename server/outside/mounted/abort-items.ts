@@ -1,17 +1,17 @@
 /**
- * Settles items whose signal is aborted. Items of one signal share one listener, because they may
- * be many and a listener is costly.
+ * Ends requests (items) to a provider whose caller has left. Items with the same signal share one listener, because
+ * many listeners are costly.
  */
 import { type Failure, failure } from "./provider.ts";
 import type { Item } from "./item-queue.ts";
 
-/** Result of an item that nobody waits for. */
+/** Result of an item whose caller has left. */
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));
 
 export interface AbortableItems {
-  /** Settles the item as soon as its signal is aborted. */
+  /** Ends the item as soon as its signal aborts. */
   enter(item: Item): void;
-  /** Removes an item that has been settled. */
+  /** Removes an item that already has its result. */
   leave(item: Item): void;
 }
 

@@ -14,11 +14,11 @@ export interface VerifyingAnswer {
   readonly provider: Provider;
   readonly described: Described;
   readonly resource: string;
-  /** Returns the reference answer of the instance, or undefined if there is none. */
+  /** Returns the reference answer of the instance. Undefined: there is none. */
   readonly canary: () => Promise<string | undefined>;
 }
 
-/** Verifies an answer and assigns the blame for a failure. Never rejects. */
+/** Verifies an answer. If that fails, finds out whether the answer or the verifier is to blame. Never rejects. */
 export async function verifyOrAttribute(
   { provider, described, resource, canary }: VerifyingAnswer,
   instance: Uint8Array,
@@ -29,12 +29,12 @@ export async function verifyOrAttribute(
   const ask = (text: string, fresh: boolean): Promise<VerifyResult> =>
     provider.verify(asked, { instance, answer: text }, { party, signal, fresh });
   const first = await ask(answer, false);
-  // Once aborted, the answer needs no second try: nobody waits for it.
+  // If the caller has left, no second attempt is made.
   if (!isVerifierFailure(first) || signal.aborted) return factsOrFailure(described, resource, first);
   const second = await ask(answer, true);
   if (!isVerifierFailure(second) || signal.aborted) return factsOrFailure(described, resource, second);
   const reference = await canary();
-  // Without a reference answer an empty one is verified, and the verifier only has to end.
+  // Without a reference answer, an empty answer is verified; any result then shows that the verifier works.
   const alive = await ask(reference ?? "", true);
   if (alive.kind === "facts" && (reference === undefined || isRight(described, alive)))
     return infeasibleBy(described, second);
@@ -74,7 +74,7 @@ function factsOrFailure(described: Described, resource: string, verified: Verify
   }
   const { failure, detail } = verified;
   const words = `the verifier failed (${failure}): ${onOneLine(detail)}`;
-  // An exception of the verifier would be raised again: do not retry.
+  // A retry would raise the same exception, so there is none.
   return failure === "raised" ? notAgain(resource, words) : unavailable(resource, words);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Gathers evidence by calls to a provider, and has the rules of provider.proto on this evidence.
- * Rules on single messages are in message-rules.ts.
+ * Makes calls to a provider of environments, and checks the results by the rules of provider.proto. Rules about single
+ * messages are in message-rules.ts.
  */
 import { isDeepStrictEqual } from "node:util";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -14,17 +14,17 @@ import { type AskedEnvironment, type DrawResult, type Failure, type GenerateResu
 import type { Provider, VerifyResult } from "./provider.ts";
 import { advice, type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
-/** A level to examine. */
+/** A level of a provider that is to be examined. */
 export interface Subject {
   readonly provider: Provider;
   readonly described: Described;
   readonly level: DescribedLevel;
   readonly signal: AbortSignal;
-  /** Number of seeds to try. If undefined, up to four are tried, and none more after 200 ms. */
+  /** Number of seeds to try. Undefined: up to four, and no further one after 200 ms. */
   readonly seeds?: number;
 }
 
-/** An instance, and the seed that it was made from. */
+/** An instance of a task, and the seed from which it was made. */
 export interface MadeInstance {
   readonly seed: bigint;
   readonly instance: ProvidedInstance;
@@ -35,21 +35,23 @@ type Evidence<Gather extends (...args: never[]) => unknown> = Awaited<ReturnType
 
 const SEEDS = 4;
 const CHEAP_MS = 200;
-/** Relative difference that is allowed between two computations of one objective. */
+/** Relative difference that two computations of the same objective may have. */
 const ROUNDING = 1e-9;
 export const NONSENSE = "gradus: this is no answer";
-/** Hostile answers. A scorer that measures a distance may take "nan" for the nearest number. */
+/**
+ * Answers that may confuse a scorer. For example, a scorer that measures a distance may take "nan" for the best one.
+ */
 const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
-/** Returns the breach of a call that failed, in the given words. */
+/** Describes a call that failed as a breach of a rule, in the given words. */
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
-/** How to ask the provider. */
+/** Options of a call to the provider. */
 interface CallOptions {
-  /** Ask a process that has done nothing before, if there is one. */
+  /** Whether to ask a process that has done nothing before, if there is one. */
   readonly fresh?: boolean;
-  /** Values that replace those of the level. */
+  /** Values that replace those of the examined level, e.g. a wrong name. */
   readonly other?: Partial<AskedEnvironment> & { readonly level?: string };
 }
 
@@ -75,11 +77,11 @@ export function verify(
   return Promise.all(answers.map((answer) => provider.verify(asking, { instance, answer }, { signal, fresh })));
 }
 
-// Making.
+// The next functions make instances.
 
 /**
- * Returns seeds of all sizes. For a level with rows, returns indices of rows, and the last row's
- * index last.
+ * Returns seeds for instances of all sizes. For a level with data rows, returns indices of rows; the last row is the
+ * last one.
  */
 function seedsOf({ rows }: DescribedLevel, count: number): readonly bigint[] {
   if (rows > 0) return [...new Set([...Array(Math.min(count, rows) - 1).keys(), rows - 1])].map(BigInt);
@@ -123,13 +125,13 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
   ),
 ];
 
-// Repeating.
+// The next functions repeat calls.
 
 const NAMES = ["environment", "version", "digest"] as const;
 
 /**
- * Asks for instances again: in other processes, orders and calls. Also asks under names that the
- * provider does not have.
+ * Requests the same instances in other processes, orders and calls, which must give equal ones. Also requests
+ * environments that the provider does not have.
  */
 export async function repeat(subject: Subject, made: Instances) {
   const {
@@ -156,7 +158,7 @@ export async function repeat(subject: Subject, made: Instances) {
 
 const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "baselineBound", "metadata"] as const;
 
-/** Returns how repeated instances differ from the first ones; undefined if they are equal. */
+/** Returns how repeated instances differ from the first ones. Undefined: they are equal. */
 function difference(before: readonly MadeInstance[], now: readonly GenerateResult[]): Breach | undefined {
   const breaches = now.map((found, i): Breach | undefined => {
     const { seed, instance } = before[i] as MadeInstance;
@@ -193,9 +195,9 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
   ),
 ];
 
-// Answering.
+// The next functions verify answers.
 
-/** An answer to an instance, and the verifier's result. */
+/** An answer to an instance, and the provider's result for it. */
 interface Checked {
   readonly made: MadeInstance;
   readonly text: string;
@@ -211,8 +213,8 @@ async function checkAnswers(
 }
 
 /**
- * Verifies the reference and nonsense one by one, and then hostile answers. Then verifies some
- * again, one by one and together.
+ * Verifies the reference answer, a meaningless one and hostile ones. Then verifies some again, alone and together, to
+ * see whether results change.
  */
 export async function answer(subject: Subject, made: Instances) {
   const { described } = subject;
@@ -231,7 +233,7 @@ export async function answer(subject: Subject, made: Instances) {
   const ofFirst = checked.filter((each) => each.made === one);
   const again: Checked[] = [];
   for (const { text } of ofFirst) again.push(...(await checkAnswers(subject, one, [text])));
-  // The reference comes first: indices in another order would give it the verdict of another answer.
+  // The order is changed, so that a provider that mixes up indices gives other verdicts.
   const several = [...ofFirst.toReversed(), ...hostile.slice(0, 2)];
   const together = await checkAnswers(
     subject,
@@ -241,7 +243,7 @@ export async function answer(subject: Subject, made: Instances) {
   return { terms: described, checked, hostile, ofFirst, again, several, together };
 }
 
-/** Returns as text everything in a result that decides the reward. */
+/** Returns all parts of a result that decide the reward, as text. */
 export function worth(verified: VerifyResult): string {
   if (verified.kind === "failure") return failureWords(verified);
   const { verdict, objective, components, solved } = verified.facts;
@@ -250,15 +252,14 @@ export function worth(verified: VerifyResult): string {
 }
 
 const inWords = ({ text, verified }: Checked): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
-/** Returns a result as the breach of a rule, in the given words. */
+/** Describes a result as a breach of a rule, in the given words. */
 const breachBy = (checked: Checked, words = inWords(checked)): Breach =>
   checked.verified.kind === "failure" ? failedCall(checked.verified, words) : words;
 const breachOf = (checked: Checked | undefined): Breach | undefined => checked && breachBy(checked);
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
- * Returns how repeated results differ from the first ones; undefined if everything that decides the
- * reward is equal.
+ * Returns how repeated results differ from the first ones in what decides the reward. Undefined: they do not differ.
  */
 export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {
   const isOther = ({ verified }: Checked, i: number): boolean =>
@@ -270,8 +271,7 @@ export function change(before: readonly Checked[], after: readonly Checked[]): B
 }
 
 /**
- * Returns whether an answer is certainly wrong. An empty answer may be feasible, or right if no
- * right answer is known.
+ * Returns whether an answer must be wrong. An empty answer may be feasible, or even right if no right answer is known.
  */
 const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Checked): boolean =>
   text !== instance.reference && (text !== "" || (goal === "satisfy" && instance.reference !== undefined));
@@ -315,7 +315,7 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
   ),
 ];
 
-// Drawing.
+// The next function asks for a picture.
 
 export function draw({ provider, described: { asked }, signal }: Subject, [{ instance: made }]: Instances) {
   const { instance, reference = NONSENSE } = made;

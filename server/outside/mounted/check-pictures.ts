@@ -1,4 +1,4 @@
-/** Asks a mounted environment for pictures, and checks these untrusted pictures before anybody shows them. */
+/** Asks a mounted environment for pictures. Checks that these untrusted pictures are safe before anybody sees them. */
 import type { MountedDrawing } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -7,7 +7,7 @@ import type { Provider } from "./provider.ts";
 
 const SVG_BYTES_MAX = 1024 ** 2;
 const DOCUMENT = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE[^[>]*>\s*)?<svg[\s>].*<\/svg>\s*$/s;
-/** Content that would run code or contact another machine when the picture is opened by itself. */
+/** Content for which a picture is refused: it would run code or contact another machine when the picture is opened. */
 const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   ["a script", /<\s*(?:[\w-]+:)?(?:script|handler)\b|javascript:|<[^>]*[\s"'/]on[a-z]+\s*=/i],
   ["other documents in it", /<\s*(?:[\w-]+:)?(?:foreignObject|iframe|object|embed)\b|<!ENTITY|<\?xml-stylesheet/i],
@@ -16,7 +16,7 @@ const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   ["a reference to elsewhere", /\burl\s*\(\s*(?!["']?#)/i],
 ];
 
-/** Returns why a picture is refused; undefined if it is safe. */
+/** Returns why a picture is refused. Undefined: it is safe. */
 export function problemOfSvg(svg: string): string | undefined {
   const bytes = Buffer.byteLength(svg);
   if (bytes > SVG_BYTES_MAX) return `it has ${bytes} bytes, and the limit is ${SVG_BYTES_MAX}`;
@@ -26,8 +26,8 @@ export function problemOfSvg(svg: string): string | undefined {
 }
 
 /**
- * Asks for a picture. Never rejects. An error in the environment's own code does not count as a
- * failure of the resource, because pictures are no verifications.
+ * Asks for a picture. Never rejects. An error in the environment's own code does not count against its resource,
+ * because pictures are not needed for scoring.
  */
 export async function drawn(
   {

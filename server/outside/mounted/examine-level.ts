@@ -1,6 +1,6 @@
 /**
- * Examines levels by the rules in message-rules.ts and call-rules.ts. The server does so before it
- * serves a level's tasks; `gradus conformance` and `gradus env check` report each rule.
+ * Examines levels of mounted environments by the rules in message-rules.ts and call-rules.ts. The server does this
+ * before it gives tasks of a level. `gradus conformance` and `gradus env check` report each rule.
  */
 import {
   answer,
@@ -19,14 +19,14 @@ import type { Provider } from "./provider.ts";
 import { breachWords, type Rule, rule, type TriedRule, tryRules } from "./rules.ts";
 
 export type Finding =
-  /** `advice`: broken rules that are only reported, in words. Undefined if there are none. */
+  /** The level may be served. `advice`: broken rules that are only reported. Left out: there are none. */
   | { readonly kind: "lawful"; readonly advice?: readonly string[] }
-  /** The level is not served, and why. */
+  /** The level breaks a rule and is not served. `why` names the rule. */
   | { readonly kind: "unlawful"; readonly why: string }
-  /** The provider could not be asked. */
+  /** The provider did not answer, so the level could not be examined. */
   | { readonly kind: "unavailable"; readonly why: string };
 
-/** One part of the examination. */
+/** Result of one part of an examination. */
 export interface Examined {
   readonly part: string;
   readonly tried: readonly TriedRule[];
@@ -79,7 +79,7 @@ export async function* examine(
   if (made !== undefined && more !== undefined) yield* more(subject, made);
 }
 
-/** Tries rules on evidence and measures the time. Skips the rules if there is no evidence. */
+/** Applies rules to the results of calls, and measures their time. Without results, the rules are skipped. */
 export async function timed<Evidence extends object>(
   part: string,
   rules: readonly Rule<Evidence>[],

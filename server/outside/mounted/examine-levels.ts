@@ -8,13 +8,13 @@ import { type Finding, tryLevel } from "./examine-level.ts";
 import type { Provider } from "./provider.ts";
 
 export interface Trials {
-  /** Resolves when all levels are examined, or after `waitMs` milliseconds. */
+  /** Begins to examine the levels. Resolves when all are examined, or after `waitMs` milliseconds. */
   begin(waitMs: number): Promise<void>;
-  /** Returns the finding on a level; undefined if it is not examined yet. */
+  /** Returns the result for a level. Undefined: the level has not been examined yet. */
   found(described: Described, level: DescribedLevel): Finding | undefined;
-  /** Returns the finding on a level, examining it now if needed. Never rejects. */
+  /** Returns the result for a level, and examines it first if necessary. Never rejects. */
   readonly of: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Returns the number of levels by finding; "untried" for those not examined yet. */
+  /** Returns the number of levels with each result. "untried" levels have not been examined yet. */
   readonly counts: () => ReadonlyMap<Finding["kind"] | "untried", number>;
   close(): void;
 }
@@ -22,13 +22,16 @@ export interface Trials {
 export interface TrialOptions {
   readonly provider: Provider;
   readonly environments: readonly Described[];
-  /** Called after each examined level. */
+  /** Called after each examined level, with the numbers of examined and of all levels. */
   readonly onTried?: (done: number, total: number) => void;
-  /** Called with each finding that came after the mounting time. */
+  /** Called with each result that came after `begin` had resolved. */
   readonly onLate: (described: Described, level: DescribedLevel, finding: Finding) => void;
 }
 
-/** Levels examined at once while mounting. Later it is one, because the workers must serve. */
+/**
+ * Maximum number of levels that are examined at once while mounting. Later it is one, because the workers must serve
+ * tasks.
+ */
 const TRIED_AT_ONCE = 8;
 
 interface Subject {
@@ -53,7 +56,7 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // An unavailable provider gave no finding: the next caller examines the level again.
+      // If the provider did not answer, the next caller examines the level again.
       if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);
@@ -94,8 +97,7 @@ export function createTrials(options: TrialOptions): Trials {
 }
 
 /**
- * Orders levels so that the easiest of each environment come first: each environment then serves
- * something soon.
+ * Orders levels so that each environment's easiest ones are examined first. Each environment can then serve tasks soon.
  */
 function inTurn(environments: readonly Described[]): readonly Subject[] {
   const all = environments.flatMap((described) =>

@@ -1,7 +1,6 @@
 /**
- * Runs one local host: a Python process that has imported the mounted target. Its workers connect
- * to a socket of the server when they are ready. The protocol is described at ProviderFrame in the
- * contract.
+ * Runs a host: a local Python process that has loaded a mounted file. Its worker processes connect to a socket of the
+ * server. The protocol is described at ProviderFrame in proto/.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, timingSafeEqual } from "node:crypto";
@@ -21,36 +20,36 @@ export interface HostOptions {
   readonly python: string;
   /** Arguments of the interpreter. Defaults to the host of Gradus's Python package. */
   readonly program?: readonly string[];
-  /** A Python file, or another target that the host knows, e.g. "reasoning-gym". */
+  /** Python file to mount, or another target that the host knows, e.g. "reasoning-gym". */
   readonly target: string;
   readonly workers: number;
   readonly memoryMib: number;
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
-  /** Absolute paths that the host and its workers may not read, even in their own folder. */
+  /** Absolute paths that the host and its workers may not read, even inside their own folder. */
   readonly hidden?: readonly string[];
-  /** Receives HostReady.sources, even if the host serves nothing. */
+  /** Called with the paths of the Python files that the host loaded (HostReady.sources), even if loading fails. */
   readonly onSources?: (paths: readonly string[]) => void;
-  /** Aborted to end the host. */
+  /** Aborts when the host must end. */
   readonly signal?: AbortSignal;
 }
 
-/** How a worker ended. */
+/** The way in which a worker process ended. */
 export interface WorkerEnd {
-  /** "host": the whole host ended, which says nothing about this worker. */
+  /** Kind of failure. "host": the whole host ended, which says nothing about this worker. */
   readonly kind: FailureKind | "host";
   readonly how: string;
 }
 
 export interface Worker {
   readonly id: number;
-  /** Sends a frame. Returns false if it is larger than a frame may be. */
+  /** Sends a message (frame) to the worker. Returns false if it is too large. */
   send(call: number, content: FrameContent): boolean;
-  /** Asks for the results that the worker holds and has not sent yet. */
+  /** Requests the results that the worker has collected but not sent. */
   tellHeld(): void;
   kill(): void;
 }
 
-/** Results of a call that a worker holds. */
+/** Results of a call that a worker has collected but not sent. */
 export interface Held {
   readonly call: number;
   readonly verified: VerifyResponses;
@@ -58,9 +57,9 @@ export interface Held {
 
 export interface HostListener {
   onWorker(worker: Worker): void;
-  /** Handles a frame. Returns how many more frames are to come for the worker's request. */
+  /** Handles a frame from a worker. Returns how many more frames are expected for the worker's request. */
   onFrame(worker: Worker, frame: ProviderFrame): number;
-  /** Called with the held results, after tellHeld or before the worker's end. */
+  /** Called with collected results, after `tellHeld` or before the worker's end. */
   onHeld(worker: Worker, held: Held): void;
   /** Called once for each worker that onWorker announced. */
   onWorkerEnd(worker: Worker, end: WorkerEnd): void;
@@ -70,7 +69,7 @@ export interface HostListener {
 
 export interface Host {
   readonly described: DescribeResponse;
-  /** How workers are isolated, in words. */
+  /** Description of how workers are isolated, for the log. */
   readonly locked: string;
   readonly pid: number;
   close(): Promise<void>;
@@ -80,33 +79,30 @@ export type StartedHost =
   { readonly kind: "started"; readonly host: Host } | { readonly kind: "failed"; readonly why: string };
 
 const PROGRAM = ["-B", "-m", "gradus.serve.host"];
-/** Start folder of a host. It cannot hold modules, because Python would import from its start folder. */
+/** Working directory of a host. It contains no modules, because Python would import modules from there. */
 const FOLDER = "/proc";
-/** Minimum of HostReady.walls that a host must report. */
+/** Minimum number of isolation measures (HostReady.walls) that a host must report. */
 const WALLS_MIN = 2;
 const OLDER =
   "its Python package of Gradus is older than this server, and would show its code the server's files: install the one of this release (pip install ./clients/python in a checkout)";
-/**
- * Maximum start time. Importing takes seconds, and trying thousands of levels takes minutes, in
- * which nobody else waits.
- */
+/** Maximum time to start, in milliseconds. Importing takes seconds, and testing thousands of levels minutes. */
 const START_MS_MAX = 600_000;
 /**
- * Maximum time from a connection to its first frame, and from a worker's end to the report of how
- * it ended.
+ * Maximum time, in milliseconds, from a connection to its first frame, and from a worker's end to the host's report of
+ * it.
  */
 const WORD_MS_MAX = 5000;
-/** Maximum time for a host to end a worker or itself. */
+/** Maximum time for a host to end a worker or itself, in milliseconds. */
 const KILL_MS_MAX = 5000;
-/** Maximum time to read a worker's remaining output after the report of its end. */
+/** Maximum time, in milliseconds, to read a worker's remaining output after its end was reported. */
 const LAST_WORDS_MS_MAX = 1000;
 /**
- * Time for which a worker collects results before it sends them, because waking up for each costs
- * more than the rest.
+ * Time for which a worker collects results before it sends them, in milliseconds. Sending each result at once would
+ * cost more.
  */
 const HOLD_MS = 10;
 const STDERR_LENGTH_MAX = 4000;
-/** Server variables that a host gets: only paths of programs and packages, and the language. */
+/** Environment variables of the server that a host gets: paths of programs and packages, and the language. */
 const PASSED = ["PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG"];
 
 export async function startHost(options: HostOptions, listener: HostListener): Promise<StartedHost> {
@@ -134,7 +130,7 @@ class RunningHost {
   #ready: ((started: StartedHost) => void) | undefined;
   #said = "";
   #isEnded = false;
-  /** Resolves when the socket's folder is removed. */
+  /** Resolves when the folder of the socket is removed. */
   #removed: Promise<void> | undefined;
 
   constructor(options: HostOptions, listener: HostListener, folder: string) {
@@ -204,7 +200,7 @@ class RunningHost {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-STDERR_LENGTH_MAX);
     });
-    // A write to an ended process fails. The exit event reports its end, so this error is ignored.
+    // Writing to an ended process fails. The error is ignored, because the exit event reports the end.
     child.stdin?.on("error", () => undefined);
     return new Promise((resolve) => {
       child.once("error", (error) => {
@@ -221,7 +217,7 @@ class RunningHost {
     });
   }
 
-  /** Reads output, and ends a host whose output is no frame. */
+  /** Reads output with `read`. Ends the host if the output is not a valid frame. */
   #reading(read: () => void): void {
     try {
       read();
@@ -278,7 +274,7 @@ class RunningHost {
         read(chunk);
         restIfSlow(socket, frames, more);
       } catch (error) {
-        // The worker sent no valid frame, or answered a request that it was not given.
+        // The worker sent an invalid frame, or answered a request that it did not get.
         if (worker === undefined) socket.destroy();
         else this.#kill(worker, `it said what cannot be read: ${String(error)}`);
       }

@@ -1,4 +1,4 @@
-/** Builds the frames of a worker's requests, and reads the frames of its answers. */
+/** Builds the frames that request items of a worker, and reads the frames with its answers. */
 import type { FrameContent } from "./provider-frames.ts";
 import {
   type AskedEnvironment,
@@ -19,9 +19,9 @@ type Settle<Answer> = (answer: Answer | Failure) => void;
 
 const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ environment, version, digest });
 
-// Reads responses, whichever transport they came by.
+// The next functions read responses, from local hosts and remote providers alike.
 
-/** Returns the failure for a response in which nothing is set. */
+/** Returns the failure for a response without a result. */
 const empty = (message: string): Failure =>
   failure("raised", `${message}.result must be set; got a response without it`);
 
@@ -56,7 +56,7 @@ export function generateItem(
 ): (settle: Settle<GenerateResult>) => Item {
   const { level, parametersJson } = asked;
   return (settle): SeedItem => ({
-    // Seeds of one call are sent in one frame.
+    // Seeds of one call are sent together in one frame.
     subject: asked,
     party,
     environment,
@@ -108,7 +108,7 @@ export function verifyItem(
   });
 }
 
-/** Returns the response in a frame for the answer at a place in the batch. */
+/** Returns the response for one answer of a batch, if the frame has it. */
 function responseAt(content: FrameContent, place: number): VerifyResponse | undefined {
   if (content.case === "verified") return content.value.index === place ? content.value : undefined;
   if (content.case !== "verifiedTogether") return undefined;
@@ -140,7 +140,7 @@ export function drawItem(
   const { id, version } = environment;
   return (settle) => {
     const item: Item = {
-      // Each drawing has its own subject, because one frame draws one picture.
+      // Each drawing has a subject of its own, because a frame requests only one picture.
       subject: {},
       party,
       environment,

@@ -1,19 +1,16 @@
 /**
- * Queue of items that wait for a worker. Callers take turns, and items of one subject and caller go
- * together in one frame.
+ * Queue of requests (items) for the workers of a provider. Callers take turns. Items of the same caller and subject are
+ * sent together in one frame.
  */
 import { type Party, fairTurns } from "../../base/fair-turns.ts";
 import type { FrameContent } from "./provider-frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
-/** One request to a worker, which the worker answers with one frame. */
+/** A request for one thing, e.g. a verdict, that a worker answers by one frame. */
 export interface Item<Answer = unknown> {
-  /**
-   * Items of one subject share a frame. The subject of answers is their instance; that of seeds is
-   * their call.
-   */
+  /** Items with the same subject may share a frame. The subject is the instance for answers, and the call for seeds. */
   readonly subject: object;
-  /** Caller and connection whose turn the item takes. Undefined for the server's own. */
+  /** Caller and connection for which the item counts. Undefined: the server itself. */
   readonly party: Party | undefined;
   readonly environment: AskedEnvironment;
   /** Maximum processor time, in milliseconds. */
@@ -21,20 +18,20 @@ export interface Item<Answer = unknown> {
   /** Whether the item needs a worker that has served nothing before. */
   fresh: boolean;
   readonly signal: AbortSignal;
-  /** Returns the frame that asks all of these items, which have one subject. */
+  /** Returns the frame that requests all these items, which have the same subject. */
   frameOf(items: readonly Item[]): FrameContent;
-  /** Returns a frame's answer to the item at this place; undefined if the frame does not answer it. */
+  /** Returns the answer to this item in a frame, given its place in the batch. Undefined: the frame has none. */
   read(content: FrameContent, place: number): Answer | Failure | undefined;
   settle(answer: Answer | Failure): void;
-  /** Number of hosts that ended while they had the item. */
+  /** Number of hosts that ended while they worked on the item. */
   lost: number;
 }
 
 export interface ItemQueue {
   add(item: Item): void;
   /**
-   * Requeues items of a worker that ended. Each goes alone, because one of them may be why the
-   * worker ended.
+   * Puts items of an ended worker back into the queue. Each is sent alone afterwards, because one of them may have
+   * ended the worker.
    */
   putBack(items: readonly Item[]): void;
   /**
@@ -43,9 +40,9 @@ export interface ItemQueue {
    * time of a turn, in milliseconds.
    */
   take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
-  /** Charges the caller of an item with the real time in place of the expected time. */
+  /** Charges an item's caller with the real time, in place of the expected time. */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item whose turn has come needs a fresh worker. */
+  /** Returns whether an item that is due needs a fresh worker. */
   wantsFresh(): boolean;
   /** Returns whether an item of another caller or connection waits. */
   hasOthers(item: Item): boolean;
@@ -67,22 +64,22 @@ const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.conne
 export function createQueue(): ItemQueue {
   const turns = fairTurns<Bundle>();
   const waiting = new Set<Bundle>();
-  /** The newest waiting bundle of each subject. */
+  /** Newest waiting bundle of each subject. */
   const bySubject = new Map<object, Bundle>();
-  /** Items whose turn has come and that wait for a fresh worker. */
+  /** Items that are due, but wait for a fresh worker. */
   let fresh: Item[] = [];
 
   const enter = (bundle: Bundle): void => {
     waiting.add(bundle);
     turns.add(bundle.party, bundle, 1);
   };
-  /** Returns at most `max` items of the next bundle in turn. */
+  /** Returns at most `max` items of the bundle that is next. */
   const next = (max: number): readonly Item[] | undefined => {
     const bundle = turns.next();
     if (bundle === undefined) return undefined;
     waiting.delete(bundle);
     const taken = bundle.items.splice(0, max);
-    // The rest of a large group goes behind the others, so that it delays nobody.
+    // The rest of a large bundle goes to the end of the queue, so that it delays no others.
     if (bundle.items.length > 0) enter(bundle);
     else if (taken[0] !== undefined && bySubject.get(taken[0].subject) === bundle) bySubject.delete(taken[0].subject);
     return taken.filter(isWanted);

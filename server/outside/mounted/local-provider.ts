@@ -1,7 +1,6 @@
 /**
- * A provider on this machine: a host, restarted when it ends, and the queue of items for its
- * workers. A worker that is late with an item is ended, and the items behind that one go to the
- * next worker.
+ * A provider of environments on this machine. It keeps a host running, and gives the items of a queue to its workers. A
+ * worker that takes too long for an item is ended, and the later items go to another one.
  */
 import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { FrameContent } from "./provider-frames.ts";
@@ -15,45 +14,38 @@ import { createAbortableItems, UNWANTED } from "./abort-items.ts";
 export interface LocalOptions extends HostOptions {
   /** Called when a host or a worker ended unexpectedly or could not be restarted. */
   readonly onFault: (why: string) => void;
-  /**
-   * Called for each worker that ended, with the reason in one word. `onHostEnd` is called for each
-   * ended host.
-   */
+  /** Called for each worker that ended, with a word for the reason. `onHostEnd` is called for each host that ended. */
   readonly onWorkerEnd?: (why: string) => void;
   readonly onHostEnd?: () => void;
 }
 
 export interface LocalProvider extends Provider {
   readonly locked: string;
-  /** Returns the process id of the current host, for those who supervise processes. */
+  /** Returns the process id of the present host, for programs that supervise processes. */
   readonly hostPid: () => number | undefined;
 }
 
 export type OpenedLocal =
   { readonly kind: "opened"; readonly provider: LocalProvider } | { readonly kind: "failed"; readonly why: string };
 
-/**
- * Maximum items per frame: few enough that the last one waits briefly, many enough that a frame's
- * cost is shared.
- */
+/** Maximum number of items in a frame. The last one should not wait long, but many items share the cost of a frame. */
 const FRAME_ITEMS_MAX = 64;
 /**
- * An item is late after LATE_FACTOR times its computing limit plus LATE_MS, because a worker may
- * wait for a processor or sleep.
+ * An item is late after LATE_FACTOR times its processor time plus LATE_MS, because its worker may wait for a processor.
  */
 const LATE_FACTOR = 3;
 const LATE_MS = 3000;
 /**
- * Silence after which a worker is asked for the results that it holds, so that other callers do not
- * wait for them.
+ * Time without an answer, in milliseconds, after which a worker must send its collected results, so that their callers
+ * do not wait.
  */
 const QUIET_MS = 250;
-/** Maximum hosts that may end while they hold an item, before the item fails. */
+/** Maximum number of hosts that may end while they work on an item. Then the item fails. */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
 
-/** Returns the maximum time of an item by the clock, in milliseconds. */
+/** Returns the maximum elapsed time for an item, in milliseconds. */
 const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
 
 export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
@@ -63,22 +55,22 @@ export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
   return { kind: "opened", provider: local.provider() };
 }
 
-/** A worker and its current batch. */
+/** A worker and the batch of items that it works on. */
 interface Hand {
   readonly worker: Worker;
   batch: readonly Item[];
-  /** Start of the batch, by performance.now(). */
+  /** Time at which the batch began, by performance.now(). */
   beganMs: number;
-  /** Index in the batch of the item that the worker answers next. */
+  /** Position in the batch of the item that the worker answers next. */
   next: number;
   /** Call number of the batch. */
   call: number;
   hasServed: boolean;
-  /** Why the worker is being ended; undefined if it is not. */
+  /** Reason why the worker is being ended. Undefined: it is not. */
   killed: "late" | "stale" | "lying" | undefined;
   late: NodeJS.Timeout;
   quiet: NodeJS.Timeout;
-  /** Held results that the host reported before all earlier answers had arrived. */
+  /** Collected results that the host reported before all earlier answers had arrived. */
   held: Held | undefined;
 }
 
@@ -90,12 +82,12 @@ class Local {
   #host: Host | undefined;
   #described: DescribeResponse | undefined;
   #locked = "";
-  /** Why there is no host and none will start soon. */
+  /** Reason why there is no host and none will start soon. Undefined: there is one, or one is starting. */
   #down: string | undefined;
   #calls = 0;
   #restartMs = RESTART_MS_MIN;
   #restart: NodeJS.Timeout | undefined;
-  /** The restart in progress. */
+  /** Resolves when the restart in progress is over. */
   #restarting: Promise<void> | undefined;
   readonly #closing = new AbortController();
   #isClosed = false;
@@ -105,9 +97,9 @@ class Local {
     this.#options = options;
   }
 
-  /** Starts the host. Returns why it could not be started; undefined if it started. */
+  /** Starts the host. Returns why it could not start. Undefined: it started. */
   async start(): Promise<string | undefined> {
-    // A rejected host's end is no loss: the caller starts another.
+    // The end of a host that was not accepted is not reported, because the caller starts another.
     let isTaken = true;
     const { signal = this.#closing.signal } = this.#options;
     const options = { ...this.#options, signal: AbortSignal.any([signal, this.#closing.signal]) };
@@ -166,14 +158,14 @@ class Local {
   #add(item: Item): void {
     if (this.#down !== undefined || this.#isClosed)
       return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
-    // An already aborted signal sends no more events, so the item is settled here.
+    // A signal that is already aborted sends no event, so the item ends here.
     if (item.signal.aborted) return item.settle(UNWANTED);
     this.#wanted.enter(item);
     this.#queue.add(item);
     this.#dispatchSoon();
   }
 
-  /** Gives items to workers in a microtask, so that all items asked together share one frame. */
+  /** Gives items to workers in a microtask, so that items requested at the same time share a frame. */
   #dispatchSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -186,7 +178,7 @@ class Local {
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
     const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
-    // The host replaces a stale worker with a fresh one. One is enough: the others go on.
+    // The host replaces this worker by a fresh one. Only one is replaced, so that the others continue.
     if (mustEnd()) return this.#kill(hand, "stale");
     const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
     const [first] = batch;
@@ -225,7 +217,7 @@ class Local {
     this.#dispatchSoon();
   }
 
-  /** Handles a frame. Returns how many more frames are to come soon for the worker's batch. */
+  /** Handles a frame of a worker. Returns how many more frames of its batch are expected soon. */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
     // Output of a worker that is being ended is ignored.
@@ -238,7 +230,7 @@ class Local {
     return content.case === "verifiedTogether" ? 0 : hand.batch.length - hand.next;
   }
 
-  /** Takes the results that a worker holds. The worker sends them itself if it goes on. */
+  /** Takes the results that a worker has collected. If the worker goes on, it also sends them itself. */
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
@@ -246,10 +238,7 @@ class Local {
     else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
   }
 
-  /**
-   * Settles the items that a frame answers. Returns false if the frame answers an item that was not
-   * asked.
-   */
+  /** Gives results to the items that a frame answers. Returns false if it answers an item that was not requested. */
   #settle(hand: Hand, content: FrameContent): boolean {
     const { batch, next } = hand;
     const isTogether = content.case === "verifiedTogether";
@@ -275,7 +264,7 @@ class Local {
     return true;
   }
 
-  /** Charges the batch's caller with the time it took, in place of the expected time. */
+  /** Charges the batch's caller with the real time, in place of the expected time. */
   #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
     clearTimeout(late);
     clearTimeout(quiet);
@@ -305,12 +294,12 @@ class Local {
     this.#dispatchSoon();
   }
 
-  /** Settles or requeues the item that a worker had begun when it ended. */
+  /** Decides about the item on which a worker worked when it ended: the item gets a failure, or is tried again. */
   #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
     if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
     else if (kind === "memory" && hasServed) {
-      // Earlier items may have kept the memory that this item lacked: retry it in a fresh worker.
+      // Earlier items may have used the memory that this item lacked, so it is tried again in a fresh worker.
       item.fresh = true;
       this.#queue.putBack([item]);
     } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));

@@ -1,6 +1,6 @@
 /**
- * Makes instances of a mounted environment, and makes earlier ones again, checking that they are
- * the same.
+ * Makes instances of a mounted environment's tasks. Also makes earlier instances again, and checks that they are the
+ * same.
  */
 import { LRUCache } from "lru-cache";
 import type { MountedPlace, MountedTasks } from "../../../envs/environment.ts";
@@ -21,7 +21,7 @@ import {
 
 /** Size of an environment's cache of whole instances, which prompts and canaries ask for again. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
-/** Bytes of a cached instance besides its contents. */
+/** Bytes that a cached instance counts in addition to its contents. */
 const INSTANCE_BYTES = 512;
 const NEVER = new AbortController().signal;
 
@@ -46,7 +46,7 @@ export function createInstances(making: Making): Instances {
     sizeCalculation: (whole) => INSTANCE_BYTES + roughBytes(whole),
   });
   const going = new Map<string, Promise<Result>>();
-  /** Levels that make no more instances, each with the reason. */
+  /** Levels that give no more instances, each with the reason. */
   const broken = new Map<string, string>();
 
   const levelAt = ({ parameters }: Pick<MountedTasks, "parameters">): DescribedLevel => {

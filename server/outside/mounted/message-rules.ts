@@ -22,12 +22,12 @@ const isOnce = (item: Named, all: readonly Named[]): boolean => all.find(({ name
 const isName = (name: string, item: Named, all: readonly Named[]): boolean =>
   !isEmpty(name) && !isLonger(name, NAME_LENGTH_MAX) && isOnce(item, all);
 const OWN_NAME = `must be a name of its own of 1 to ${NAME_LENGTH_MAX} characters`;
-// Written so that NaN is out of range.
+// The comparison is written so that NaN is out of range.
 const isShare = (value: number): boolean => value >= 0 && value <= 1;
 
 type Named = { readonly name: string };
 
-/** Revision of the contract that this server speaks. */
+/** Revision of the protocol between server and providers that this server speaks. */
 export const PROTOCOL = 1;
 const ENVIRONMENTS_MAX = 1024;
 const leftOut = rulesOn<wire.LeftOut>("LeftOut");
@@ -35,7 +35,7 @@ const provider = rulesOn<wire.DescribeResponse>("DescribeResponse");
 const keysOf = (environments: readonly wire.ProvidedEnvironment[]): readonly string[] =>
   environments.map(({ id, version }) => `${id} version ${version}`);
 
-/** Rules on what a provider leaves out. A broken rule is added to the reason and refuses nothing. */
+/** Rules about environments that a provider leaves out. A broken rule is only reported with the reason. */
 export const ON_LEFT_OUT: readonly Rule<wire.LeftOut>[] = [
   advice(leftOut.on("name", "must name an environment or a level", (name) => !isEmpty(name))),
   advice(leftOut.on("reason", "must say why something is left out", (reason) => !isEmpty(reason))),
@@ -78,7 +78,7 @@ const ID = /^[a-z0-9-]+(\/[a-z0-9-]+)*$/;
 const ID_WORDS = `must be words of a-z, 0-9 and "-" with "/" between them, of at most ${ID_LENGTH_MAX} characters`;
 const VERSION_MAX = 2 ** 31 - 1;
 const PARAMETERS_BYTES_MAX = 16 * 1024;
-/** Component names that the server uses for the completion itself (envs/reward/weighted.ts). */
+/** Names of reward components that the server itself uses (envs/reward/weighted.ts). Providers must not use them. */
 const TAKEN = ["format", "format_strict", "tags"];
 
 function isParameters(json: string): boolean {

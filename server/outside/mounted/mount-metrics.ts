@@ -3,17 +3,14 @@ import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from
 import type { Trials } from "./examine-levels.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
-/**
- * Kind of item. "again" is an instance that was made before and that neither its task id nor memory
- * holds any more.
- */
+/** Kind of request. "again" makes an instance again that is neither in its task id nor in memory. */
 type What = "instance" | "again" | "verdict" | "drawing";
 
-/** Counts for one environment and kind of item. */
+/** Counts for one environment and one kind of request. */
 interface Count {
   readonly environment: string;
   readonly item: What;
-  /** Number of items by outcome: "ok", "exhausted", or the kind of a failure. */
+  /** Number of requests by outcome: "ok", "exhausted", or the kind of failure. */
   readonly results: Map<string, number>;
   /** Total time of the calls in seconds, waiting for their turn included. */
   seconds: number;
@@ -23,13 +20,13 @@ interface Count {
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];
-  /** Workers that ended and were replaced, by reason. */
+  /** Number of workers that ended and were replaced, by reason. */
   readonly workerEnds: ReadonlyMap<string, number>;
   /** Number of hosts that ended and were started again. */
   readonly hostEnds: number;
-  /** Remounts by outcome: "changed", "same" or "kept". */
+  /** Number of reloads by outcome: "changed", "same" or "kept". */
   readonly remounts: ReadonlyMap<string, number>;
-  /** Levels by finding: "lawful", "unlawful" or "untried". */
+  /** Number of levels by the result of their examination: "lawful", "unlawful" or "untried". */
   readonly levels: ReadonlyMap<string, number>;
 }
 
@@ -53,7 +50,7 @@ export function createMountCounter(name: string): MountCounter {
     items.set(key, count);
     return count;
   };
-  /** Awaits a call, and counts its time and the outcome of each item. */
+  /** Awaits a call. Counts its time, and the outcome of each item. */
   const timed = async <Answer>(
     count: Count,
     asking: Promise<Answer>,

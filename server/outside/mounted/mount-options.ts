@@ -19,7 +19,7 @@ import {
 /** A provider that the server starts itself. */
 export interface HostMount {
   readonly kind: "host";
-  /** Name in logs and errors. */
+  /** Name of the mount in logs and errors. */
   readonly name: string;
   /** Path of a Python file, or another target that the host knows. */
   readonly target: string;
@@ -32,7 +32,7 @@ export interface RemoteMount {
   /** Address as host:port. */
   readonly address: string;
   readonly tls: boolean;
-  /** CA certificates in PEM. Undefined for those of the machine. */
+  /** CA certificates in PEM. Undefined: those of the machine apply. */
   readonly ca: Buffer | undefined;
   readonly token: string | undefined;
 }
@@ -51,7 +51,7 @@ export interface MountSettings {
   readonly hidden: readonly string[];
   /** Whether mounted files are mounted again when they change. */
   readonly reload: boolean;
-  /** Milliseconds for which a run's open groups wait for sources that no mount has any more. */
+  /** Time, in milliseconds, for which a run's open groups wait for environments that are no longer mounted. */
   readonly replacedGraceMs: number;
 }
 
@@ -78,7 +78,7 @@ interface Allowed {
   readonly what: string;
 }
 
-/** Reads what a host may use: one or several of read=PATH and net=HOST, with commas between them. */
+/** Reads what a host may use: parts read=PATH or net=HOST, separated by commas. */
 export function readAllowed(given: string): Parsed<readonly Allowed[]> {
   const parts = given.split(/,(?=(?:read|net)=)/);
   const read = parts.flatMap((each): Allowed[] => {
@@ -144,7 +144,7 @@ export const mountOptions = optionTable({
   }),
 });
 
-/** Returns whether a path is a file of environments; otherwise it is an interpreter. */
+/** Returns whether a path is a Python file to mount. Other paths name an interpreter. */
 const isFile = (path: string): boolean => path.endsWith(".py");
 
 /** Returns the interpreter: the last one named, or python3. */
