@@ -28,7 +28,10 @@ function decoded(part: string): string {
   }
 }
 
-/** Returns the entry of a table under a name from the address. The name may be any text, also "constructor". */
+/**
+ * Returns the entry of a table under a name from the address, if the table itself has it. The name may be any text,
+ * also "constructor".
+ */
 export function named<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

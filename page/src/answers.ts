@@ -4,8 +4,8 @@ import { type Gradus, gradus, lostSince, noteFailure, returns } from "./session.
 
 export interface Answer<T> {
   /**
-   * Result of the request, or undefined before the first. While a new request runs or has failed, the previous result
-   * stays.
+   * Result of the request, or undefined before the first result. While a new request runs or has failed, the previous
+   * result stays.
    */
   readonly value: T | undefined;
   readonly error: Error | undefined;
@@ -16,7 +16,7 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  /** The request that this is the result of. */
+  /** Request that led to this result. */
   readonly of?: object;
 }
 
@@ -73,7 +73,7 @@ export function useAnswer<T>(
   return {
     value: known.value,
     error: known.error,
-    // True as soon as an input changes, not only once the request is sent.
+    // Becomes true as soon as an input changes, not only once the request is sent.
     waiting: ask !== undefined && known.of !== question,
     again: () => setTimes((count) => count + 1),
   };

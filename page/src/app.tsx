@@ -1,4 +1,4 @@
-/** The frame: navigation, the caller, the state of the connection, and the view that the address names. */
+/** Frame of the page: navigation, the caller, the state of the connection, and the view that the address names. */
 import { Component, type ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";

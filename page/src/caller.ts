@@ -20,11 +20,12 @@ effect(() => {
   asked.unary(EnvironmentService.method.getServerInfo, {}).then(
     ({ server, caller }) => {
       if (isNews())
-        // Older servers tell no role. They show everything, and refuse forbidden actions themselves.
+        // Treat a caller without a role as an operator, because older servers tell no role. They refuse forbidden
+        // actions themselves.
         known.value = { server, name: caller?.name ?? "", role: caller?.role ?? "operator" };
     },
     (error: unknown) => {
-      // Ignore an error of a request with the previous token.
+      // Ignore an error of a request that used the previous token.
       if (!isNews()) return;
       known.value = { ...unknown, server: known.value.server };
       noteFailure(error);

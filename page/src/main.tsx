@@ -3,7 +3,7 @@ import { render } from "preact";
 import { App } from "./app.tsx";
 import { watchConnection, whenThere } from "./session.ts";
 
-// Reload if a file cannot be loaded. A server of another version has files of other names, and a server that is down
+// Reload if a file cannot be loaded. A server of another version has files with other names, and a server that is down
 // has none until it returns.
 addEventListener("vite:preloadError", () => void whenThere().then(() => location.reload()));
 

@@ -16,7 +16,7 @@ const LIVE_MS = 10_000;
  */
 const SILENT_MS = 5_000;
 
-/** Token of all calls. Undefined for none. */
+/** Token that all calls send. Undefined for none. */
 export const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
 /** Client, with `unary` for calls of the contract that the client has no method for. */
@@ -39,7 +39,7 @@ interface TokenWanted {
   readonly why: string;
 }
 
-/** Undefined if no token is needed. */
+/** Reason why the page asks for a token. Undefined if no token is needed. */
 export const tokenWanted = signal<TokenWanted | undefined>(undefined);
 
 /** Stores a token, or shows why the text is not one. */
@@ -50,7 +50,7 @@ export function giveToken(text: string): void {
     token.value = given;
     tokenWanted.value = undefined;
   } catch (error) {
-    // Do not store the text: no client could be created with it, not even after a reload.
+    // Do not store the text, because no client could be created with it, not even after a reload.
     tokenWanted.value = { refused: false, why: noteFailure(error).message };
   }
 }
@@ -116,7 +116,7 @@ export function noteFailure(thrown: unknown): Error {
   if (!(thrown instanceof GradusError)) return thrown instanceof Error ? thrown : new Error(String(thrown));
   if (thrown.code === "UNAUTHENTICATED") {
     tokenWanted.value = { refused: token.value !== undefined, why: thrown.message };
-    // After a reload, the page asks for a token instead of sending this one again.
+    // Forget the token, so that the page asks for one after a reload instead of sending this one again.
     sessionStorage.removeItem(TOKEN);
   }
   // Check the server itself, because the error may concern only one resource, e.g. a teacher.

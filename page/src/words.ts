@@ -34,7 +34,7 @@ export function signed(value: number): string {
 /** Formats a time, e.g. "14:03:22", with the date if it is on another day. */
 export function clock(date: Date): string {
   const time = date.toLocaleTimeString("en-GB");
-  // Swedish dates have the ISO format, in the reader's time zone.
+  // Use Swedish dates, which have the ISO format, in the reader's time zone.
   return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString("sv-SE")} ${time}`;
 }
 

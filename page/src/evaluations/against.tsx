@@ -53,7 +53,7 @@ function pairsOf(both: readonly (readonly Sample[])[]): readonly Pair[] {
 
 const meanOf = ({ reward, rewarded }: Side) => (rewarded === 0 ? undefined : reward / rewarded);
 
-/** Returns how much better the second model is. Undefined if one of them has no sample with a reward. */
+/** Returns the second model's mean minus the first model's. Undefined if one of them has no sample with a reward. */
 function knownGap({ sides: [left, right] }: Pair): number | undefined {
   const [one, two] = [meanOf(left), meanOf(right)];
   return one === undefined || two === undefined ? undefined : two - one;

@@ -8,7 +8,7 @@ import { Table } from "../ui/table.tsx";
 /** Number of standard deviations around the mean that contain 95% of a normal distribution. */
 const Z = 1.96;
 
-/** Figures shown first, the most wanted in front. */
+/** Names of the figures that are shown first, the most important in front. */
 const FIRST = ["success_rate", "exact_rate", "quality_ratio", "pass@1", "mean_score", "mean_reward"];
 
 export function Compared({ ids }: { readonly ids: readonly string[] }) {

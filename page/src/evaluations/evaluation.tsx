@@ -125,8 +125,8 @@ function OneTask({ id, report, instanceHash, part }: OneTaskProps) {
       const asked = { evaluationId: id, instanceHash, part, pageSize: 1000 };
       const read = (pageToken: string) => client.unary(method.listSamples, { ...asked, pageToken }, options);
       const samples: Sample[] = [];
-      // Read page by page until all samples of the task are found. Pages before the task may be empty, because the
-      // server skips other tasks.
+      // Read page by page until all samples of the task are found. Pages before them may be empty, because the server
+      // skips other tasks.
       for await (const sample of eachOfPages(read, (page) => page.samples)) if (samples.push(sample) === most) break;
       return samples;
     },

@@ -1,4 +1,4 @@
-/** The evaluations view: the list with a comparison, one evaluation, or two evaluations task by task. */
+/** View of evaluations: the list with a comparison, one evaluation, or two evaluations task by task. */
 import { address } from "../address.ts";
 import { Against } from "./against.tsx";
 import { EvaluationList } from "./list.tsx";

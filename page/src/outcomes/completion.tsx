@@ -8,7 +8,7 @@ import { verdictTone } from "./verdict.ts";
 
 /** Number of code points shown at first. A browser needs seconds to lay out a megabyte. */
 const SHOWN = 6_000;
-/** Number of code points shown before an answer that is further back. */
+/** Number of code points shown before an answer that begins further back. */
 const BEFORE = 200;
 
 interface Piece {

@@ -11,5 +11,6 @@ export function visible(text: string): string {
   });
 }
 
-// Hidden characters: C0 and C1 controls except tab and line feed, direction marks, and characters without width.
+// Characters without a visible form: C0 and C1 controls except tab and line feed, direction marks, and characters
+// without width.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

@@ -13,7 +13,7 @@ import { Swatch } from "../ui/swatch.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, percent } from "../words.ts";
 
-/** Result of a simulation, with its configuration, because the plan's text may have changed since. */
+/** Result of a simulation, with its configuration, because the plan's text may have changed since then. */
 interface Played {
   readonly config: RunConfig;
   readonly result: SimulateRunResponse;

@@ -1,4 +1,4 @@
-/** The plan view: a run file that is checked while it is typed, tried on a simulated student, and started. */
+/** View of a plan: a run file that is checked while it is typed, tried on a simulated student, and started. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CheckRunResponse, RunRemark } from "../../../clients/ts/src/public.ts";
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
@@ -26,7 +26,7 @@ export function PlanView() {
       client.unary(CurriculumService.method.checkRun, { source: { case: "file", value: settled } }, options),
     [settled],
   );
-  // If the check failed, nothing may be started, also not the result of an earlier check.
+  // Use no result of an earlier check if the check failed, so that nothing can be started.
   const known = checked.error === undefined ? checked.value : undefined;
   const area = useRef<HTMLTextAreaElement>(null);
   return (
@@ -114,7 +114,7 @@ function Remark({ remark: { field, message, line }, tone, onLine }: RemarkProps)
   );
 }
 
-/** Form that starts the run. `isCurrent` is true if the checked text is the text shown. */
+/** Form that starts the run. `isCurrent` is true if the text shown is the text that was checked. */
 function Start({ checked, isCurrent }: { readonly checked: CheckRunResponse; readonly isCurrent: boolean }) {
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<Error>();

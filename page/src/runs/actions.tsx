@@ -1,4 +1,4 @@
-/** Offers an operator's actions on a run. Each shows its effect before it is done. */
+/** Offers an operator's actions on a run. Each dialog shows the effect before the action is done. */
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
 import { type Policy, PolicySchema } from "../../../clients/ts/src/public.ts";
@@ -29,7 +29,7 @@ export function Actions({ run }: { readonly run: ReadRun }) {
     ["shape", "Shape"],
     ["delete", "Delete"],
   ];
-  // Pause and Resume share a key, so that the keyboard focus stays on the button when one replaces the other.
+  // Give Pause and Resume the same key, so that the keyboard focus stays on the button when one replaces the other.
   return (
     <>
       {buttons.map(([name, text]) => (
@@ -123,7 +123,8 @@ function readPolicy(text: string): { readonly policy?: Policy; readonly problem?
 }
 
 /**
- * Deletes a run after the reader types its name. The server is not asked for an effect, because everything is deleted.
+ * Dialog that deletes a run after the reader types its name. The server is not asked for an effect, because everything
+ * is deleted.
  */
 function Deletion({ run: { runId, state }, onClose }: ActionProps) {
   const [typed, setTyped] = useState("");

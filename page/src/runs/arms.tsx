@@ -73,7 +73,7 @@ function sortedArms(run: ReadRun, q: string, order: Order | undefined): readonly
   return order === undefined ? grouped(found) : found.sort((a, b) => order.of(b) - order.of(a));
 }
 
-/** Groups rows by environment, in the order of the configuration. */
+/** Groups rows of arms by environment, in the order of the configuration. */
 function grouped(rows: readonly Row[]): readonly Row[] {
   const names = [...new Set(rows.map(({ family }) => family))];
   return names.flatMap((name) => rows.filter(({ family }) => family === name));

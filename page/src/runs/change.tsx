@@ -9,7 +9,7 @@ import { count } from "../words.ts";
 import type { ReadRun } from "./state.ts";
 
 export interface Effect {
-  /** Task from which the change applies. Undefined if it applies at once. */
+  /** Position of the first task to which the change applies. Undefined if it applies at once. */
   readonly appliesFromCursor?: bigint;
   readonly noEffect?: readonly string[];
   /** Further effects, as sentences. */
@@ -19,7 +19,7 @@ export interface Effect {
 /** Makes the change. With `validateOnly`, only returns its effect. */
 export type Change = (validateOnly: boolean) => Promise<Effect>;
 
-/** Props of an action's dialog. */
+/** Props of the dialog of an action on a run. */
 export interface ActionProps {
   readonly run: ReadRun;
   readonly onClose: () => void;
@@ -30,9 +30,9 @@ interface ChangeProps {
   readonly words: string;
   /** Text of the button. */
   readonly verb: string;
-  /** Undefined while the input is not a complete change. */
+  /** Change to make. Undefined while the input is incomplete. */
   readonly change: Change | undefined;
-  /** Input of the change. The effect is fetched again when the input changes. */
+  /** Input of the change as text. The effect is fetched again when it changes. */
   readonly given?: string;
   readonly tone?: Tone;
   readonly children?: ComponentChildren;
@@ -52,7 +52,7 @@ export function ChangeDialog({ title, words, verb, change, given = "", tone, chi
   const [error, setError] = useState<Error>();
   const [done, setDone] = useState<Effect>();
   const [busy, setBusy] = useState(false);
-  // An effect for another input no longer counts, even before the new one is fetched.
+  // Ignore an effect for an earlier input, even before the new effect is fetched.
   const effect = known?.given === given ? known.effect : undefined;
   const failed = (thrown: unknown) => setError(noteFailure(thrown));
   useEffect(() => {

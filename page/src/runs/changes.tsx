@@ -37,7 +37,7 @@ function callerOf({ by, kind }: ControlRecord): string {
   return hasToken.value || /mask/.test(kind) ? "the server" : "–";
 }
 
-/** Describes the whole shape. The shape before is in an earlier record. */
+/** Describes the whole new shape. The shape before it is in an earlier record. */
 function shapeInWords({ numGenerations, promptsPerUpdate, length }: RunShape): string {
   const end = length === 0n ? "no end" : counted(Number(length), "task");
   return `${counted(promptsPerUpdate, "prompt")} an update, ${counted(numGenerations, "completion")} each, ${end}`;

@@ -17,7 +17,7 @@ const [LEFT, RIGHT] = [46, 26];
 interface Shown {
   readonly series: Series;
   readonly pens: readonly Pen[];
-  /** Highlighted line. If undefined, all lines look alike. */
+  /** Name of the highlighted line. If undefined, all lines look alike. */
   readonly chosen: string | undefined;
 }
 
@@ -244,7 +244,7 @@ function RewardChart({ series, pens, chosen }: Shown) {
           ...(isByArm
             ? series.lines.flatMap(({ name }, at) =>
                 line(
-                  // An update batch without samples of an arm has no reward for it.
+                  // Leave out update batches without samples of the arm, which have no reward for it.
                   spotsOf(series, ({ rewards }) => rewards[at]).filter(({ y }) => y !== undefined),
                   { ...(pens[at] as Pen), width: 1, opacity: 0.6 * opacityOf(chosen, name) },
                 ),

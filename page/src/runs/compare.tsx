@@ -50,7 +50,7 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
   );
 }
 
-/** Points of a run, with its id. While other runs are being loaded, the previous ones stay visible. */
+/** Points of a run's line, with the run's id. While other runs are being loaded, the previous lines stay visible. */
 interface Line {
   readonly runId: string;
   readonly points: readonly Point[];

@@ -48,7 +48,7 @@ export function useRun(runId: string, q: string): Followed {
   const following = useRef<Following>(undefined);
   const [begun, setBegun] = useState(0);
   useEffect(() => {
-    // Send no requests while the page is hidden.
+    // Follow nothing while the page is hidden.
     if (!visible) return undefined;
     const leaving = new AbortController();
     const { signal } = leaving;
@@ -62,8 +62,8 @@ export function useRun(runId: string, q: string): Followed {
     follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
       if (signal.aborted) return;
       tell({ error: noteFailure(error) });
-      // Restart if the server ended the call but still answers, e.g. behind a load balancer. A server that is down is
-      // awaited elsewhere.
+      // Restart if the server ended the call but still answers, e.g. behind a load balancer. session.ts waits for a
+      // server that is down.
       if (!isFinal(error)) waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
     });
     return () => {
@@ -96,7 +96,7 @@ async function follow(client: Gradus, { runId, signal, tell, watched }: Follower
 }
 
 interface Following {
-  /** Tells that the run's history may have grown. */
+  /** Receives a new state of the run, after which its history may have grown. */
   readonly sees: (run: ReadRun) => void;
   readonly search: (q: string) => void;
 }
@@ -125,7 +125,7 @@ function watchHistory(
         tell({ history });
       } catch (error) {
         if (signal.aborted) return;
-        // Read again after an error, because nothing else triggers a read for a run that has ended.
+        // Read again after an error that may pass, because nothing else triggers a read for a run that has ended.
         wanted ||= !isFinal(error);
         if (history === undefined) tell({ error: noteFailure(error) });
       }

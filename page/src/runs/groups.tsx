@@ -51,7 +51,7 @@ export function Groups({ run }: { readonly run: ReadRun }) {
   );
 }
 
-/** Action on groups, with the groups as they were when the dialog was opened. */
+/** Action on groups that the reader asked for, with the groups as they were when the dialog was opened. */
 interface AskedFor {
   readonly what: "close" | "reopen";
   readonly groups: readonly RunGroup[];
@@ -125,7 +125,7 @@ interface Shown {
   readonly runId: string;
   readonly now: number;
   readonly isChosen: (place: number) => boolean;
-  /** Undefined if the caller may not change groups. */
+  /** Marks a group for an action. Undefined if the caller may not change groups. */
   readonly pick: ((group: RunGroup, on: boolean) => void) | undefined;
 }
 

@@ -1,28 +1,31 @@
-/** Reads a run's history for charts: in a few hundred steps, however long it is, and only the changed part again. */
+/** Reads a run's history for charts, in at most a few hundred steps. Reads only the changed part again. */
 import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { HistoryRecord, RunState } from "../../../clients/ts/src/public.ts";
 import type { Gradus } from "../session.ts";
 import { groupsOf, type Line } from "./lines.ts";
 
-/** Number of steps that a chart can show apart. A run that doubles in length is read in longer steps. */
+/** Number of steps that a chart can show apart. If a run has twice as many, it is read in longer steps. */
 export const STEPS = 200;
 
 export interface History {
   readonly records: readonly HistoryRecord[];
-  /** Lines that define the order of the numbers by arm in update batches. The numbers of all other arms follow. */
+  /**
+   * Lines of the charts, whose order is that of the per-arm numbers in update batches. The numbers of all other arms
+   * follow.
+   */
   readonly lines: readonly Line[];
   /** Number of update batches in a step. */
   readonly merged: number;
   /** Incarnation of the run. An import changes it and invalidates the settled records. */
   readonly incarnation: string;
-  /** Number of records from the first on that no longer change, and where to continue after them. */
+  /** Number of records, from the first on, that no longer change. `resumeToken` is the place after them. */
   readonly settled: number;
   readonly resumeToken: string;
 }
 
 interface Reading {
   readonly runId: string;
-  /** Known state of the run. */
+  /** State of the run that the history should include. */
   readonly state: Pick<RunState, "batchesDrawn" | "incarnation">;
   readonly steps: number;
   readonly signal: AbortSignal;

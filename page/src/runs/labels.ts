@@ -10,25 +10,25 @@ export interface Axis {
 }
 
 export interface Label {
-  /** Middle of the label, as a value of the axis. */
+  /** Place of the label's middle, as a value of the axis. */
   readonly x: number;
   readonly words: string;
 }
 
-/** Mean width of a letter of a label, and gap between two labels. */
+/** Mean width of a letter of a label, and gap between two labels, in pixels. */
 const LETTER_PX = 6.2;
 const GAP_PX = 8;
 
 interface Placed {
   readonly marks: readonly Mark[];
   readonly words: string;
-  /** Start and end, in pixels. */
+  /** Start and end of the label, in pixels. */
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Returns labels for the marks, which must be in the order of the axis. Marks whose labels would overlap share one,
+ * Returns labels for the marks, which must be in the order of the axis. Marks whose labels would overlap share a label,
  * e.g. "3 changes".
  */
 export function labelsOf(marks: readonly Mark[], axis: Axis): readonly Label[] {
@@ -54,7 +54,7 @@ export function labelsOf(marks: readonly Mark[], axis: Axis): readonly Label[] {
   return placed.map(({ start, end, words }) => ({ x: from + ((start + end) / 2 - left) / scale, words }));
 }
 
-/** Space to the right of the axis that a label may use. */
+/** Space to the right of the axis that a label may use, in pixels. */
 const MARGIN_PX = 20;
 
 function wordsOf(marks: readonly Mark[]): string {

@@ -5,10 +5,10 @@ import { familiesOf, type ReadRun } from "./state.ts";
 export const ARMS_APART = 30;
 
 export interface Line {
-  /** An arm's id, or a name for a group of arms. */
+  /** Id of the line's arm, or a name for its group of arms. */
   readonly name: string;
   readonly family: string;
-  /** Indices of its arms in the run's configuration. */
+  /** Indices of the line's arms in the run's configuration. */
   readonly arms: readonly number[];
 }
 

@@ -5,13 +5,13 @@ import { gradus } from "../session.ts";
 import { counted } from "../words.ts";
 import { type ActionProps, ChangeDialog, type Effect } from "./change.tsx";
 
-/** Default worth of a rate, in samples. */
+/** Default number of samples that a pass rate counts as. */
 const WORTH = 8;
 
 export function RatingDialog({ run: { runId, config }, armId, onClose }: ActionProps & { readonly armId: string }) {
   const [text, setText] = useState("row,pass_rate\n");
   const [worth, setWorth] = useState("");
-  // A report may have rows of several pools.
+  // Select the pool of the arm, because a report may have rows of several pools.
   const { rates, problem } = readText(text, config.arms.find(({ id }) => id === armId)?.spec?.pool || undefined);
   const samples = worth.trim() === "" ? WORTH : Number(worth);
   const change = async (told: RowRates, validateOnly: boolean): Promise<Effect> => {

@@ -12,7 +12,8 @@ import { RatingDialog } from "./rating.tsx";
 import type { ReadRun } from "./state.ts";
 
 /**
- * Returns the arms with a curriculum over their rows, and all arms added later. For the latter only the server knows.
+ * Returns the arms that choose among their rows by pass rates, and all arms added later, of which only the server knows
+ * whether they do.
  */
 export function armsWithRows({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
   const created = new Map(config.arms.map((arm) => [arm.id, arm]));
@@ -74,7 +75,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 type Order = (one: RowState, other: RowState) => number;
 
-/** Orders by name. Without a function, rows keep the arm's order. */
+/** Orders of the table, by name in the address. Without a function, rows keep the arm's order. */
 const orders: Readonly<Record<string, readonly [text: string, order?: Order]>> = {
   row: ["row"],
   lowest: ["lowest pass rate", (one, other) => one.passRate - other.passRate],
@@ -140,7 +141,7 @@ function cellsOf({ row, passRate, samples, solvedStreak, retired }: RowState) {
 
 const HEIGHT = 40;
 
-/** Draws a bar for each of equal steps from 0 to 1. */
+/** Draws a histogram, with a bar for each of equal steps from 0 to 1. */
 function Histogram({ counts }: { readonly counts: readonly number[] }) {
   const most = Math.max(1, ...counts);
   const peak = percent((counts.indexOf(most) + 0.5) / counts.length);

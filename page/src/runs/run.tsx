@@ -1,4 +1,4 @@
-/** The page of one run, live. */
+/** Page of one run, with its live state. */
 import { useMemo } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
 import { SamplesOfRun } from "../samples/of-run.tsx";
@@ -28,7 +28,7 @@ const tabs = [
   ["configuration", "Configuration"],
 ] as const;
 
-/** Returns the tabs. Most runs have no arms that choose among rows. */
+/** Returns the tabs of a run's page. The tab "rows" is left out unless an arm chooses among its rows. */
 function tabsOf(run: ReadRun) {
   return armsWithRows(run).length > 0 ? tabs : tabs.filter(([name]) => name !== "rows");
 }

@@ -5,7 +5,7 @@ import type { Line } from "./lines.ts";
 import { rolloutsOf } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
 
-/** Values at one step. Lists have an entry for each line, in order. */
+/** Point of the charts: values at one step. Lists have an entry for each line, in order. */
 export interface Point {
   readonly rollouts: number;
   readonly shares: readonly number[];
@@ -16,11 +16,14 @@ export interface Point {
   readonly reward: number | undefined;
   /** Mean reward of each line's samples. Undefined if there are none, or if the server does not send it. */
   readonly rewards: readonly (number | undefined)[];
-  /** Mean of the lines' last known mean rewards, independent of their shares. */
+  /**
+   * Mean of the lines' last known mean rewards. Each line counts the same, so that it does not depend on the lines'
+   * shares.
+   */
   readonly rewardAlike: number | undefined;
-  /** Share of useful groups among the prompts of an update batch, in closed batches. */
+  /** Number of useful groups as a share of the prompts of an update batch, in closed batches. */
   readonly useful: number | undefined;
-  /** Seconds for an update batch, from one draw to the next. */
+  /** Time for an update batch, in seconds, from one draw to the next. */
   readonly seconds: number | undefined;
 }
 
@@ -40,11 +43,13 @@ export interface Series {
   readonly points: readonly Point[];
   readonly marks: readonly Mark[];
   readonly evaluations: readonly Evaluated[];
-  /** Rollouts at the end of the last update batch. */
+  /** Number of rollouts at the end of the last update batch. */
   readonly end: number;
 }
 
-/** Control records that are frequent, automatic, and without effect on the charts. */
+/**
+ * Kinds of control records that are not shown, because they are frequent, automatic, and without effect on the charts.
+ */
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
 export function seriesOf({ config }: Pick<ReadRun, "config">, history: History): Series {

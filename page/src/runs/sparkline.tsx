@@ -1,4 +1,4 @@
-/** A small line without axes that shows a trend. */
+/** Small line without axes that shows a trend. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const known = values.filter((value) => Number.isFinite(value));
   if (known.length < 2) return <span class="note">–</span>;

@@ -44,12 +44,12 @@ export interface ReadRun {
   readonly state: RunState;
 }
 
-/** Returns the current shape. The configuration has the shape at the run's creation. */
+/** Returns the run's current shape. The configuration only has the shape at the run's creation. */
 export function shapeOf({ config, state }: Pick<ReadRun, "config" | "state">): Omit<RunShape, "$typeName"> {
   return state.shape ?? config;
 }
 
-/** Returns a run that the server could read, or undefined. */
+/** Returns the run with its configuration and state. Undefined if the server could not read it. */
 export function readRun({ runId, config, state }: Run): ReadRun | undefined {
   return config === undefined || state === undefined ? undefined : { runId, config, state };
 }

@@ -1,4 +1,4 @@
-/** The runs view: the list, or one run. */
+/** View of runs: the list, or one run. */
 import { address } from "../address.ts";
 import { RunPage } from "./run.tsx";
 import { RunList } from "./list.tsx";

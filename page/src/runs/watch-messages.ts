@@ -3,13 +3,13 @@ import type { GradusCode } from "../../../clients/ts/src/errors.ts";
 
 export type WatchRequest =
   | { readonly kind: "watch"; readonly id: string; readonly runId: string; readonly token: string | undefined }
-  /** The window has closed, is hidden, or shows something else. */
+  /** Request of a window that has closed, is hidden, or shows something else. */
   | { readonly kind: "leave"; readonly id: string };
 
 export type WatchReport =
-  /** RunState in protobuf's binary form. */
+  /** State of the run, a RunState in protobuf's binary form. */
   | { readonly kind: "state"; readonly id: string; readonly state: Uint8Array }
-  /** Last message. Without an error, the run was deleted. */
+  /** Last message about the run. Without an error, the run was deleted. */
   | {
       readonly kind: "end";
       readonly id: string;

@@ -17,10 +17,10 @@ const INTERVAL_MS = 1_000;
 type Report = (told: WatchReport) => void;
 
 interface Watched {
-  /** Windows by the id of their request. */
+  /** Windows that watch the run, by the id of their request. */
   readonly windows: Map<string, Report>;
   readonly leaving: AbortController;
-  /** Latest state, for windows that join later. */
+  /** Latest state, which windows that join later get at once. */
   state: Uint8Array | undefined;
 }
 
@@ -81,7 +81,7 @@ function watch({ id, runId, token }: WatchRequest & { readonly kind: "watch" }, 
   };
 }
 
-// The page's compiler options declare the names of a window but not those of a worker.
+// Reach the worker's names by a cast, because the page's compiler options declare only the names of a window.
 const worker = globalThis as unknown as { onconnect: (event: { readonly ports: readonly MessagePort[] }) => void };
 
 worker.onconnect = ({ ports: [port] }) => {

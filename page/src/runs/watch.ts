@@ -10,7 +10,7 @@ const INTERVAL_MS = 1_000;
 
 interface Shared {
   readonly ask: (asked: WatchRequest) => void;
-  /** Listeners by the id of their request. */
+  /** Listeners of this window, by the id of their request. */
   readonly listeners: Map<string, (report: WatchReport) => void>;
 }
 
@@ -24,7 +24,7 @@ function sharedWorker(): Shared | undefined {
   const listeners: Shared["listeners"] = new Map();
   port.onmessage = ({ data }: MessageEvent<WatchReport>) => listeners.get(data.id)?.(data);
   const ask = (asked: WatchRequest): void => port.postMessage(asked);
-  // The browser does not tell the worker when a window closes.
+  // Tell the worker when the window closes, because the browser does not.
   addEventListener("pagehide", () => {
     for (const id of listeners.keys()) ask({ kind: "leave", id });
   });

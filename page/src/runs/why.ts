@@ -7,11 +7,11 @@ export interface Why {
   readonly armId: string;
   readonly probability: number;
   readonly words: string;
-  /** The next arms with their shares. Empty if only one arm is drawn. */
+  /** Arms drawn next most often, with their shares. Empty if only one arm is drawn. */
   readonly next: string;
 }
 
-/** Arms are drawn nearly alike if the largest share is below this multiple of an equal share. */
+/** Multiple of an equal share. If the largest share is below it, the arms are drawn nearly alike. */
 const ALIKE = 1.25;
 
 /** Number of arms named after the first. */
@@ -37,7 +37,9 @@ export function mostDrawn({ state }: Pick<ReadRun, "state">): Why | undefined {
   };
 }
 
-/** Returns whether an arm can be drawn. The draws of an arm that is removed, masked or of weight 0 go to the others. */
+/**
+ * Returns whether an arm can be drawn. The draws of an arm that is removed, masked or of weight 0 go to the other arms.
+ */
 function isDrawn({ removed, weight, maskedReason, probability }: ArmState): boolean {
   return !removed && weight > 0 && maskedReason === undefined && probability > 0;
 }
@@ -74,11 +76,11 @@ function reasonOf(policy: string, arm: ArmState, others: readonly ArmState[]): s
   }
 }
 
-/** Share of success that interests the frontier policy most. */
+/** Expected success of an arm that the frontier policy prefers most. */
 const PEAK = 2 / 7;
 
 /**
- * Returns an arm's interest to the frontier policy by its expected success alone. 1 at the peak
+ * Returns how much the frontier policy prefers an arm by its expected success alone, 1 at the peak
  * (server/curriculum/policies/frontier.ts).
  */
 function interest(arm: ArmState): number {
@@ -94,7 +96,7 @@ function isNew({ value }: ArmState): boolean {
   return value === 0;
 }
 
-/** Returns the expected success. The policy assumes one half for a new arm. */
+/** Returns the expected success of an arm. The policy assumes one half for a new arm. */
 function expected(arm: ArmState): number {
   return isNew(arm) ? 0.5 : arm.value;
 }

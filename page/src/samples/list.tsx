@@ -34,7 +34,7 @@ export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesP
   const answer = useAnswer(
     (client, { signal }) => loadSome((token) => load(client, filter, kind, token, signal), ""),
     [of, kind, JSON.stringify(filter)],
-    // New samples would push the others down, so the list does not refresh while the reader has scrolled.
+    // Do not refresh while the reader has scrolled, because new samples would push the others down.
     { everyMs: LIST_MS, holds: () => isFurther.current || (document.querySelector(".rows")?.scrollTop ?? 0) > 0 },
   );
   const further = useFurther(answer.value, (token) =>

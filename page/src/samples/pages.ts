@@ -20,7 +20,7 @@ export interface Row {
 
 export interface Page {
   readonly rows: readonly Row[];
-  /** Token of the next page. Empty if there is none. */
+  /** Token of the next page. Empty after the last page. */
   readonly next: string;
 }
 
@@ -32,11 +32,11 @@ export type Load = (
   signal: AbortSignal,
 ) => Promise<Page>;
 
-/** Maximum number of pages loaded before the reader is asked again. A strict filter gives pages without rows. */
+/** Maximum number of pages loaded before the reader must ask for more. A strict filter gives pages without rows. */
 const PAGES_AT_ONCE = 5;
 const ROWS_AT_ONCE = 50;
 
-/** Loads pages from `token` on, until there are enough rows to show. */
+/** Loads pages from `token` on, until there are enough rows to show or too many pages. */
 export async function loadSome(load: (token: string) => Promise<Page>, token: string): Promise<Page> {
   let page = await load(token);
   const rows = [...page.rows];
@@ -48,7 +48,7 @@ export async function loadSome(load: (token: string) => Promise<Page>, token: st
 }
 
 interface Known extends Page {
-  /** First page, after which these rows follow. */
+  /** First page of the list, after which these rows follow. */
   readonly behind: Page | undefined;
   readonly waiting: boolean;
   /** Error of the last request, if it failed. */

@@ -69,7 +69,8 @@ export function Attempt({ task }: { readonly task: Task }) {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
-            // Ignore the keys while the button is disabled: with two requests, the first score could arrive last.
+            // Ignore the keys while the button is disabled, because with two requests the first score could arrive
+            // last.
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && mayScore) void score();
           }}
         />

@@ -1,4 +1,4 @@
-/** The gallery: each environment with a picture of one of its tasks. */
+/** Gallery of environments, each with a picture of one of its tasks. */
 import { Goal, Split } from "../../../clients/ts/src/public.ts";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { address, named, refine } from "../address.ts";

@@ -38,7 +38,7 @@ export async function drawn(gradus: Gradus, taskId: string, given: Given | undef
 }
 
 interface PictureProps extends Drawn {
-  /** Alternative text, used if the picture has none. */
+  /** Alternative text, used if the picture has no title. */
   readonly what: string;
   readonly decorative?: boolean;
 }
@@ -53,7 +53,7 @@ export function Picture({ svg, what, decorative = false }: PictureProps) {
   return url === undefined ? null : <img class="picture" src={url} alt={decorative ? "" : saidBy(svg, what)} />;
 }
 
-/** Shows the answer drawn in its instance, or nothing if it cannot be drawn. */
+/** Shows a picture of a completion's answer to its task, or nothing if it cannot be drawn. */
 export function AnswerPicture({ taskId, completion }: { readonly taskId: string; readonly completion: string }) {
   const answer = useAnswer((gradus, options) => drawn(gradus, taskId, { completion }, options), [taskId, completion]);
   return answer.value === undefined ? null : <Picture svg={answer.value} what="The answer in its task" />;

@@ -1,4 +1,4 @@
-/** The tasks view: the gallery, or one task. */
+/** View of tasks: the gallery, or one task. */
 import { address } from "../address.ts";
 import { Gallery } from "./gallery.tsx";
 import { TaskPage } from "./task.tsx";

@@ -9,7 +9,7 @@ export type Marks = readonly Plot.Markish[];
 
 export interface Spot {
   readonly x: number;
-  /** Undefined for a missing value, which leaves a gap in the line. */
+  /** Height of the spot. Undefined for a missing value, which leaves a gap in the line. */
   readonly y: number | undefined;
 }
 

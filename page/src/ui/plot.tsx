@@ -49,9 +49,10 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
     const draw = () => {
       if (left) return;
       const drawn = Plot.plot({ ...options(width), width, height, className: "chart" });
-      // The page's policy refuses style elements. style/charts.css contains this one's rules.
+      // Remove style elements, which the page's content security policy refuses. style/charts.css contains this one's
+      // rules.
       for (const style of drawn.querySelectorAll("style")) style.remove();
-      // The chart is one image with one name. Its parts keep their kinds, e.g. "line", for tests.
+      // Make the chart one image with one name. Its parts keep their kinds, e.g. "line", for tests.
       for (const part of drawn.querySelectorAll("[aria-label]")) {
         part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
         part.removeAttribute("aria-label");

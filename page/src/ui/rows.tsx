@@ -62,7 +62,10 @@ export function Rows({ label, columns, words = FIRST_TWO, count, keyOf, row }: R
   );
 }
 
-/** Memoised: `row` stays the same while the table scrolls, so visible rows are not rendered again. */
+/**
+ * Row that renders only when its props change. `row` stays the same while the table scrolls, so visible rows are not
+ * rendered again.
+ */
 const Row = memo(function Row({
   index,
   row,
