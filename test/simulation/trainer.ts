@@ -33,8 +33,8 @@ const PATIENCE = 4;
 /** The completion that this trainer makes of a sample. */
 function digestOf({ simulation, rank, start }: Life, task: Task, sample: number): string {
   const { sharing } = simulation.scenario;
-  const own = sharing === "rival" ? `${rank}.${start}` : "";
-  return `${task.key.hash.slice(0, 12)}.${sample}.${own}`;
+  const own = sharing === "rival" ? `${rank}-${start}` : "";
+  return `${task.key.hash.slice(0, 12)}-${sample}-${own}`;
 }
 
 function samplesOf(life: Life, task: Task): FeedbackItem[] {
