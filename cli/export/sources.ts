@@ -189,12 +189,16 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
  * levels.
  */
 function chosen({ environments }: Registry, { environments: ids, levels }: SolverChoice): readonly Environment[] {
-  const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
+  // A row has one completion, so an episode of several turns cannot be written.
+  const isOneTurn = ({ turns }: Environment): boolean => turns === undefined || turns.optional === true;
+  const able = environments.filter(
+    (each) => each.solver !== undefined && each.generator !== undefined && isOneTurn(each),
+  );
   const unknown = ids.find((id) => !able.some((environment) => environment.id === id));
   if (unknown !== undefined)
     throw new CliProblem(
       "missing",
-      `--environment: there is no '${unknown}' with a solver here; there are: ${able.map(({ id }) => id).join(", ")}`,
+      `--environment: there is no '${unknown}' with a solver and tasks of one completion here; there are: ${able.map(({ id }) => id).join(", ")}`,
     );
   if (ids.length > 0) return able.filter(({ id }) => ids.includes(id));
   const having = able.filter((environment) => environment.levels.some(({ name }) => levels.includes(name)));
