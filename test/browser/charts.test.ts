@@ -1,7 +1,7 @@
 /** Tests the page's charts: counts every visible mark, for runs of each size and for two runs. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { createLongRun, goOn } from "../support/long-run.ts";
 import { openBrowser, openView } from "./opened.ts";
 

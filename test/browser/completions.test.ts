@@ -1,7 +1,7 @@
 /** A completion, however long it is and however narrow the screen: all of it can be read, and copied. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { eventually } from "../support/patience.ts";
 import { driveHostile, hostile, keeping, untilKept } from "./data.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";

@@ -4,7 +4,7 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { eventually } from "../support/patience.ts";
 import { driveByCommandLine, driveHostile, evaluate, keeping, untilKept } from "./data.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";

@@ -1,7 +1,7 @@
 /** Tests of lists: they show changes on the server at once, and a hidden page requests nothing. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { createLongRun, goOn } from "../support/long-run.ts";
 import { evaluate, keeping, untilKept } from "./data.ts";
 import { openBrowser, openView } from "./opened.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, GetHistoryResponseSchema, type GradusClient } from "../../clients/ts/src/index.ts";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { createLongRun, goOn } from "../support/long-run.ts";
 import { eventually } from "../support/patience.ts";
 import { temporaryFolder } from "../support/server-process.ts";

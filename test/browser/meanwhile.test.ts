@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunHandle } from "../../clients/ts/src/index.ts";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { eventually } from "../support/patience.ts";
 import { completionsOf } from "../support/scripted-policy.ts";
 import { temporaryFolder } from "../support/server-process.ts";

@@ -6,7 +6,7 @@ import type { Browser } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environments } from "../../envs/registry.ts";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { openBrowser } from "./opened.ts";
 
 const token = "a-token-of-a-browser";

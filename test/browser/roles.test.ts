@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { createLongRun, goOn } from "../support/long-run.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { evaluate } from "./data.ts";

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { addRun } from "../../cli/commands/run.ts";
 import { gradus } from "../cli/gradus.ts";
 import { becomeOf, begun, changesWith, choice, runFile } from "../support/changes.ts";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { eventually } from "../support/patience.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";

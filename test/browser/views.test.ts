@@ -14,7 +14,7 @@ let client: GradusClient;
 let browser: Browser;
 
 beforeAll(async () => {
-  server = await startServer(folder.path, ...flags);
+  server = await startServer(folder.path, ...flags, "--sandbox", "embedded");
   client = createClient(server.address);
   const data = [driveByCommandLine(server.address, folder.path), driveHostile(client), evaluate(client)];
   [browser] = await Promise.all([openBrowser(), ...data]);
@@ -222,7 +222,16 @@ test("the page says since when the server is away, and comes back with it", asyn
   await server.kill("SIGKILL");
   await page.getByText(/Not live since \d\d:\d\d:\d\d/).waitFor();
   await page.getByRole("heading", { name: "hostile" }).waitFor();
-  server = await startServer(folder.path, ...flags, "--host", host ?? "", "--http-port", port ?? "");
+  server = await startServer(
+    folder.path,
+    ...flags,
+    "--host",
+    host ?? "",
+    "--http-port",
+    port ?? "",
+    "--sandbox",
+    "embedded",
+  );
   await page.getByText(/Not live since/).waitFor({ state: "detached" });
   client.close();
   client = createClient(server.address);

@@ -2,7 +2,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openServer, type TestServer } from "../support/in-process.ts";
+import { openWholeServer as openServer, type TestServer } from "../support/in-process.ts";
 import { createLongRun, goOn } from "../support/long-run.ts";
 import { eventually } from "../support/patience.ts";
 import { openBrowser, openView } from "./opened.ts";

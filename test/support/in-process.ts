@@ -43,3 +43,8 @@ export async function openServer(flags: Readonly<Record<string, unknown>> = {}, 
     },
   };
 }
+
+/** Starts a server with the sandbox, so that all environments are available. */
+export function openWholeServer(flags: Readonly<Record<string, unknown>> = {}): Promise<TestServer> {
+  return openServer({ sandbox: "embedded", ...flags });
+}

@@ -7,7 +7,7 @@ import threading
 import pytest
 from conftest import Server
 
-from gradus import Client, GradusError, Task
+from gradus import Client, GradusError, Task, task_spec
 
 PREFACE_BYTES = 24
 HEADER_BYTES = 9
@@ -44,9 +44,10 @@ def test_the_window_is_megabytes() -> None:
 
 
 def test_messages_may_be_larger_than_grpcs_default_of_4_mib(client: Client, task: Task) -> None:
-    # An outcome is about 100 bytes.
-    groups = client.batch_step([task.group(["?"] * 64)] * 1024)
-    assert sum(len(each.outcomes) for each in groups) * 65 > 4 * MIB
+    # A prompt of 200 cities has about 35 KB.
+    cities = {"cities_min": 200, "cities_max": 200}
+    tasks = client.batch_reset(task_spec("np/tsp", parameters=cities), range(160))
+    assert sum(len(each.task.prompt[0]["content"]) for each in tasks if each.task) > 4 * MIB
     (outcome,) = client.batch_step([task.group(["x" * 200_000] * 40)])
     assert outcome.rewards == [0.0] * 40
 

@@ -10,7 +10,7 @@ from typing import Annotated
 from gradus._values import Derived, Named, Value
 from gradus.enums import AnswerFormat, Goal, NoRewardReason, Source, Split
 from gradus.errors import GradusError, failure_in
-from gradus.tasks import Task
+from gradus.tasks import Task, Tool
 from gradus.v1 import environment_pb2
 
 
@@ -116,6 +116,10 @@ class Environment(Value, message=environment_pb2.Environment):
     earlier_versions
         Versions with the same tasks that gave some answers other verdicts. Their tasks stay valid and are judged by
         the rules of this version, which `Score.info` says under "judged_by".
+    calls, calls_max
+        Calls of an episode by default, and at most; 0: tasks have no turns.
+    tools
+        Tools that a task may give to the policy.
 
     """
 
@@ -131,6 +135,9 @@ class Environment(Value, message=environment_pb2.Environment):
     sources: tuple[Source, ...]
     pools: tuple[PoolInfo, ...]
     earlier_versions: tuple[int, ...]
+    calls: int = 0
+    calls_max: int = 0
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True)

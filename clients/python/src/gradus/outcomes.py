@@ -8,12 +8,13 @@ from typing import Annotated, Any, NamedTuple
 
 from gradus._lazy import MESSAGE, Lazy, Read, read_late
 from gradus._values import Derived, Value
-from gradus.enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
+from gradus.enums import FeedbackStatus, NoRewardReason, Proof, StopReason, Verdict, name_in
 from gradus.errors import GradusError
-from gradus.tasks import CompletionGroup
+from gradus.tasks import ChatMessage, CompletionGroup
 from gradus.v1 import outcome_pb2
 
 _STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
+_STOP = outcome_pb2.Score.DESCRIPTOR.fields_by_name["stop_reason"].enum_type
 _VERDICT = outcome_pb2.Score.DESCRIPTOR.fields_by_name["verdict"].enum_type
 
 
@@ -94,6 +95,34 @@ class ContrastPair(Value, message=outcome_pb2.ContrastPair):
     rejected_end: int
 
 
+def _messages(proto: Any) -> list[ChatMessage]:
+    return [ChatMessage(role=each.role, content=each.content) for each in proto.messages]
+
+
+@dataclass(frozen=True)
+class Turn(Value, message=outcome_pb2.Turn):
+    """Next turn of an episode that is not over.
+
+    Attributes
+    ----------
+    task_id
+        Id of the task for the next completion of this sample.
+    messages
+        Replies to append to the conversation, one for each call, in order. The message of `gradus.v1` also has the
+        ids of tool calls.
+    turn_reward
+        What these calls were worth, without discount; None: nothing of their own.
+    calls_left
+        Number of calls that are left.
+
+    """
+
+    task_id: str
+    messages: Annotated[list[ChatMessage], Derived(_messages, "messages")]
+    turn_reward: float | None
+    calls_left: int
+
+
 # This function is written by hand, because each outcome has some of both.
 def _component(proto: Any) -> RewardComponent:
     value = proto.value if proto.HasField("value") else None
@@ -136,6 +165,10 @@ class Outcome(Lazy):
         Over the group's samples with a reward; None unless the message held the whole group.
     feedback, feedback_detail
         Status of the score in the task's run, and the reason if it was not recorded; None outside of runs.
+    turn
+        Next turn of the episode; None: the episode is over, or the task has no turns.
+    stop_reason, calls
+        Reason why the episode ended, and its number of calls; None and 0 if the task has no turns.
 
     """
 
@@ -159,6 +192,9 @@ class Outcome(Lazy):
     grpo_advantage: float | None
     feedback: FeedbackStatus | None
     feedback_detail: str
+    turn: Turn | None
+    stop_reason: StopReason | None
+    calls: int
 
     @staticmethod
     def from_proto(proto: Any) -> Outcome:
@@ -220,6 +256,9 @@ read_late(
         "grpo_advantage": _advantage("grpo_advantage"),
         "feedback": feedback_in,
         "feedback_detail": lambda proto: proto.feedback.detail,
+        "turn": lambda proto: Turn.from_proto(proto.turn) if proto.HasField("turn") else None,
+        "stop_reason": lambda proto: name_in(_STOP, proto.score.stop_reason) if proto.score.stop_reason else None,
+        "calls": lambda proto: proto.score.calls,
     },
 )
 

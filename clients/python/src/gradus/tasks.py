@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from gradus._arguments import check_id, check_index, check_text, is_whole, listed, shown, suggestion
@@ -49,6 +49,24 @@ class ChatMessage(TypedDict):
 
 
 @dataclass(frozen=True)
+class Tool(Value, message=task_pb2.Tool):
+    """A tool that a policy may call. `parameters_json` is the JSON Schema of its arguments, as text."""
+
+    name: str
+    description: str
+    parameters_json: str
+
+
+@dataclass(frozen=True)
+class ToolCall(Value, message=task_pb2.ToolCall):
+    """A call of a tool by the policy. `arguments_json` is a JSON object as text; `id` is the trainer's."""
+
+    id: str
+    name: str
+    arguments_json: str
+
+
+@dataclass(frozen=True)
 class RewardScheme(Value, message=task_pb2.RewardScheme):
     """Rule that turns verified facts into a reward: a scheme, and numbers that replace its defaults."""
 
@@ -60,7 +78,8 @@ class RewardScheme(Value, message=task_pb2.RewardScheme):
 class TaskSpec(Value, message=task_pb2.TaskSpec):
     """A family of tasks: all settings of a task except its seed; `gradus.task_spec` makes one.
 
-    None: the environment's default.
+    None: the environment's default. `calls`: maximum number of calls of an episode; 0: the environment's. `tools`:
+    names of the tools that the policy may call.
     """
 
     environment: str
@@ -73,6 +92,8 @@ class TaskSpec(Value, message=task_pb2.TaskSpec):
     answer_format: AnswerFormat | None
     reward_scheme: RewardScheme | None
     thinking: Thinking | None
+    calls: int = 0
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, init=False)
@@ -238,6 +259,10 @@ class Task(Value, message=task_pb2.Task):
         The round of evaluation that it was given out for; None: it is none of an evaluation arm.
     in_every_split
         There are fewer than 1,000 instances like it, so that they lie in every split: it may have been trained on.
+    tools
+        Tools that the policy may call.
+    calls_max
+        Maximum number of calls of an episode; 0: the task has no turns.
 
     """
 
@@ -264,6 +289,8 @@ class Task(Value, message=task_pb2.Task):
     arm_probability: float
     evaluation_round: int | None
     in_every_split: bool
+    tools: tuple[Tool, ...] = ()
+    calls_max: int = 0
 
     def group(
         self,
@@ -321,17 +348,19 @@ class Task(Value, message=task_pb2.Task):
         read: Any = json.loads(text)
         if not isinstance(read, dict):
             raise ValueError(f"a task is a JSON object; got {type(read).__name__}")
-        if read.keys() != _FIELDS.keys():
+        if read.keys() - _FIELDS.keys() or _REQUIRED - read.keys():
             raise ValueError(_fields_problem(read))
         read["stop"] = tuple(read["stop"])
+        read["tools"] = tuple(Tool(**each) for each in read.get("tools", ()))
         return cls(**read)
 
 
 _FIELDS = dict.fromkeys(each.name for each in fields(Task))
+_REQUIRED = {each.name for each in fields(Task) if each.default is MISSING}
 
 
 def _fields_problem(read: Mapping[str, Any]) -> str:
-    missing = next((each for each in _FIELDS if each not in read), None)
+    missing = next((each for each in _FIELDS if each in _REQUIRED and each not in read), None)
     if missing is not None:
         return f"a task's JSON has {missing!r}; here it has none"
     unknown = next(each for each in read if each not in _FIELDS)
