@@ -403,7 +403,11 @@ describe("gradus export", () => {
   test.each([
     [["--out", "a.csv", "--solver"], 2, "--out must end in .jsonl or .parquet"],
     [["--out", "a.jsonl"], 2, "give either --evaluation-id or --solver"],
-    [["--out", "a.jsonl", "--solver", "--environment", "np/tps"], 3, "there is no 'np/tps' with a solver and tasks of one completion here"],
+    [
+      ["--out", "a.jsonl", "--solver", "--environment", "np/tps"],
+      3,
+      "there is no 'np/tps' with a solver and tasks of one completion here",
+    ],
     [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is what benchmarks are made of"],
     [["--out", "nowhere/a.jsonl", "--solver"], 1, "--out must be a file that can be written; got 'nowhere/a.jsonl'"],
     [["--out", "a.jsonl", "--evaluation-id", "rft", "--count", "5"], 2, "cannot be used with option"],
