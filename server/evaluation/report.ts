@@ -260,7 +260,7 @@ export function reportOf(
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
   const byCategory = {
     figures: meanFigures(sampled.map(({ figures }) => figures)),
-    /** Standard errors over the categories that have one for the statistic. */
+    /** Standard errors of those means. A statistic is left out if a category that has it lacks its error. */
     standardErrors: errorsOfMean(sampled),
   };
   const byTasks = suite.definition.overall === "tasks";

@@ -8,7 +8,7 @@ import { comparisonOf } from "../../../envs/writing/question.ts";
 import { CANARIES, type Canary } from "./canary-texts.ts";
 import { agree, type CanaryOutcome, type Standing } from "./judge-metrics.ts";
 
-/** Prompts to the judge per canary. A canary takes 2 requests and 64 prompts in both orders 128, so watching costs 3%. */
+/** Number of prompts to the judge for each canary. A canary takes 2 requests, so watching costs 2 of 64, or 3%. */
 const PROMPTS_PER_CANARY = 64;
 /** Number of the last canaries that the share of right verdicts covers. */
 const WINDOW = 16;
