@@ -159,9 +159,9 @@ async function recreate(seen: Seen, address: string, rng: Rng, isOver: () => boo
   const trainers = Promise.all(Array.from({ length: AGAIN_TRAINERS }, (_, rank) => one(rank)));
   while (!isOver()) {
     await sleep(rng.int(2_000, 5_000));
-    const before = [...kept.recorded.keys()].filter((incarnation) => !kept.deleted.has(incarnation));
     await deleteRun(operator);
-    for (const incarnation of before) kept.deleted.add(incarnation);
+    // The first sample of an incarnation may have been acknowledged while the run was being deleted.
+    for (const incarnation of kept.recorded.keys()) kept.deleted.add(incarnation);
     await operator.run(AGAIN).create(choice);
     count("run deleted and created again");
   }
