@@ -48,13 +48,13 @@ services=$(cd proto && grep -l '^service ' gradus/v1/*.proto)
 protoc --proto_path=proto --python_out="$out" --pyi_out="$out" --include_imports --descriptor_set_out="$out/set" $files
 # shellcheck disable=SC2086
 protoc --proto_path=proto --grpc_python_out="$out" $services
-# Cut off the last third of each module: a class of gRPC's experimental API. No type stub declares it or uses it.
+# Cut off the last third of each module: a class of gRPC's experimental API. No type stub declares it, and nothing here uses it.
 for module in "$out"/gradus/v1/*_pb2_grpc.py; do
   sed '/^ # This class is part of an EXPERIMENTAL API\.$/,$d' "$module" >"$out/module"
   mv "$out/module" "$module"
 done
 # Generate the type stubs from a descriptor set, which has no comments, because the plugin would repeat each comment up
-# to three times. The modules above have the comments.
+# to three times. The comments are in proto/ alone.
 # shellcheck disable=SC2086
 protoc --descriptor_set_in="$out/set" --mypy_grpc_out="quiet:$out" $services
 echo '"""Generated from proto/gradus/v1 by scripts/gen-python.sh. Do not edit."""' >"$out/gradus/v1/__init__.py"

@@ -6,6 +6,9 @@
 /** Time without work of other addresses, in milliseconds, after which an address counts as alone. */
 const ALONE_MS = 1000;
 
+/** Number of resting addresses above which those are dropped whose rest is over. Such an address may never return. */
+const RESTING_MAX = 1024;
+
 /** Creates the turns of addresses. Work counts as long if it takes more than `longMs` milliseconds. */
 export function createAddresses(longMs: number) {
   /** Connections with waiting work, by address. The first address and its first connection are next. */
@@ -31,7 +34,9 @@ export function createAddresses(longMs: number) {
     const endMs = performance.now();
     if (latest.address === address) latest.atMs = endMs;
     else [latest, before] = [{ address, atMs: endMs }, latest];
-    if (endMs - startMs > longMs && !isAlone(address)) restsUntilMs.set(address, 2 * endMs - startMs);
+    if (endMs - startMs <= longMs || isAlone(address)) return;
+    if (restsUntilMs.size >= RESTING_MAX) for (const each of restsUntilMs.keys()) rests(each);
+    restsUntilMs.set(address, 2 * endMs - startMs);
   };
   return {
     /** Adds waiting work of a connection. */

@@ -43,6 +43,7 @@ export function createArrivals(turns: Turns, resets: Pick<ResetBudgets, "mayConn
   };
   const arrive = (socket: Socket, enter: () => void): void => {
     const { remoteAddress = "" } = socket;
+    // Refuse the connection at once, or later if the budget is spent while the connection waits.
     if (!resets.mayConnect(socket)) return void socket.destroy();
     const begin = (): void => {
       queue.charge(remoteAddress, 1);

@@ -3,8 +3,8 @@ import { type Code, marksOf } from "./code.ts";
 
 /**
  * Guesses that the best strategy needs in its worst case, including the right one: a list for 2, 3 and 4 places, with an
- * entry for 2 to 6 colours. Tests prove each entry twice: `worstCase` computes it, and another search confirms both
- * bounds.
+ * entry for 2 to 6 colours. Tests compute the entries of
+ * all levels, and of 2 and 3 places, by `worstCase`. Another method confirms the small ones and 4 places with 6 colours.
  */
 const WORST: readonly (readonly number[])[] = [
   [3, 3, 4, 4, 5],

@@ -56,7 +56,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
   const routes = new Map([
     of("/seed_session", "seed", (_row, episode) => [JSON.stringify(shown(episode))]),
     of("/verify", "verify", async ({ written, echo }, episode, call) => {
-      if (written === undefined) throw new Error("a row was read without its response");
+      if (written === undefined) throw new Error("bug: the row was read without its response");
       const added = JSON.stringify(await step(handlers, episode, written, call)).slice(1);
       return [echo, echo.length > 1 ? "," : "", added];
     }),

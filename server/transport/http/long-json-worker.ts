@@ -33,7 +33,7 @@ const types = createRegistry(file_gradus_v1_curriculum, file_gradus_v1_environme
 
 function contractMessage(type: string, bytes: Uint8Array): Uint8Array {
   const schema = types.getMessage(type);
-  if (schema === undefined) throw new Error(`the contract has no message ${type}`);
+  if (schema === undefined) throw new Error(`bug: the contract has no message ${type}`);
   const message = toBinary(schema, jsonDecoderOf(schema)(bytes));
   checkParts(schema, message);
   return message;

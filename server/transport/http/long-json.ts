@@ -11,8 +11,6 @@ import type { Job, Outcome, ValueOf } from "./long-json-worker.ts";
 export const LONG_JSON_BYTES = 64 * 1024;
 /** Time after which the idle thread ends, in milliseconds. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Increase of the thread's nice value. 0 keeps the same priority as the event loop. */
-const NICE = 0;
 /** Maximum heap of the thread in megabytes. A message with a million parts needs half of it. */
 const HEAP_MB_MAX = 768;
 
@@ -28,13 +26,14 @@ export interface LongJson {
 export function createLongJson(): LongJson {
   let threads: Piscina<Job, Outcome> | undefined;
   const inTurn = createTurnTaking(1);
+  // The thread keeps the event loop's priority. At a lower one, other processes would run while it holds the lock of the
+  // process's memory, and the event loop would wait for that lock.
   const start = (): Piscina<Job, Outcome> =>
     new Piscina<Job, Outcome>({
       filename: new URL("./long-json-worker.ts", import.meta.url).href,
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_TIMEOUT_MS,
-      niceIncrement: NICE,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
   const run = async (job: Job): Promise<Outcome> => {

@@ -4,6 +4,7 @@
  */
 import {
   create,
+  type DescField,
   type DescMessage,
   fromBinary,
   type Message,
@@ -14,6 +15,7 @@ import {
 import { isUtf8 } from "node:buffer";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { CompletionSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { LONG_MESSAGE_BYTES, RpcError } from "../../base/rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
@@ -87,7 +89,11 @@ export const STEP_MESSAGES_MAX = 2 ** 15;
  */
 const TEXT_BYTES_MAX = 8 * 1024 ** 2;
 
-const completionText = CompletionSchema.field.text;
+/** Fields that hold completions. */
+const completionTexts: ReadonlySet<DescField | undefined> = new Set([
+  CompletionSchema.field.text,
+  SubmitCompletionsRequestSchema.field.completion,
+]);
 
 /** Throws RpcError if a message has too many parts or too long texts. Throws Error if the bytes are not protobuf. */
 export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
@@ -108,7 +114,7 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
         continue;
       }
       reader.skip(wireType, number);
-      if (field?.scalar === ScalarType.STRING && field !== completionText) textBytes += reader.pos - begin;
+      if (field?.scalar === ScalarType.STRING && !completionTexts.has(field)) textBytes += reader.pos - begin;
       if (textBytes > TEXT_BYTES_MAX)
         throw exceeds(`${TEXT_BYTES_MAX} bytes of texts that are no completions (here ${field?.name})`);
     }

@@ -17,6 +17,7 @@ import {
   StepResponseSchema,
   StreamStepsRequestSchema,
 } from "../../../../proto/gen/gradus/v1/environment_pb.js";
+import { BatchSubmitCompletionsRequestSchema } from "../../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { freeTexts, textSizes } from "../../../../server/base/rpc.ts";
 import { cutterOf, decoderOf, encoderOf, STEP_MESSAGES_MAX } from "../../../../server/transport/wire/codec.ts";
 
@@ -63,6 +64,13 @@ describe("millions of empty parts are refused before they are made", () => {
       "more than 8388608 bytes of texts that are no compl",
     );
   });
+});
+
+test("completions of an evaluation do not count among the texts that are bounded", () => {
+  const completions = Array.from({ length: 40 }, () => ({ completion: "x".repeat(2 ** 18) }));
+  const message = create(BatchSubmitCompletionsRequestSchema, { completions });
+  const read = decoderOf(BatchSubmitCompletionsRequestSchema)(toBinary(BatchSubmitCompletionsRequestSchema, message));
+  expect(read.completions).toHaveLength(40);
 });
 
 describe("a message of long texts is read as protobuf-es reads it", () => {
