@@ -1,6 +1,6 @@
 /** Names the columns of public data sets that mean the same to every environment, and reads a row's values as text. */
 import { isRawNumber, numberText, parseExact } from "./lib/exact-json.ts";
-import { wordsOf } from "./lib/words.ts";
+import { splitWords } from "./lib/words.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -65,7 +65,7 @@ export function askedIn(given: unknown): string | undefined {
 }
 
 /** Columns with a list of options, in any form. */
-export const OPTION_LISTS = wordsOf("options choices endings answer_choices mc1_targets choice answer_options");
+export const OPTION_LISTS = splitWords("options choices endings answer_choices mc1_targets choice answer_options");
 
 /**
  * Families of columns with one option each: "A" to "J", "option_a", "opa", "choice1", "ending0", "sol1" and the like.
@@ -95,7 +95,7 @@ function numbers(prefix: string, from: number): readonly string[] {
 const PICTURES = ["image", "images", "image_1", "image_path", "image_url", "decoded_image", "img"] as const;
 
 /** Columns with the text that a question refers to. */
-export const CONTEXTS = wordsOf(`
+export const CONTEXTS = splitWords(`
   passage article context premise story narrative dialogue document body paragraph scenario background premises
   table
 `);

@@ -2,7 +2,7 @@
  * Recognizes answers that the surrounding words deny or that another answer follows. Used by parsers that skip words,
  * such as units.
  */
-import { wordsOf } from "../lib/words.ts";
+import { splitWords } from "../lib/words.ts";
 
 /** Matches white space of any kind, and marks that may precede a word after a value. */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
@@ -11,7 +11,7 @@ const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}"
  * Matches denials in languages with spaces between words. Each must be the last word or end its clause, because "3
  * false positives" is a number with a unit.
  */
-const DENIALS = `(?:${wordsOf(`
+const DENIALS = `(?:${splitWords(`
   no not nope false wrong incorrect rejected discarded retracted falsch nicht nein inkorrekt faux fausse incorrecte
   incorrecto incorrecta falso falsa sbagliato sbagliata errato errata errado errada incorreto incorreta não нет не
   неверно неверный неправильно неправильный ошибочно ложно

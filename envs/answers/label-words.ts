@@ -1,8 +1,8 @@
 /** Words of answer labels, such as "The final answer is", in ten languages. `labels.ts` has the grammar. */
-import { entriesOf } from "../lib/words.ts";
+import { splitEntries } from "../lib/words.ts";
 
 /** Words that may introduce a label. A label may have two of them: "Therefore, we conclude that". */
-export const LEADS = entriesOf(`
+export const LEADS = splitEntries(`
   ultimately | in short | in the end | to summarize | in sum | all in all | in total | well | now | ok | okay
   we conclude that | we can conclude that | we find that | we see that | we know that | it follows that
   this means that | this means | which means | this gives us | this gives | we get | we have | we obtain | we find
@@ -33,7 +33,7 @@ export const LEADS = entriesOf(`
 `);
 
 /** Words before the noun. None of them denies the answer or makes it partial. */
-export const BEFORE = entriesOf(`
+export const BEFORE = splitEntries(`
   the | a | one | valid | feasible | my | our | your | this | final | correct | right | complete | exact
   best | optimal | largest | smallest | longest | shortest | maximum | minimum | max | min
   here is | here's | most | likely | appropriate | accurate | suitable | possible | chosen | selected | required
@@ -47,7 +47,7 @@ export const BEFORE = entriesOf(`
   最終的な | 求める | 正しい | 最後の | 최종적인 | 최종 | 올바른 | 이 문제의 | 문제의 | 제 | 저의 | 나의 | この問題の | 問題の | 私の
 `);
 
-export const NOUNS = entriesOf(`
+export const NOUNS = splitEntries(`
   answer | ans | solution | result | output | response | conclusion | respuesta | solución | resultado | réponse
   résultat
   antwort | lösung | ergebnis | endergebnis | endantwort | итого | ответ | ответом | решение | результат | resposta
@@ -56,7 +56,7 @@ export const NOUNS = entriesOf(`
 `);
 
 /** Words after the noun. */
-export const AFTER = entriesOf(`
+export const AFTER = splitEntries(`
   to the question | to this question | to your question | to the problem | to this problem | (final)
   a la pregunta | à la question | auf die frage | на вопрос | para a pergunta | à pergunta | da pergunta
   final | correcta | definitiva | correcto | finale | correcte | définitive | exacte | correta | correto | corretta
@@ -64,7 +64,7 @@ export const AFTER = entriesOf(`
 `);
 
 /** Verbs that announce the answer. Denials such as "isn't" and "n'est pas" do not match. */
-export const VERBS = entriesOf(`
+export const VERBS = splitEntries(`
   is | are | equals | would be | should be | must be | will be | comes to | comes out to be | comes out to
   turns out to be | is equal to | is simply | is exactly | is therefore | is thus | is as follows
   sería | es la siguiente | est donc | est la suivante | ist also | ist daher | seria | é a seguinte
@@ -76,7 +76,7 @@ export const VERBS = entriesOf(`
   это | равен | равна | равно
 `);
 /** Verbs of languages that put no spaces around them. */
-export const CLINGING_VERBS = entriesOf(`
+export const CLINGING_VERBS = splitEntries(`
   就是 | 应该是 | 應該是 | 应为 | 應為 | 等于 | 等於 | 是 | 为 | 為 | 如下 | は次の通りです | は以下の通りです | は次のとおりです | は以下のとおりです | は | 은 다음과 같습니다
   는 다음과 같습니다 | 은 | 는
 `);
@@ -86,6 +86,6 @@ export const EARLY_VERBS = ["ist", "lautet", "sind", "lauten"];
 /**
  * Words that end a sentence that a label begins: the verb of "答えは 12 です", and the closing words of Minerva's examples.
  */
-export const ENDS = entriesOf(`
+export const ENDS = splitEntries(`
   になります | となります | となる | になる | でした | である | です | だ | 입니다 | 이에요 | 예요 | 이다 | 가 됩니다 | 이 됩니다 | I hope it is correct
 `);

@@ -1,7 +1,7 @@
 /**
  * Strips marks that surround an answer on both sides: code fences, tags, dollar signs, bold, quotes, LaTeX commands.
  */
-import { entriesOf } from "../lib/words.ts";
+import { splitEntries } from "../lib/words.ts";
 
 /** The part text.slice(start, end) of a text. */
 export interface Range {
@@ -15,7 +15,7 @@ type Marks = readonly [open: string, close: string];
  * Pairs of marks. Repeated marks such as "**" are stripped one by one. Code fences and LaTeX commands have functions of
  * their own.
  */
-const PAIRS = entriesOf(`
+const PAIRS = splitEntries(`
   <answer> </answer> | $ $ | \\( \\) | \\[ \\] | * * | _ _ | \` \` | \` ' | " " | ' ' | ＂ ＂ | ＇ ＇ | “ ” | ” ” | ‘ ’ | „ “
   „ ” | ‚ ‘ | ‹ › | 《 》 | 【 】 | « » | » « | 「 」 | 『 』
 `).map((pair) => pair.split(" ") as unknown as Marks);

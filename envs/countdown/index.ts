@@ -11,7 +11,7 @@ import { canonical, type CountdownInstance, inline } from "./instance.ts";
 import { solve } from "./solve.ts";
 import { teacher } from "./teacher.ts";
 import { parse, verify } from "./verify.ts";
-import { wordsOf } from "../lib/words.ts";
+import { splitWords } from "../lib/words.ts";
 
 // The prompt.
 
@@ -62,7 +62,7 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   canonical,
   render,
   metadata: ({ numbers, target }) => ({ numbers: numbers.join(" "), target: `${target}` }),
-  answerNames: wordsOf(`
+  answerNames: splitWords(`
     expression equation expresión ecuación équation ausdruck gleichung выражение уравнение expressão equação 表达式 算式 等式
     表達式 方程 式 수식 식
   `),

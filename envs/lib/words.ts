@@ -4,7 +4,7 @@
  */
 
 /** Returns the words of a text. White space separates them. */
-export const wordsOf = (text: string): readonly string[] => text.trim().split(/\s+/);
+export const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** Returns the entries of a table. An entry may contain spaces, and ends at a "|" or at the end of a line. */
-export const entriesOf = (table: string): readonly string[] => table.trim().split(/\s*[|\n]\s*/);
+export const splitEntries = (table: string): readonly string[] => table.trim().split(/\s*[|\n]\s*/);

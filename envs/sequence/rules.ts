@@ -2,7 +2,7 @@
  * Defines the rules that transform a sequence: their wording in the prompt, and their implementation. README.md has an
  * example of each.
  */
-import { wordsOf } from "../lib/words.ts";
+import { splitWords } from "../lib/words.ts";
 
 export type Digits = readonly number[];
 
@@ -21,7 +21,7 @@ export interface Rule {
  * Images of the digits under the rule `map`, for each number of symbols. No digit maps to itself, and no two map to the
  * same digit.
  */
-const TABLES = wordsOf("10 120 2031 30412 350214 4062513 57361042 648271503 7391860425");
+const TABLES = splitWords("10 120 2031 30412 350214 4062513 57361042 648271503 7391860425");
 
 /** Returns the table of the rule `map`: the image of each digit. */
 export function tableOf(symbols: number): Digits {

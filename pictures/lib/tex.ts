@@ -5,7 +5,7 @@
 import type { Shape } from "../../envs/picture.ts";
 import temml from "temml";
 import { shape } from "./svg.ts";
-import { wordsOf } from "../../envs/lib/words.ts";
+import { splitWords } from "../../envs/lib/words.ts";
 
 type Attributes = Shape["attributes"];
 
@@ -47,13 +47,13 @@ function braceDepth(tex: string): number {
   return deepest;
 }
 
-const PLAIN = wordsOf("mrow mi mn mtext mphantom merror msqrt mroot msup msub msubsup munderover mtr mstyle");
+const PLAIN = splitWords("mrow mi mn mtext mphantom merror msqrt mroot msup msub msubsup munderover mtr mstyle");
 
 /** Allowed elements, with the attributes that each may have in addition to EVERYWHERE. */
 const ELEMENTS = new Map<string, readonly string[]>([
   ...PLAIN.map((name) => [name, []] as const),
   ["math", ["xmlns", "display"]],
-  ["mo", wordsOf("fence form stretchy lspace rspace movablelimits minsize maxsize separator symmetric")],
+  ["mo", splitWords("fence form stretchy lspace rspace movablelimits minsize maxsize separator symmetric")],
   ["mfrac", ["linethickness"]],
   ["mspace", ["width", "height", "depth"]],
   ["mover", ["accent"]],

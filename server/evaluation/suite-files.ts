@@ -16,7 +16,7 @@ import type { Registry } from "../../envs/registry.ts";
 import { readTextFile } from "../runtime/files.ts";
 import { openSuite, type SuiteDefinition, type SuitePart, type SuiteSources } from "./open-suite.ts";
 import { suiteDefinitions } from "./shipped-suites.ts";
-import { wordsOf } from "../../envs/lib/words.ts";
+import { splitWords } from "../../envs/lib/words.ts";
 
 export type SuiteFileResult =
   | { readonly kind: "ok"; readonly definition: SuiteDefinition }
@@ -67,7 +67,7 @@ function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
 }
 
 function partOf(registry: Registry, json: unknown, at: string): SuitePart {
-  const known = wordsOf("name environment version level parameters split tasks pool category reward_scheme");
+  const known = splitWords("name environment version level parameters split tasks pool category reward_scheme");
   const fields = fieldsOf(json, at, known);
   const environment = nameOf(fields, "environment", at);
   const { level, parameters } = fields;

@@ -38,7 +38,7 @@ const WHOLE_STEPS_MAX = 300;
  * below n = 100.
  */
 const NAMED_STEPS_MAX = 1_000;
-const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([...["factorial", "factorial2", "binom", "arrangements"]]);
+const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set(["factorial", "factorial2", "binom", "arrangements"]);
 const isOfWholes = (part: Node): boolean =>
   part.kind === "series" || (part.kind === "call" && WHOLE_FUNCTIONS.has(part.name));
 

@@ -4,7 +4,7 @@
  * value. The languages are those of envs/answers/label-words.ts; `scale-words.ts` has common words of others.
  */
 import { SCALES_ABROAD } from "./scale-words.ts";
-import { wordsOf } from "../../lib/words.ts";
+import { splitWords } from "../../lib/words.ts";
 
 /** The factor by which each scale word multiplies a number. */
 export const SCALES: Readonly<Record<string, bigint>> = {
@@ -28,7 +28,7 @@ function byName(scale: bigint, names: string): Readonly<Record<string, bigint>> 
  */
 const WORDS: ReadonlySet<string> = new Set([
   // English.
-  ...wordsOf(`
+  ...splitWords(`
     hundred hundreds thousand thousands dozen dozens tens lakh lakhs crore crores bn mil gross score pair pairs couple
     couples grand googol myriad myriads half halves quarter quarters repeating recurring inverse reciprocal root roots
     radical doubled tripled halved squared cubed factorial pi negative minimum maximum upwards onwards below above
@@ -36,29 +36,29 @@ const WORDS: ReadonlySet<string> = new Set([
     raised added subtracted modulo mod choose base binary ternary octal hexadecimal
   `),
   // Spanish.
-  ...wordsOf(`
+  ...splitWords(`
     millar millares cientos centenas docena docenas tercios cuartos quintos sextos séptimos octavos novenos décimos
     centésimos milésimos cuadrado cubo negativo más menos mínimo máximo
   `),
   // French.
-  ...wordsOf(`
+  ...splitWords(`
     milliers centaines dizaines douzaine douzaines demi demie demis cinquièmes sixièmes septièmes huitièmes neuvièmes
     dixièmes centièmes millièmes carré cube puissance négatif moins factorielle ou
   `),
   // German.
-  ...wordsOf(`
+  ...splitWords(`
     hundert dutzend halb halbe einhalb anderthalb drittel viertel fünftel sechstel siebtel achtel neuntel zehntel
     hundertstel tausendstel hoch quadrat negativ mehr weniger mindestens höchstens fakultät oder billionen
   `),
   // Portuguese.
-  ...wordsOf("milhar milhares dezenas dúzia dúzias terços quartos sétimos oitavos nonos quadrado mais"),
+  ...splitWords("milhar milhares dezenas dúzia dúzias terços quartos sétimos oitavos nonos quadrado mais"),
   // Italian.
-  ...wordsOf(`
+  ...splitWords(`
     centinaia migliaia dozzina dozzine terzi quarti quinti sesti settimi ottavi noni decimi centesimi millesimi
     quadrato più meno
   `),
   // Russian.
-  ...wordsOf(`
+  ...splitWords(`
     тыс млн млрд сотня сотни сотен десяток десятка десятков дюжина дюжины дюжин половиной половина половины третей
     четвертей четверти вторых третьих пятых шестых седьмых восьмых девятых десятых сотых тысячных квадрате кубе
     степени факториал больше более меньше менее минимум максимум свыше минус плюс или

@@ -1,5 +1,5 @@
 /** Names in answers and their meanings: LaTeX commands, Unicode signs and plain words. */
-import { wordsOf } from "../../lib/words.ts";
+import { splitWords } from "../../lib/words.ts";
 
 /**
  * Inverts a table: takes the spellings of each meaning, separated by spaces, and returns the meaning of each spelling.
@@ -10,7 +10,7 @@ function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<st
 }
 
 export function wordSet(words: string): ReadonlySet<string> {
-  return new Set(wordsOf(words));
+  return new Set(splitWords(words));
 }
 
 /** The canonical name of a function by each of its spellings. */
