@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +12,11 @@ import grpc
 
 @dataclass
 class Lossy(grpc.GenericRpcHandler):
-    """`lose`: how many of the next replies, by method's name, are lost. `made`: calls that came, by name."""
+    """`lose`: how many of the next replies, by method's name, are lost. `made`: calls that came, by name.
+
+    `lose_every`: the number n, if each n-th call of all fails; 0: none. Half of these calls never reach the server, and
+    the replies to the others are lost. `change` gets the method's name and the reply, and returns another reply.
+    """
 
     channel: grpc.Channel
     address: str = ""
@@ -20,6 +24,8 @@ class Lossy(grpc.GenericRpcHandler):
     made: list[str] = field(default_factory=list)
     code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
     """Status with which a lost reply fails."""
+    lose_every: int = 0
+    change: Callable[[str, bytes], bytes] = lambda _, reply: reply
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
         path: str = details.method
@@ -28,6 +34,9 @@ class Lossy(grpc.GenericRpcHandler):
 
         def handle(request: bytes, context: grpc.ServicerContext) -> bytes:
             self.made.append(name)
+            turn = divmod(len(self.made), self.lose_every) if self.lose_every else (0, 1)
+            if turn[1] == 0 and turn[0] % 2:
+                context.abort(self.code, "the server is away")
             try:
                 response = forward(request, timeout=context.time_remaining())
             except grpc.RpcError as failure:
@@ -37,7 +46,9 @@ class Lossy(grpc.GenericRpcHandler):
             if self.lose.get(name, 0) > 0:
                 self.lose[name] -= 1
                 context.abort(self.code, "the connection broke")
-            return bytes(response)
+            if turn[1] == 0:
+                context.abort(self.code, "the connection broke")
+            return self.change(name, bytes(response))
 
         return grpc.unary_unary_rpc_method_handler(handle)
 

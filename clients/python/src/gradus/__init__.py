@@ -69,6 +69,7 @@ from gradus.policies import (
 )
 from gradus.policy_values import Policy
 from gradus.rates import read_rates
+from gradus.rollouts import EpisodePosition, PlayedEpisode, PolicyTurn
 from gradus.runs import (
     Arm,
     Batch,
@@ -80,7 +81,7 @@ from gradus.runs import (
     TrainerSettings,
 )
 from gradus.stalls import StalledError, StallWarning
-from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
+from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec, Tool, ToolCall
 
 if TYPE_CHECKING:
     __version__: str
@@ -110,6 +111,7 @@ __all__ = [
     "ContrastPair",
     "DeadlineExceededError",
     "DynamicSampling",
+    "EpisodePosition",
     "Evaluation",
     "EvaluationArm",
     "FailedPreconditionError",
@@ -126,7 +128,9 @@ __all__ = [
     "OutOfRangeError",
     "Outcome",
     "PausedError",
+    "PlayedEpisode",
     "Policy",
+    "PolicyTurn",
     "PromptTemplate",
     "ResourceExhaustedError",
     "RewardComponent",
@@ -141,6 +145,8 @@ __all__ = [
     "Task",
     "TaskSpec",
     "Tls",
+    "Tool",
+    "ToolCall",
     "TrainerSettings",
     "UnauthenticatedError",
     "UnavailableError",

@@ -12,6 +12,7 @@ from gradus._arguments import CallOptions, call_options, check_index, listed
 from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
 from gradus._op import Each, Item, Op
 from gradus._plan_core import PlanCore
+from gradus._rollout_core import RolloutCore
 from gradus._stream import Event, Reply, StepStream
 from gradus._texts import sendable
 from gradus._values import message_of, proto_of
@@ -32,7 +33,7 @@ class ResetOptions(SpecOptions, CallOptions, total=False):
     """See `SpecOptions` and `CallOptions`."""
 
 
-class ClientCore(PlanCore):
+class ClientCore(PlanCore, RolloutCore):
     """The operations of a client."""
 
     def list_environments(self, category: str = "", **options: Unpack[CallOptions]) -> Op[list[Environment]]:
@@ -90,7 +91,8 @@ class ClientCore(PlanCore):
             Seed of the task within the family, in [0, 2**64). Defaults to 0.
         **options
             What else fixes the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
-            `answer_format`, `thinking`, `reward_scheme` (see `task_spec`); and `timeout` (seconds) and `retries`.
+            `answer_format`, `thinking`, `reward_scheme`, `calls`, `tools` (see `task_spec`); and `timeout` (seconds)
+            and `retries`.
 
         Raises
         ------

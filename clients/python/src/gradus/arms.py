@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
-from gradus._arguments import shown, suggesting
+from gradus._arguments import listed, shown, suggesting
 from gradus.enums import AnswerFormat, Source, Split, Thinking
 from gradus.runs import Arm, EvaluationArm, RowCurriculum, RowLearnability, RowTarget
 from gradus.tasks import RewardScheme, TaskSpec
@@ -20,7 +20,8 @@ class SpecOptions(TypedDict, total=False):
 
     `level` and `parameters` exclude each other. `pool` is for the source "real" only. `thinking` says how much of its
     thinking a completion holds. "required": all of it. "prefilled": the chat template puts `<think>` into the prompt.
-    "stripped": the chat template removes the thoughts.
+    "stripped": the chat template removes the thoughts. `calls`: maximum number of calls of an episode; 0: the
+    environment's. `tools`: names of the tools that the policy may call; none unless given.
     """
 
     level: str | None
@@ -32,6 +33,8 @@ class SpecOptions(TypedDict, total=False):
     answer_format: AnswerFormat | None
     thinking: Thinking | None
     reward_scheme: str | RewardScheme | None
+    calls: int
+    tools: Iterable[str]
 
 
 @suggesting
@@ -60,6 +63,8 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
         answer_format=options.get("answer_format"),
         reward_scheme=reward_scheme_of(options.get("reward_scheme")),
         thinking=options.get("thinking"),
+        calls=options.get("calls", 0),
+        tools=tuple(listed(options.get("tools", ()), str, "tools")),
     )
     spec.to_proto()  # Raises for names that the contract does not have.
     return spec
@@ -87,6 +92,8 @@ def arm(
     version: int = 0,
     answer_format: AnswerFormat | None = None,
     reward_scheme: str | RewardScheme | None = None,
+    calls: int = 0,
+    tools: Iterable[str] = (),
 ) -> Arm:
     """Returns an arm: a set of tasks that a policy chooses among others.
 
@@ -100,7 +107,7 @@ def arm(
     `hard` says whether the constraint `hard_share_min` counts the arm. Each of its tasks carries `kl_coefficient` for
     the trainer. If the policy draws from a range of ranks, rows of all arms with the same `rank_group` are ranked
     together; "": with those of all arms without a group. With `rows` (`gradus.rows`) the arm chooses rows by their pass
-    rates. Without `answer_format` and `reward_scheme` the run's apply.
+    rates. Without `answer_format` and `reward_scheme` the run's apply. `calls` and `tools`: see `SpecOptions`.
     """
     spec = task_spec(
         environment,
@@ -111,6 +118,8 @@ def arm(
         version=version,
         answer_format=answer_format,
         reward_scheme=reward_scheme,
+        calls=calls,
+        tools=tools,
     )
     # The server names the arms of a family.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
@@ -180,6 +189,8 @@ class EvaluationArmOptions(TypedDict, total=False):
     version: int
     answer_format: AnswerFormat | None
     reward_scheme: str | RewardScheme | None
+    calls: int
+    tools: Iterable[str]
 
 
 @suggesting

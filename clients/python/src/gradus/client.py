@@ -128,6 +128,7 @@ class Client(ClientHandle):
     batch_reset = blocking(ClientCore.batch_reset)
     step = blocking(ClientCore.step)
     batch_step = blocking(ClientCore.batch_step)
+    rollout = blocking(ClientCore.rollout)
     list_runs = blocking(ClientCore.list_runs)
     list_suites = blocking(ClientCore.list_suites)
     list_evaluations = blocking(ClientCore.list_evaluations)

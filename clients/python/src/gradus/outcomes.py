@@ -10,7 +10,7 @@ from gradus._lazy import MESSAGE, Lazy, Read, read_late
 from gradus._values import Derived, Value
 from gradus.enums import FeedbackStatus, NoRewardReason, Proof, StopReason, Verdict, name_in
 from gradus.errors import GradusError
-from gradus.tasks import ChatMessage, CompletionGroup
+from gradus.tasks import ChatMessage, CompletionGroup, message_from
 from gradus.v1 import outcome_pb2
 
 _STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
@@ -96,7 +96,7 @@ class ContrastPair(Value, message=outcome_pb2.ContrastPair):
 
 
 def _messages(proto: Any) -> list[ChatMessage]:
-    return [ChatMessage(role=each.role, content=each.content) for each in proto.messages]
+    return [*map(message_from, proto.messages)]
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,7 @@ class Turn(Value, message=outcome_pb2.Turn):
     task_id
         Id of the task for the next completion of this sample.
     messages
-        Replies to append to the conversation, one for each call, in order. The message of `gradus.v1` also has the
-        ids of tool calls.
+        Replies to append to the conversation, one for each call, in order.
     turn_reward
         What these calls were worth, without discount; None: nothing of their own.
     calls_left

@@ -41,11 +41,33 @@ def check_group(group: CompletionGroup) -> CompletionGroup:
     raise TypeError(f"groups: want a CompletionGroup each, as Task.group makes; got {shown(group)}")
 
 
-class ChatMessage(TypedDict):
-    """One message of a prompt, in the form that chat templates take."""
-
+class _RoleAndContent(TypedDict):
     role: str
     content: str
+
+
+class ChatMessage(_RoleAndContent, total=False):
+    """One message of a conversation, in the form that chat templates take.
+
+    `tool_calls`: calls of the policy, in OpenAI's form. `tool_call_id`, `name`: the call and the tool that a message of
+    the role "tool" answers.
+    """
+
+    tool_calls: list[dict[str, Any]]
+    tool_call_id: str
+    name: str
+
+
+def message_from(proto: task_pb2.ChatMessage) -> ChatMessage:
+    """Reads a message of `gradus.v1`. Empty fields are left out, because chat templates test for their presence."""
+    message: ChatMessage = {"role": proto.role, "content": proto.content}
+    if proto.tool_calls:
+        message["tool_calls"] = [ToolCall.from_proto(each).openai() for each in proto.tool_calls]
+    if proto.tool_call_id:
+        message["tool_call_id"] = proto.tool_call_id
+    if proto.name:
+        message["name"] = proto.name
+    return message
 
 
 @dataclass(frozen=True)
@@ -56,6 +78,12 @@ class Tool(Value, message=task_pb2.Tool):
     description: str
     parameters_json: str
 
+    def openai(self) -> dict[str, Any]:
+        """Returns the tool in OpenAI's form, which chat templates take as well."""
+        parameters = json.loads(self.parameters_json)
+        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
 
 @dataclass(frozen=True)
 class ToolCall(Value, message=task_pb2.ToolCall):
@@ -64,6 +92,11 @@ class ToolCall(Value, message=task_pb2.ToolCall):
     id: str
     name: str
     arguments_json: str
+
+    def openai(self) -> dict[str, Any]:
+        """Returns the call in OpenAI's form."""
+        function = {"name": self.name, "arguments": self.arguments_json}
+        return {"id": self.id, "type": "function", "function": function}
 
 
 @dataclass(frozen=True)
@@ -209,7 +242,7 @@ class CompletionGroup:
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:
-    return [{"role": each.role, "content": each.content} for each in proto.prompt]
+    return [*map(message_from, proto.prompt)]
 
 
 def _stop(proto: task_pb2.Task) -> tuple[str, ...]:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gradus._arguments import CallOptions, channel_options, check_options, suggesting
+from gradus._arguments import CallOptions, channel_options, check_options, listed, suggesting
 from gradus._call_maker import Settings
 from gradus._client_core import ClientCore
 from gradus._credentials import Tls
 from gradus._evaluation_core import EvaluationCore
 from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
-from gradus._op import arun_each, awaiting, awaiting_each
+from gradus._op import arun, arun_each, awaiting, awaiting_each
+from gradus._rollout_core import group_size
 from gradus._run_groups import WholeRunCore
 from gradus._stream import check_stream
 from gradus.aio._io import AsyncIo
 from gradus.aio._wire import TaskWire
 from gradus.outcomes import StreamResult
-from gradus.tasks import CompletionGroup
+from gradus.rollouts import EpisodePosition, Generated, PlayedEpisode
+from gradus.tasks import CompletionGroup, Task
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -130,6 +132,34 @@ class Client(ClientHandle):
         channel = self._core.io.channels.take(asyncio.get_running_loop())
         if channel is not None:
             await channel.close()
+
+    @suggesting
+    async def rollout(
+        self,
+        task: Task,
+        generate: Callable[[EpisodePosition], Awaitable[Generated]],
+        samples: Iterable[int] = (0,),
+        **options: Unpack[CallOptions],
+    ) -> list[PlayedEpisode]:
+        """See `gradus.Client.rollout`. Each episode is played on its own, so no sample waits for another.
+
+        `generate` gets one position, and returns an awaitable of the policy's next completion.
+        """
+
+        async def written(positions: list[EpisodePosition]) -> list[Generated]:
+            return [await generate(positions[0])]
+
+        indices = listed(samples, int, "samples")
+        size = group_size(task, indices)
+        playing = [
+            asyncio.ensure_future(arun(self._core.play(task, written, [index], size, options))) for index in indices
+        ]
+        try:
+            return [episode for (episode,) in await asyncio.gather(*playing)]
+        finally:
+            for each in playing:
+                each.cancel()
+            await asyncio.gather(*playing, return_exceptions=True)
 
     def stream_steps(
         self,

@@ -1,0 +1,181 @@
+"""Values of `Client.rollout`: the completions that a policy writes, its positions, and the episodes that it played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gradus._arguments import shown
+from gradus._texts import sendable
+from gradus._values import message_of
+from gradus.enums import FinishReason, TextTools, value_in
+from gradus.outcomes import Outcome
+from gradus.tasks import ChatMessage, Task, ToolCall, finish_reason_value
+from gradus.v1 import environment_pb2
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_TEXT_TOOLS = environment_pb2.Completion.DESCRIPTOR.fields_by_name["text_tools"].enum_type
+
+
+@dataclass(frozen=True)
+class PolicyTurn:
+    """A completion that the policy wrote.
+
+    Attributes
+    ----------
+    text
+        Text of the completion.
+    tool_calls
+        Calls of tools, as the caller parsed them.
+    finish_reason
+        Why generation ended. "length": none of the calls is made, and the episode ends as truncated.
+    end
+        Whether the episode ends after this completion, e.g. because the context is full.
+    text_tools
+        Format of tool calls that the server reads from the text; None: it reads none.
+    policy_version
+        Version of the policy that wrote it, e.g. its number of updates.
+    message
+        The message for the conversation, if it has more than text and calls. None: it is made of these.
+
+    """
+
+    text: str = ""
+    tool_calls: Sequence[ToolCall] = ()
+    finish_reason: FinishReason | None = None
+    end: bool = False
+    text_tools: TextTools | None = None
+    policy_version: int | None = None
+    message: ChatMessage | None = None
+
+    @classmethod
+    def of_message(cls, message: Mapping[str, Any], **more: Any) -> Self:
+        """Returns the completion of a message in OpenAI's form, as parsers of responses make it.
+
+        Parameters
+        ----------
+        message
+            Its `content` may be None. Thoughts in `reasoning_content` come before it, in `<think>`. Each of its
+            `tool_calls` is in OpenAI's form, or has `name` and `arguments` only.
+        **more
+            Other fields, e.g. `finish_reason`.
+
+        """
+        content, thoughts = message.get("content") or "", message.get("reasoning_content")
+        calls = tuple(map(_call_of, message.get("tool_calls") or ()))
+        made: Any = dict(message)
+        return cls(f"<think>{thoughts}</think>{content}" if thoughts else content, calls, message=made, **more)
+
+    def to_message(self) -> ChatMessage:
+        """Returns the message for the conversation."""
+        if self.message is not None:
+            return self.message
+        message: ChatMessage = {"role": "assistant", "content": self.text}
+        if self.tool_calls:
+            message["tool_calls"] = [each.openai() for each in self.tool_calls]
+        return message
+
+    def to_proto(self, sample_index: int, task_id: str) -> environment_pb2.Completion:
+        """Returns the message of `gradus.v1` for a sample."""
+        place = f"sample {sample_index}"
+        return message_of(
+            environment_pb2.Completion,
+            sample_index=sample_index,
+            text=sendable(self.text, f"text of {place}"),
+            finish_reason=finish_reason_value(self.finish_reason),
+            policy_version=self.policy_version,
+            tool_calls=[_sendable(each, place).to_proto() for each in self.tool_calls],
+            task_id=task_id,
+            end=self.end,
+            text_tools=value_in(_TEXT_TOOLS, self.text_tools),
+        )
+
+
+Generated: TypeAlias = "PolicyTurn | Mapping[str, Any] | str"
+"""A completion: a `PolicyTurn`, a message in OpenAI's form, or a text."""
+
+
+def turn_of(generated: Generated) -> PolicyTurn:
+    """Returns the completion; raises TypeError for anything else."""
+    if isinstance(generated, PolicyTurn):
+        return generated
+    if isinstance(generated, str):
+        return PolicyTurn(generated)
+    if isinstance(generated, Mapping):
+        return PolicyTurn.of_message(generated)
+    raise TypeError(f"generate: want a PolicyTurn, a chat message or a str of each sample; got {shown(generated)}")
+
+
+@dataclass(frozen=True)
+class EpisodePosition:
+    """Position of an episode, from which the policy goes on.
+
+    Attributes
+    ----------
+    task
+        The first task of the episode.
+    sample_index
+        Index of the sample in its group.
+    messages
+        Conversation so far: the prompt, and the completions with their replies.
+    calls_left
+        Number of calls that are left; 0: the task has no turns.
+
+    """
+
+    task: Task
+    sample_index: int
+    messages: list[ChatMessage]
+    calls_left: int
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """The task's tools in OpenAI's form, for `apply_chat_template` or an endpoint."""
+        return [each.openai() for each in self.task.tools]
+
+
+@dataclass(frozen=True)
+class PlayedEpisode:
+    """An episode that is over, or whose sample has no reward.
+
+    Attributes
+    ----------
+    sample_index
+        Index of the sample in its group.
+    messages
+        The whole conversation, with the last completion.
+    written
+        Positions in `messages` of the messages that the policy wrote.
+    outcome
+        Outcome of the last completion.
+
+    """
+
+    sample_index: int
+    messages: list[ChatMessage]
+    written: tuple[int, ...]
+    outcome: Outcome
+
+    @property
+    def reward(self) -> float | None:
+        """The return of the episode; None: there is none, which is not 0."""
+        return self.outcome.reward
+
+
+def _call_of(call: Mapping[str, Any]) -> ToolCall:
+    function = call.get("function", call)
+    arguments = function.get("arguments", "{}")
+    # JSON has no numbers beyond 1e308. A parser may have read one as infinity, and the server then replies that the
+    # arguments are no JSON, as the policy is to blame.
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return ToolCall(call.get("id") or "", function.get("name") or "", text)
+
+
+def _sendable(call: ToolCall, place: str) -> ToolCall:
+    """Returns the call for UTF-8."""
+    name, arguments = sendable(call.name, f"tool of {place}"), sendable(call.arguments_json, f"arguments of {place}")
+    return ToolCall(call.id, name, arguments)
