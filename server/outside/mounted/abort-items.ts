@@ -1,17 +1,17 @@
 /**
- * Ends requests (items) to a provider whose caller has left. Items with the same signal share one listener, because
- * many listeners are costly.
+ * Ends requests (items) to a provider of environments when their caller disconnects. Items with the same abort signal
+ * share one listener, because many listeners are slow.
  */
 import { type Failure, failure } from "./provider.ts";
 import type { Item } from "./item-queue.ts";
 
-/** Result of an item whose caller has left. */
+/** Result of a request whose caller has disconnected. */
 export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));
 
 export interface AbortableItems {
-  /** Ends the item as soon as its signal aborts. */
+  /** Registers the item, so that it ends as soon as its signal aborts. */
   enter(item: Item): void;
-  /** Removes an item that already has its result. */
+  /** Removes an item that already has its result, so that an abort no longer affects it. */
   leave(item: Item): void;
 }
 

@@ -1,8 +1,7 @@
 /**
- * Decides who is at fault if a verifier gives no verdict. The answer is infeasible if it makes the
- * verifier hang or die twice, the second time in a fresh process. Another fresh process must then
- * verify the reference answer of the same instance. Every other failure says nothing about the
- * answer and gives no reward.
+ * Decides who is at fault if a verifier gives no verdict. The answer is infeasible if it makes the verifier hang or die
+ * twice, the second time in a fresh process. In addition, another fresh process must succeed in verifying the
+ * instance's reference answer. Every other failure says nothing about the answer, which then gets no reward.
  */
 import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -18,7 +17,10 @@ export interface VerifyingAnswer {
   readonly canary: () => Promise<string | undefined>;
 }
 
-/** Verifies an answer. If that fails, finds out whether the answer or the verifier is to blame. Never rejects. */
+/**
+ * Verifies an answer. If that fails, tries again, then verifies the reference answer to see whether the answer or the
+ * verifier is to blame. Never rejects.
+ */
 export async function verifyOrAttribute(
   { provider, described, resource, canary }: VerifyingAnswer,
   instance: Uint8Array,
@@ -29,12 +31,12 @@ export async function verifyOrAttribute(
   const ask = (text: string, fresh: boolean): Promise<VerifyResult> =>
     provider.verify(asked, { instance, answer: text }, { party, signal, fresh });
   const first = await ask(answer, false);
-  // If the caller has left, no second attempt is made.
+  // If the caller has disconnected, nothing is tried again.
   if (!isVerifierFailure(first) || signal.aborted) return factsOrFailure(described, resource, first);
   const second = await ask(answer, true);
   if (!isVerifierFailure(second) || signal.aborted) return factsOrFailure(described, resource, second);
   const reference = await canary();
-  // Without a reference answer, an empty answer is verified; any result then shows that the verifier works.
+  // Without a reference answer, an empty answer is verified instead. Any result then shows that the verifier works.
   const alive = await ask(reference ?? "", true);
   if (alive.kind === "facts" && (reference === undefined || isRight(described, alive)))
     return infeasibleBy(described, second);
@@ -74,7 +76,7 @@ function factsOrFailure(described: Described, resource: string, verified: Verify
   }
   const { failure, detail } = verified;
   const words = `the verifier failed (${failure}): ${onOneLine(detail)}`;
-  // A retry would raise the same exception, so there is none.
+  // The verifier's code would raise the same exception again, so the failure is marked as not retryable.
   return failure === "raised" ? notAgain(resource, words) : unavailable(resource, words);
 }
 

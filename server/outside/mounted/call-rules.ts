@@ -14,13 +14,13 @@ import { type AskedEnvironment, type DrawResult, type Failure, type GenerateResu
 import type { Provider, VerifyResult } from "./provider.ts";
 import { advice, type Breach, each, firstOf, type Rule, rule } from "./rules.ts";
 
-/** A level of a provider that is to be examined. */
+/** A level (difficulty setting) of a provider's environment, which is to be examined. */
 export interface Subject {
   readonly provider: Provider;
   readonly described: Described;
   readonly level: DescribedLevel;
   readonly signal: AbortSignal;
-  /** Number of seeds to try. Undefined: up to four, and no further one after 200 ms. */
+  /** Number of seeds to make instances from. Undefined: up to four, but no further one after 200 ms. */
   readonly seeds?: number;
 }
 
@@ -35,23 +35,23 @@ type Evidence<Gather extends (...args: never[]) => unknown> = Awaited<ReturnType
 
 const SEEDS = 4;
 const CHEAP_MS = 200;
-/** Relative difference that two computations of the same objective may have. */
+/** Relative difference by which two computations of the same objective value may differ through rounding. */
 const ROUNDING = 1e-9;
 export const NONSENSE = "gradus: this is no answer";
 /**
- * Answers that may confuse a scorer. For example, a scorer that measures a distance may take "nan" for the best one.
+ * Answers that may confuse a scorer. For example, a scorer that looks for the smallest distance may take "nan" for it.
  */
 const HOSTILE = ["nan", "", "\u0000", "9**9**9", "__import__('os').getcwd()"];
 
 const failureWords = ({ failure, detail }: Failure): string => `${failure}: ${onOneLine(detail)}`;
-/** Describes a call that failed as a breach of a rule, in the given words. */
+/** Reports a failed call as a breach of a rule. `words` describe the failure. */
 const failedCall = (found: Failure, words = failureWords(found)): Breach => ({ kind: found.failure, words });
 
 /** Options of a call to the provider. */
 interface CallOptions {
-  /** Whether to ask a process that has done nothing before, if there is one. */
+  /** Whether to use a process that has served no request before, if there is one. Defaults to false. */
   readonly fresh?: boolean;
-  /** Values that replace those of the examined level, e.g. a wrong name. */
+  /** Fields of the request to replace, e.g. by a wrong level name, to see how the provider refuses them. */
   readonly other?: Partial<AskedEnvironment> & { readonly level?: string };
 }
 
@@ -66,7 +66,7 @@ export async function generate(
   return seeds.map((_, i) => found[i] ?? NOTHING);
 }
 
-/** Verifies answers in one call. */
+/** Verifies several answers to one instance. The calls run at the same time. */
 export function verify(
   { provider, described: { asked }, signal }: Subject,
   { instance: { instance } }: MadeInstance,
@@ -77,11 +77,11 @@ export function verify(
   return Promise.all(answers.map((answer) => provider.verify(asking, { instance, answer }, { signal, fresh })));
 }
 
-// The next functions make instances.
+// Functions that make instances and check them.
 
 /**
- * Returns seeds for instances of all sizes. For a level with data rows, returns indices of rows; the last row is the
- * last one.
+ * Returns `count` seeds, including the smallest and the largest 64-bit number. For a level with data rows, returns
+ * indices of rows instead, including that of the last row.
  */
 function seedsOf({ rows }: DescribedLevel, count: number): readonly bigint[] {
   if (rows > 0) return [...new Set([...Array(Math.min(count, rows) - 1).keys(), rows - 1])].map(BigInt);
@@ -125,13 +125,13 @@ export const ON_MAKING: readonly Rule<Evidence<typeof make>>[] = [
   ),
 ];
 
-// The next functions repeat calls.
+// Functions that repeat calls.
 
 const NAMES = ["environment", "version", "digest"] as const;
 
 /**
- * Requests the same instances in other processes, orders and calls, which must give equal ones. Also requests
- * environments that the provider does not have.
+ * Makes the same instances again in other processes, orders and calls: they must be equal to the first ones. Also
+ * requests environments and levels that do not exist, which the provider must refuse.
  */
 export async function repeat(subject: Subject, made: Instances) {
   const {
@@ -158,7 +158,7 @@ export async function repeat(subject: Subject, made: Instances) {
 
 const FIELDS = ["instance", "prompt", "canonical", "reference", "baseline", "baselineBound", "metadata"] as const;
 
-/** Returns how repeated instances differ from the first ones. Undefined: they are equal. */
+/** Returns the first difference between instances and the same instances made again. Undefined: they are equal. */
 function difference(before: readonly MadeInstance[], now: readonly GenerateResult[]): Breach | undefined {
   const breaches = now.map((found, i): Breach | undefined => {
     const { seed, instance } = before[i] as MadeInstance;
@@ -195,7 +195,7 @@ export const ON_REPEATING: readonly Rule<Evidence<typeof repeat>>[] = [
   ),
 ];
 
-// The next functions verify answers.
+// Functions that verify answers.
 
 /** An answer to an instance, and the provider's result for it. */
 interface Checked {
@@ -213,8 +213,8 @@ async function checkAnswers(
 }
 
 /**
- * Verifies the reference answer, a meaningless one and hostile ones. Then verifies some again, alone and together, to
- * see whether results change.
+ * Verifies the reference answer, a meaningless one and hostile ones. Then verifies some of them again, alone and
+ * together, to see whether the verdicts change.
  */
 export async function answer(subject: Subject, made: Instances) {
   const { described } = subject;
@@ -233,7 +233,7 @@ export async function answer(subject: Subject, made: Instances) {
   const ofFirst = checked.filter((each) => each.made === one);
   const again: Checked[] = [];
   for (const { text } of ofFirst) again.push(...(await checkAnswers(subject, one, [text])));
-  // The order is changed, so that a provider that mixes up indices gives other verdicts.
+  // The order is changed on purpose: a provider that mixes up the answers' indices then gives other verdicts.
   const several = [...ofFirst.toReversed(), ...hostile.slice(0, 2)];
   const together = await checkAnswers(
     subject,
@@ -243,7 +243,7 @@ export async function answer(subject: Subject, made: Instances) {
   return { terms: described, checked, hostile, ofFirst, again, several, together };
 }
 
-/** Returns all parts of a result that decide the reward, as text. */
+/** Returns the parts of a verdict that decide the reward, as text that can be compared. */
 export function worth(verified: VerifyResult): string {
   if (verified.kind === "failure") return failureWords(verified);
   const { verdict, objective, components, solved } = verified.facts;
@@ -252,14 +252,15 @@ export function worth(verified: VerifyResult): string {
 }
 
 const inWords = ({ text, verified }: Checked): string => `${worth(verified)} for '${onOneLine(text.slice(0, 60))}'`;
-/** Describes a result as a breach of a rule, in the given words. */
+/** Reports a verdict as a breach of a rule. `words` describe the verdict. */
 const breachBy = (checked: Checked, words = inWords(checked)): Breach =>
   checked.verified.kind === "failure" ? failedCall(checked.verified, words) : words;
 const breachOf = (checked: Checked | undefined): Breach | undefined => checked && breachBy(checked);
 const isReference = ({ text, made }: Checked): boolean => text === made.instance.reference;
 
 /**
- * Returns how repeated results differ from the first ones in what decides the reward. Undefined: they do not differ.
+ * Returns the first difference, in what decides the reward, between verdicts and their repetitions. Undefined: there is
+ * none.
  */
 export function change(before: readonly Checked[], after: readonly Checked[]): Breach | undefined {
   const isOther = ({ verified }: Checked, i: number): boolean =>
@@ -271,14 +272,18 @@ export function change(before: readonly Checked[], after: readonly Checked[]): B
 }
 
 /**
- * Returns whether an answer must be wrong. An empty answer may be feasible, or even right if no right answer is known.
+ * Returns whether the answer cannot be right, so that a verifier that accepts it is broken. An empty answer may be
+ * feasible, or even right if no right answer is known.
  */
 const isSenseless = ({ goal }: Terms, { text, made: { instance } }: Checked): boolean =>
   text !== instance.reference && (text !== "" || (goal === "satisfy" && instance.reference !== undefined));
 
 type Answering = Evidence<typeof answer>;
 
-/** Returns by how much a reference beats its instance's bound, in words; undefined if it does not. */
+/**
+ * Returns, in words, by how much the reference answer is better than the instance's bound, which claims that nothing is
+ * better. Undefined: it is not better.
+ */
 function beyondBound(goal: Described["goal"], { made: { instance }, verified }: Checked): string | undefined {
   const bound = instance.baselineBound ?? instance.baseline;
   const objective = verified.kind === "facts" ? verified.facts.objective : undefined;
@@ -315,7 +320,7 @@ export const ON_ANSWERING: readonly Rule<Answering>[] = [
   ),
 ];
 
-// The next function asks for a picture.
+// The function that requests a picture.
 
 export function draw({ provider, described: { asked }, signal }: Subject, [{ instance: made }]: Instances) {
   const { instance, reference = NONSENSE } = made;

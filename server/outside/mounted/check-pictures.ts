@@ -1,4 +1,7 @@
-/** Asks a mounted environment for pictures. Checks that these untrusted pictures are safe before anybody sees them. */
+/**
+ * Requests pictures of tasks from a mounted environment. Checks that these untrusted SVGs are safe before anybody sees
+ * them.
+ */
 import type { MountedDrawing } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
@@ -7,7 +10,7 @@ import type { Provider } from "./provider.ts";
 
 const SVG_BYTES_MAX = 1024 ** 2;
 const DOCUMENT = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE[^[>]*>\s*)?<svg[\s>].*<\/svg>\s*$/s;
-/** Content for which a picture is refused: it would run code or contact another machine when the picture is opened. */
+/** Patterns of SVG content for which a picture is refused: opening it would run code or contact another machine. */
 const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
   ["a script", /<\s*(?:[\w-]+:)?(?:script|handler)\b|javascript:|<[^>]*[\s"'/]on[a-z]+\s*=/i],
   ["other documents in it", /<\s*(?:[\w-]+:)?(?:foreignObject|iframe|object|embed)\b|<!ENTITY|<\?xml-stylesheet/i],
@@ -26,8 +29,8 @@ export function problemOfSvg(svg: string): string | undefined {
 }
 
 /**
- * Asks for a picture. Never rejects. An error in the environment's own code does not count against its resource,
- * because pictures are not needed for scoring.
+ * Requests a picture and checks it. Never rejects. An error in the environment's own code does not count as an outage
+ * of the environment, because scoring needs no pictures.
  */
 export async function drawn(
   {

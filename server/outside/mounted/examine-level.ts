@@ -19,14 +19,17 @@ import type { Provider } from "./provider.ts";
 import { breachWords, type Rule, rule, type TriedRule, tryRules } from "./rules.ts";
 
 export type Finding =
-  /** The level may be served. `advice`: broken rules that are only reported. Left out: there are none. */
+  /**
+   * The level may be served. `advice` lists broken rules that are only reported to the operator. Left out: there are
+   * none.
+   */
   | { readonly kind: "lawful"; readonly advice?: readonly string[] }
   /** The level breaks a rule and is not served. `why` names the rule. */
   | { readonly kind: "unlawful"; readonly why: string }
   /** The provider did not answer, so the level could not be examined. */
   | { readonly kind: "unavailable"; readonly why: string };
 
-/** Result of one part of an examination. */
+/** The result of one part of an examination, e.g. all rules about making instances. */
 export interface Examined {
   readonly part: string;
   readonly tried: readonly TriedRule[];
@@ -40,10 +43,7 @@ export const ON_DESCRIBE: readonly Rule<{ readonly change: string | undefined }>
   rule("EnvironmentProvider.Describe", "must say the same each time while the provider runs", ({ change }) => change),
 ];
 
-/**
- * Examines a level up to the first part in which a rule is broken, and returns the finding. Never
- * rejects.
- */
+/** Tests a level against the provider rules, up to the first part in which a rule is broken. Never rejects. */
 export async function tryLevel(
   provider: Provider,
   described: Described,
@@ -64,7 +64,7 @@ export async function tryLevel(
   return advice.length === 0 ? { kind: "lawful" } : { kind: "lawful", advice };
 }
 
-/** Tries all rules on a level, part by part. `more` adds further parts. */
+/** Tests a level against all provider rules, and yields the result of each part. `more` adds further parts. */
 export async function* examine(
   subject: Subject,
   more?: (subject: Subject, made: Instances) => AsyncIterable<Examined>,
@@ -79,7 +79,10 @@ export async function* examine(
   if (made !== undefined && more !== undefined) yield* more(subject, made);
 }
 
-/** Applies rules to the results of calls, and measures their time. Without results, the rules are skipped. */
+/**
+ * Waits for the results of calls, applies the rules to them, and measures the time. If there are no results, the rules
+ * count as skipped.
+ */
 export async function timed<Evidence extends object>(
   part: string,
   rules: readonly Rule<Evidence>[],

@@ -1,7 +1,7 @@
 /**
- * Examines levels before they are served. Mounting waits for this for a limited time; then the
- * remaining levels are examined one at a time, or at once if somebody wants one. So a mount of
- * hundreds of slow levels starts quickly, and no task is given before its level was examined.
+ * Tests the levels of mounted environments against the provider rules. Mounting waits for that for a limited time. The
+ * remaining levels are examined one at a time, or at once when a task of the level is requested. So a mount of hundreds
+ * of slow levels starts quickly, and no task is given before its level was examined.
  */
 import type { Described, DescribedLevel } from "./read-description.ts";
 import { type Finding, tryLevel } from "./examine-level.ts";
@@ -14,7 +14,7 @@ export interface Trials {
   found(described: Described, level: DescribedLevel): Finding | undefined;
   /** Returns the result for a level, and examines it first if necessary. Never rejects. */
   readonly of: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Returns the number of levels with each result. "untried" levels have not been examined yet. */
+  /** Returns the number of levels by result. "untried" counts levels that are not yet examined. */
   readonly counts: () => ReadonlyMap<Finding["kind"] | "untried", number>;
   close(): void;
 }
@@ -22,15 +22,15 @@ export interface Trials {
 export interface TrialOptions {
   readonly provider: Provider;
   readonly environments: readonly Described[];
-  /** Called after each examined level, with the numbers of examined and of all levels. */
+  /** Called after each examined level, with the number of levels examined so far and the number of all levels. */
   readonly onTried?: (done: number, total: number) => void;
-  /** Called with each result that came after `begin` had resolved. */
+  /** Called with each result that came too late for `begin`, i.e. while the mount already serves tasks. */
   readonly onLate: (described: Described, level: DescribedLevel, finding: Finding) => void;
 }
 
 /**
- * Maximum number of levels that are examined at once while mounting. Later it is one, because the workers must serve
- * tasks.
+ * Maximum number of levels that are examined at the same time while mounting. Afterwards it is one, because the workers
+ * must serve tasks.
  */
 const TRIED_AT_ONCE = 8;
 
@@ -56,7 +56,7 @@ export function createTrials(options: TrialOptions): Trials {
     waiting.delete(key);
     const trial = tryLevel(provider, described, level, closing.signal).then((finding) => {
       going.delete(key);
-      // If the provider did not answer, the next caller examines the level again.
+      // An unreachable provider says nothing about the level, so the next request for a task examines it again.
       if (finding.kind !== "unavailable" || isMounting) findings.set(key, finding);
       onTried?.(findings.size, subjects.length);
       if (!isMounting && !closing.signal.aborted) onLate(described, level, finding);
@@ -97,7 +97,8 @@ export function createTrials(options: TrialOptions): Trials {
 }
 
 /**
- * Orders levels so that each environment's easiest ones are examined first. Each environment can then serve tasks soon.
+ * Orders the levels: first the easiest level of each environment, then the second of each, and so on. So each
+ * environment can serve tasks soon.
  */
 function inTurn(environments: readonly Described[]): readonly Subject[] {
   const all = environments.flatMap((described) =>

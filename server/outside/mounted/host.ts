@@ -1,6 +1,6 @@
 /**
- * Runs a host: a local Python process that has loaded a mounted file. Its worker processes connect to a socket of the
- * server. The protocol is described at ProviderFrame in proto/.
+ * Runs a host: a local Python process that has loaded a mounted Python file. The host's worker processes connect to a
+ * socket of the server. ProviderFrame in provider.proto describes the protocol.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, timingSafeEqual } from "node:crypto";
@@ -18,38 +18,41 @@ import type { FailureKind } from "./rules.ts";
 export interface HostOptions {
   /** Path or name of the Python interpreter. */
   readonly python: string;
-  /** Arguments of the interpreter. Defaults to the host of Gradus's Python package. */
+  /**
+   * Command-line arguments of the interpreter. Defaults to `-B -m gradus.serve.host`, the host program of the gradus
+   * package.
+   */
   readonly program?: readonly string[];
   /** Python file to mount, or another target that the host knows, e.g. "reasoning-gym". */
   readonly target: string;
   readonly workers: number;
   readonly memoryMib: number;
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
-  /** Absolute paths that the host and its workers may not read, even inside their own folder. */
+  /** Absolute paths that the host and its workers may not read, even if they lie in the host's own folder. */
   readonly hidden?: readonly string[];
-  /** Called with the paths of the Python files that the host loaded (HostReady.sources), even if loading fails. */
+  /** Called with the paths of the Python files that the host imported (HostReady.sources), even if loading fails. */
   readonly onSources?: (paths: readonly string[]) => void;
   /** Aborts when the host must end. */
   readonly signal?: AbortSignal;
 }
 
-/** The way in which a worker process ended. */
+/** How a worker process ended. */
 export interface WorkerEnd {
-  /** Kind of failure. "host": the whole host ended, which says nothing about this worker. */
+  /** Kind of failure. "host": the whole host process ended, so this worker is not to blame. */
   readonly kind: FailureKind | "host";
   readonly how: string;
 }
 
 export interface Worker {
   readonly id: number;
-  /** Sends a message (frame) to the worker. Returns false if it is too large. */
+  /** Sends a message (frame) of call number `call` to the worker. Returns false if the frame is too large. */
   send(call: number, content: FrameContent): boolean;
-  /** Requests the results that the worker has collected but not sent. */
+  /** Tells the worker to send at once the results that it has collected. */
   tellHeld(): void;
   kill(): void;
 }
 
-/** Results of a call that a worker has collected but not sent. */
+/** Results of a call that a worker collected to send them together, and has not sent yet. */
 export interface Held {
   readonly call: number;
   readonly verified: VerifyResponses;
@@ -57,19 +60,19 @@ export interface Held {
 
 export interface HostListener {
   onWorker(worker: Worker): void;
-  /** Handles a frame from a worker. Returns how many more frames are expected for the worker's request. */
+  /** Handles a frame from a worker. Returns how many more frames the worker must send for its current request. */
   onFrame(worker: Worker, frame: ProviderFrame): number;
-  /** Called with collected results, after `tellHeld` or before the worker's end. */
+  /** Called with results that a worker had collected, after `tellHeld` or before the worker's end. */
   onHeld(worker: Worker, held: Held): void;
-  /** Called once for each worker that onWorker announced. */
+  /** Called once for each worker that was passed to `onWorker`, when it has ended. */
   onWorkerEnd(worker: Worker, end: WorkerEnd): void;
-  /** Called once, when the process has ended. */
+  /** Called once, when the host process has ended. */
   onEnd(why: string): void;
 }
 
 export interface Host {
   readonly described: DescribeResponse;
-  /** Description of how workers are isolated, for the log. */
+  /** How the workers are isolated from the machine, in words for the log. */
   readonly locked: string;
   readonly pid: number;
   close(): Promise<void>;
@@ -79,26 +82,29 @@ export type StartedHost =
   { readonly kind: "started"; readonly host: Host } | { readonly kind: "failed"; readonly why: string };
 
 const PROGRAM = ["-B", "-m", "gradus.serve.host"];
-/** Working directory of a host. It contains no modules, because Python would import modules from there. */
+/** Working directory of a host. It must contain no Python modules, because Python would import them from there. */
 const FOLDER = "/proc";
-/** Minimum number of isolation measures (HostReady.walls) that a host must report. */
+/** Minimum number of isolation measures, e.g. a file-system filter, that a host must report (HostReady.walls). */
 const WALLS_MIN = 2;
 const OLDER =
   "its Python package of Gradus is older than this server, and would show its code the server's files: install the one of this release (pip install ./clients/python in a checkout)";
-/** Maximum time to start, in milliseconds. Importing takes seconds, and testing thousands of levels minutes. */
+/**
+ * Maximum time for a host to start, in milliseconds. Importing takes seconds, and testing thousands of levels takes
+ * minutes.
+ */
 const START_MS_MAX = 600_000;
 /**
- * Maximum time, in milliseconds, from a connection to its first frame, and from a worker's end to the host's report of
- * it.
+ * Maximum wait in milliseconds: for the first frame of a new connection, and for the host's report after a worker's
+ * connection closed.
  */
 const WORD_MS_MAX = 5000;
-/** Maximum time for a host to end a worker or itself, in milliseconds. */
+/** Maximum time for a host to stop a worker or itself, in milliseconds. After that, the server kills the host. */
 const KILL_MS_MAX = 5000;
-/** Maximum time, in milliseconds, to read a worker's remaining output after its end was reported. */
+/** Maximum time, in milliseconds, to read the remaining output of a worker whose end was reported. */
 const LAST_WORDS_MS_MAX = 1000;
 /**
- * Time for which a worker collects results before it sends them, in milliseconds. Sending each result at once would
- * cost more.
+ * Time, in milliseconds, for which a worker collects results before it sends them together. Sending each result alone
+ * would cost more.
  */
 const HOLD_MS = 10;
 const STDERR_LENGTH_MAX = 4000;
@@ -111,7 +117,7 @@ export async function startHost(options: HostOptions, listener: HostListener): P
   return host.start();
 }
 
-/** A worker's connection, after its first frame. */
+/** The connection of a worker that has named itself in its first frame. */
 interface Connected extends Worker {
   readonly socket: Socket;
   ended: boolean;
@@ -130,7 +136,7 @@ class RunningHost {
   #ready: ((started: StartedHost) => void) | undefined;
   #said = "";
   #isEnded = false;
-  /** Resolves when the folder of the socket is removed. */
+  /** Resolves when the temporary folder with the socket is removed. Undefined: its removal has not begun. */
   #removed: Promise<void> | undefined;
 
   constructor(options: HostOptions, listener: HostListener, folder: string) {
@@ -192,7 +198,7 @@ class RunningHost {
     await Promise.all([this.#exited, this.#removed]);
   }
 
-  /** Reads the process's output until it has ended. */
+  /** Reads the output of the host process. Resolves when the process has ended. */
   #watch(): Promise<void> {
     const child = this.#child;
     const read = createFrameReader((frame) => this.#heed(frame));
@@ -207,7 +213,8 @@ class RunningHost {
         this.#end(`it cannot be started (${error.message})`);
         resolve();
       });
-      // Child processes left behind may keep the output open, and "close" would wait for them.
+      // Child processes that the host left behind may keep its output open. They are killed here, because "close" would
+      // wait for them.
       child.once("exit", () => this.#killAll());
       child.once("close", (code, signal) => {
         const last = this.#said.trim().split("\n").at(-1) ?? "";
@@ -217,7 +224,7 @@ class RunningHost {
     });
   }
 
-  /** Reads output with `read`. Ends the host if the output is not a valid frame. */
+  /** Calls `read`, which parses output of the host or a worker. Ends the host if the output is not a valid frame. */
   #reading(read: () => void): void {
     try {
       read();
@@ -256,7 +263,7 @@ class RunningHost {
     this.#ready = undefined;
   }
 
-  /** Accepts a connection. Its first frame says which worker it belongs to. */
+  /** Accepts a connection to the socket. The first frame says which worker has connected. */
   #take(socket: Socket): void {
     let worker: Connected | undefined;
     this.#sockets.add(socket);
@@ -318,8 +325,7 @@ class RunningHost {
   }
 
   /**
-   * Waits after a connection closed for the host's report of how its worker ended, for at most
-   * WORD_MS_MAX.
+   * Waits, after a worker's connection closed, until the host reports how the worker ended. Waits at most WORD_MS_MAX.
    */
   #await(worker: Connected): void {
     const late = setTimeout(
@@ -329,7 +335,7 @@ class RunningHost {
     late.unref();
   }
 
-  /** Ends a worker after its remaining output was read, for at most LAST_WORDS_MS_MAX. */
+  /** Reports the end of a worker after its remaining output was read, which takes at most LAST_WORDS_MS_MAX. */
   #hearOut(worker: Connected, end: WorkerEnd): void {
     if (worker.socket.closed) return this.#endWorker(worker, end);
     const finish = (): void => {
@@ -361,13 +367,13 @@ class RunningHost {
     if (isReady) this.#listener.onEnd(why);
   }
 
-  /** Kills all processes of the host. They are in the process group that the first one leads. */
+  /** Kills the host and all its child processes, which are in the host's process group. */
   #killAll(): void {
     this.#child.kill("SIGKILL");
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGKILL");
     } catch {
-      // The process group has ended or not begun.
+      // The signal could not be sent: the process group has ended or was never created.
     }
   }
 }
@@ -378,14 +384,14 @@ function environmentOfHost(target: string): Record<string, string> {
     const kept = name === "PYTHONPATH" ? packageFolders(value, target) : value;
     return kept === undefined ? [] : [[name, kept] as const];
   });
-  // The fixed hash seed makes hashes equal in all processes; unbuffered output arrives at once.
+  // The fixed hash seed makes hashes equal in all processes. Unbuffered output arrives at once.
   return { ...Object.fromEntries(passed), PYTHONHASHSEED: "0", PYTHONUTF8: "1", PYTHONUNBUFFERED: "1" };
 }
 
 /**
- * Returns PYTHONPATH with absolute folders, because a host starts elsewhere. Leaves out the start
- * folder and the target's own: their modules could replace Python's before the isolation is up.
- * They are imported later.
+ * Returns the PYTHONPATH of a host, with absolute folders, because a host starts in another folder. Leaves out the
+ * server's start folder and the mounted file's folder: their modules could replace Python's own before the isolation is
+ * active. They are imported later.
  */
 function packageFolders(folders = "", target: string): string | undefined {
   const absolute = folders.split(delimiter).flatMap((folder) => (folder === "" ? [] : [resolve(folder)]));

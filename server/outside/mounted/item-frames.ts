@@ -1,4 +1,6 @@
-/** Builds the frames that request items of a worker, and reads the frames with its answers. */
+/**
+ * Builds the messages (frames) that send requests (items) to a worker, and reads the frames with the worker's answers.
+ */
 import type { FrameContent } from "./provider-frames.ts";
 import {
   type AskedEnvironment,
@@ -19,9 +21,9 @@ type Settle<Answer> = (answer: Answer | Failure) => void;
 
 const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ environment, version, digest });
 
-// The next functions read responses, from local hosts and remote providers alike.
+// Functions that read responses, both of local hosts and of remote providers.
 
-/** Returns the failure for a response without a result. */
+/** Returns the failure for a response message that contains no result. */
 const empty = (message: string): Failure =>
   failure("raised", `${message}.result must be set; got a response without it`);
 
@@ -56,7 +58,7 @@ export function generateItem(
 ): (settle: Settle<GenerateResult>) => Item {
   const { level, parametersJson } = asked;
   return (settle): SeedItem => ({
-    // Seeds of one call are sent together in one frame.
+    // All seeds of this call have one subject, so that they are sent together in one frame.
     subject: asked,
     party,
     environment,
@@ -108,7 +110,7 @@ export function verifyItem(
   });
 }
 
-/** Returns the response for one answer of a batch, if the frame has it. */
+/** Returns the response for the answer at `place` in the batch. Undefined: the frame does not contain it. */
 function responseAt(content: FrameContent, place: number): VerifyResponse | undefined {
   if (content.case === "verified") return content.value.index === place ? content.value : undefined;
   if (content.case !== "verifiedTogether") return undefined;
@@ -140,7 +142,7 @@ export function drawItem(
   const { id, version } = environment;
   return (settle) => {
     const item: Item = {
-      // Each drawing has a subject of its own, because a frame requests only one picture.
+      // Each drawing gets a subject that no other item shares, because a frame can request only one picture.
       subject: {},
       party,
       environment,

@@ -1,56 +1,64 @@
 /**
- * Queue of requests (items) for the workers of a provider. Callers take turns. Items of the same caller and subject are
- * sent together in one frame.
+ * Queue of requests (items) for the workers of a provider of environments. Callers take turns. Items of the same caller
+ * and subject are sent together in one frame.
  */
 import { type Party, fairTurns } from "../../base/fair-turns.ts";
 import type { FrameContent } from "./provider-frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
-/** A request for one thing, e.g. a verdict, that a worker answers by one frame. */
+/** A request for one result, e.g. one verdict. A worker answers it by one frame. */
 export interface Item<Answer = unknown> {
-  /** Items with the same subject may share a frame. The subject is the instance for answers, and the call for seeds. */
+  /**
+   * Key of items that may share a frame. For answers it is the instance; for seeds it is the call that requested them.
+   */
   readonly subject: object;
-  /** Caller and connection for which the item counts. Undefined: the server itself. */
+  /** The caller and connection whose share of the workers the item uses. Undefined: the server itself. */
   readonly party: Party | undefined;
   readonly environment: AskedEnvironment;
-  /** Maximum processor time, in milliseconds. */
+  /** Maximum processor time for the item, in milliseconds. */
   readonly limitMs: number;
-  /** Whether the item needs a worker that has served nothing before. */
+  /** Whether the item needs a worker that has served no item before. */
   fresh: boolean;
   readonly signal: AbortSignal;
-  /** Returns the frame that requests all these items, which have the same subject. */
+  /** Returns the frame that requests all of `items`, which must have the same subject. */
   frameOf(items: readonly Item[]): FrameContent;
-  /** Returns the answer to this item in a frame, given its place in the batch. Undefined: the frame has none. */
+  /**
+   * Returns this item's answer out of a worker's frame. `place` is the item's position in the batch. Undefined: the
+   * frame does not answer this item.
+   */
   read(content: FrameContent, place: number): Answer | Failure | undefined;
   settle(answer: Answer | Failure): void;
-  /** Number of hosts that ended while they worked on the item. */
+  /** Number of host processes that ended while they worked on the item. */
   lost: number;
 }
 
 export interface ItemQueue {
   add(item: Item): void;
   /**
-   * Puts items of an ended worker back into the queue. Each is sent alone afterwards, because one of them may have
-   * ended the worker.
+   * Puts items back that a worker did not finish before it ended. Each is later sent alone, because one of them may
+   * have ended the worker.
    */
   putBack(items: readonly Item[]): void;
   /**
-   * Takes the next items that go together, at most `max`. An item that needs a fresh worker goes
-   * alone, to a fresh one. Items whose signal is aborted are left out. `ms` returns the expected
-   * time of a turn, in milliseconds.
+   * Takes the next items that share a frame, at most `max`. Items that need a fresh worker are only taken if `isFresh`,
+   * and each of them alone. Skips items whose signal is aborted. `ms` estimates how long the items will take, in
+   * milliseconds.
    */
   take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
-  /** Charges an item's caller with the real time, in place of the expected time. */
+  /**
+   * Corrects the time that counts against the item's caller: replaces the estimate by the measured time, in
+   * milliseconds.
+   */
   charge(item: Item, expectedMs: number, ms: number): void;
-  /** Returns whether an item that is due needs a fresh worker. */
+  /** Returns whether an item whose turn has come waits for a fresh worker. */
   wantsFresh(): boolean;
-  /** Returns whether an item of another caller or connection waits. */
+  /** Returns whether an item of another caller or connection than `item`'s is in the queue. */
   hasOthers(item: Item): boolean;
-  /** Removes and returns all items. */
+  /** Empties the queue and returns its items. */
   drain(): readonly Item[];
 }
 
-/** Waiting items of one caller and subject. */
+/** Items in the queue that have the same caller and subject. */
 interface Bundle {
   readonly party: Party;
   items: Item[];
@@ -64,22 +72,22 @@ const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.conne
 export function createQueue(): ItemQueue {
   const turns = fairTurns<Bundle>();
   const waiting = new Set<Bundle>();
-  /** Newest waiting bundle of each subject. */
+  /** The bundle to which the next item of a subject is added. */
   const bySubject = new Map<object, Bundle>();
-  /** Items that are due, but wait for a fresh worker. */
+  /** Items whose turn has come, but which wait for a fresh worker. */
   let fresh: Item[] = [];
 
   const enter = (bundle: Bundle): void => {
     waiting.add(bundle);
     turns.add(bundle.party, bundle, 1);
   };
-  /** Returns at most `max` items of the bundle that is next. */
+  /** Takes the next bundle in turn, and returns at most `max` of its items. Undefined: the queue is empty. */
   const next = (max: number): readonly Item[] | undefined => {
     const bundle = turns.next();
     if (bundle === undefined) return undefined;
     waiting.delete(bundle);
     const taken = bundle.items.splice(0, max);
-    // The rest of a large bundle goes to the end of the queue, so that it delays no others.
+    // The rest of a large bundle goes to the end of the queue, so that it does not delay other bundles.
     if (bundle.items.length > 0) enter(bundle);
     else if (taken[0] !== undefined && bySubject.get(taken[0].subject) === bundle) bySubject.delete(taken[0].subject);
     return taken.filter(isWanted);

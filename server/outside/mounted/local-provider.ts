@@ -1,6 +1,6 @@
 /**
- * A provider of environments on this machine. It keeps a host running, and gives the items of a queue to its workers. A
- * worker that takes too long for an item is ended, and the later items go to another one.
+ * A provider of environments on this machine. It keeps a Python host process running and sends queued requests (items)
+ * to the host's workers. A worker that takes too long is ended, and its remaining items go to another worker.
  */
 import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { FrameContent } from "./provider-frames.ts";
@@ -12,40 +12,44 @@ import { createQueue, type Item } from "./item-queue.ts";
 import { createAbortableItems, UNWANTED } from "./abort-items.ts";
 
 export interface LocalOptions extends HostOptions {
-  /** Called when a host or a worker ended unexpectedly or could not be restarted. */
+  /** Called when a host or a worker ended unexpectedly, or when a host could not be restarted. */
   readonly onFault: (why: string) => void;
-  /** Called for each worker that ended, with a word for the reason. `onHostEnd` is called for each host that ended. */
+  /**
+   * Called for each worker that ended, with the reason in one word, e.g. "late" or "memory". `onHostEnd` is called for
+   * each host that ended.
+   */
   readonly onWorkerEnd?: (why: string) => void;
   readonly onHostEnd?: () => void;
 }
 
 export interface LocalProvider extends Provider {
   readonly locked: string;
-  /** Returns the process id of the present host, for programs that supervise processes. */
+  /** Returns the process id of the running host, for programs that supervise processes. Undefined: no host runs. */
   readonly hostPid: () => number | undefined;
 }
 
 export type OpenedLocal =
   { readonly kind: "opened"; readonly provider: LocalProvider } | { readonly kind: "failed"; readonly why: string };
 
-/** Maximum number of items in a frame. The last one should not wait long, but many items share the cost of a frame. */
+/** Maximum number of items in a frame. Many items share the cost of sending, but the last one must not wait long. */
 const FRAME_ITEMS_MAX = 64;
 /**
- * An item is late after LATE_FACTOR times its processor time plus LATE_MS, because its worker may wait for a processor.
+ * A worker may take LATE_FACTOR times an item's processor time plus LATE_MS, because it may have to wait for a
+ * processor.
  */
 const LATE_FACTOR = 3;
 const LATE_MS = 3000;
 /**
- * Time without an answer, in milliseconds, after which a worker must send its collected results, so that their callers
- * do not wait.
+ * Time, in milliseconds, after which a silent worker is told to send the results that it has collected. Their callers
+ * then need not wait longer.
  */
 const QUIET_MS = 250;
-/** Maximum number of hosts that may end while they work on an item. Then the item fails. */
+/** An item fails when this number of hosts have ended while they worked on it. */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
 
-/** Returns the maximum elapsed time for an item, in milliseconds. */
+/** Returns how long a worker may take for an item, in milliseconds of elapsed time. */
 const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
 
 export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
@@ -55,22 +59,25 @@ export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
   return { kind: "opened", provider: local.provider() };
 }
 
-/** A worker and the batch of items that it works on. */
+/** A worker and the batch of items that was sent to it. */
 interface Hand {
   readonly worker: Worker;
   batch: readonly Item[];
-  /** Time at which the batch began, by performance.now(). */
+  /** When the batch was sent, by performance.now(), in milliseconds. */
   beganMs: number;
-  /** Position in the batch of the item that the worker answers next. */
+  /** Position in the batch of the item whose answer comes next. */
   next: number;
   /** Call number of the batch. */
   call: number;
   hasServed: boolean;
-  /** Reason why the worker is being ended. Undefined: it is not. */
+  /**
+   * Why the worker is being ended: an item took too long, another item needs a fresh worker, or it sent an answer that
+   * nobody requested.
+   */
   killed: "late" | "stale" | "lying" | undefined;
   late: NodeJS.Timeout;
   quiet: NodeJS.Timeout;
-  /** Collected results that the host reported before all earlier answers had arrived. */
+  /** Results that the host reported for this worker, kept until all earlier answers of the batch have arrived. */
   held: Held | undefined;
 }
 
@@ -82,12 +89,12 @@ class Local {
   #host: Host | undefined;
   #described: DescribeResponse | undefined;
   #locked = "";
-  /** Reason why there is no host and none will start soon. Undefined: there is one, or one is starting. */
+  /** Why there is no host and no new one could be started. Undefined: a host runs or is starting. */
   #down: string | undefined;
   #calls = 0;
   #restartMs = RESTART_MS_MIN;
   #restart: NodeJS.Timeout | undefined;
-  /** Resolves when the restart in progress is over. */
+  /** Resolves when the restart in progress has ended. Undefined: there was no restart. */
   #restarting: Promise<void> | undefined;
   readonly #closing = new AbortController();
   #isClosed = false;
@@ -99,7 +106,7 @@ class Local {
 
   /** Starts the host. Returns why it could not start. Undefined: it started. */
   async start(): Promise<string | undefined> {
-    // The end of a host that was not accepted is not reported, because the caller starts another.
+    // False if the new host is closed because its environments changed. The end of such a host is not reported.
     let isTaken = true;
     const { signal = this.#closing.signal } = this.#options;
     const options = { ...this.#options, signal: AbortSignal.any([signal, this.#closing.signal]) };
@@ -158,14 +165,14 @@ class Local {
   #add(item: Item): void {
     if (this.#down !== undefined || this.#isClosed)
       return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
-    // A signal that is already aborted sends no event, so the item ends here.
+    // A signal that is already aborted sends no event, so the item is settled here.
     if (item.signal.aborted) return item.settle(UNWANTED);
     this.#wanted.enter(item);
     this.#queue.add(item);
     this.#dispatchSoon();
   }
 
-  /** Gives items to workers in a microtask, so that items requested at the same time share a frame. */
+  /** Schedules a microtask that sends items to idle workers, so that items requested at the same time share a frame. */
   #dispatchSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -178,7 +185,7 @@ class Local {
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
     const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
-    // The host replaces this worker by a fresh one. Only one is replaced, so that the others continue.
+    // The host starts a fresh worker in place of this one. Only one is replaced, so that the others keep working.
     if (mustEnd()) return this.#kill(hand, "stale");
     const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
     const [first] = batch;
@@ -220,7 +227,7 @@ class Local {
   /** Handles a frame of a worker. Returns how many more frames of its batch are expected soon. */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
-    // Output of a worker that is being ended is ignored.
+    // Ignores the output of a worker that is being ended.
     if (hand === undefined || hand.killed !== undefined) return 0;
     if (call !== hand.call || !this.#settle(hand, content)) {
       this.#options.onFault("a worker answered what it was not asked, and is ended");
@@ -230,7 +237,7 @@ class Local {
     return content.case === "verifiedTogether" ? 0 : hand.batch.length - hand.next;
   }
 
-  /** Takes the results that a worker has collected. If the worker goes on, it also sends them itself. */
+  /** Takes the results that a worker had collected. A worker that stays alive will also send them itself. */
   #hear(worker: Worker, held: Held): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
@@ -238,13 +245,17 @@ class Local {
     else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
   }
 
-  /** Gives results to the items that a frame answers. Returns false if it answers an item that was not requested. */
+  /**
+   * Passes the results in a frame to the items of the batch. Returns false if the frame answers an item that was not
+   * requested.
+   */
   #settle(hand: Hand, content: FrameContent): boolean {
     const { batch, next } = hand;
     const isTogether = content.case === "verifiedTogether";
     const until = isTogether ? content.value.index + content.value.places.length : next + 1;
     if (until > batch.length) return false;
-    // A collected response may include settled items: they were held when the host was asked.
+    // Collected results may include those of items that already have them, because the worker sent them in the
+    // meantime.
     while (hand.next < until) {
       const item = batch[hand.next];
       const answer = item?.read(content, hand.next);
@@ -255,7 +266,7 @@ class Local {
     }
     if (hand.next === batch.length) this.#finish(hand);
     else if (hand.next > next) {
-      // A slow item's batch would delay other callers: end the worker and queue the rest again.
+      // If a slow item delays other callers, the worker is ended, and the rest of its batch goes back to the queue.
       const isSlow = performance.now() - hand.beganMs > QUIET_MS;
       if (isSlow && batch[0] !== undefined && this.#queue.hasOthers(batch[0])) this.#kill(hand, "stale");
       hand.late.refresh();
@@ -264,7 +275,7 @@ class Local {
     return true;
   }
 
-  /** Charges the batch's caller with the real time, in place of the expected time. */
+  /** Replaces, in the account of the batch's caller, the estimated time by the measured time. */
   #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
     clearTimeout(late);
     clearTimeout(quiet);
@@ -276,7 +287,8 @@ class Local {
     hand.batch = [];
     hand.next = 0;
     hand.held = undefined;
-    // The held results may have completed the batch of a worker that already ended.
+    // The batch may have been completed by results that a worker had collected before it ended. Then there is no worker
+    // to give more to.
     if (this.#hands.has(hand.worker)) this.#give(hand);
   }
 
@@ -294,12 +306,14 @@ class Local {
     this.#dispatchSoon();
   }
 
-  /** Decides about the item on which a worker worked when it ended: the item gets a failure, or is tried again. */
+  /**
+   * Handles the item on which a worker worked when it ended: reports a failure, or puts the item back to try it again.
+   */
   #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
     if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
     else if (kind === "memory" && hasServed) {
-      // Earlier items may have used the memory that this item lacked, so it is tried again in a fresh worker.
+      // Earlier items may have used up the memory. So the item is tried again in a fresh worker.
       item.fresh = true;
       this.#queue.putBack([item]);
     } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
@@ -307,7 +321,7 @@ class Local {
     else item.settle(failure("crashed", `${LOST_MAX} hosts ended while they had it: ${how}`));
   }
 
-  /** Handles the host's end: reports it and starts another. */
+  /** Reports that the host has ended, and schedules the start of another. */
   #lose(why: string): void {
     this.#host = undefined;
     if (this.#isClosed) return;
@@ -329,7 +343,7 @@ class Local {
   async #tryAgain(): Promise<void> {
     const why = await this.start();
     if (why === undefined) return;
-    // Waiting items fail now: their callers may ask elsewhere or later.
+    // Items in the queue fail now, so that their callers can use another server or try again later.
     this.#down = why;
     this.#options.onFault(`it cannot be started again: ${why}`);
     for (const item of this.#queue.drain()) item.settle(failure("unavailable", why));

@@ -1,6 +1,6 @@
 /**
- * Makes instances of a mounted environment's tasks. Also makes earlier instances again, and checks that they are the
- * same.
+ * Makes instances of a mounted environment's tasks. Also makes earlier instances again, and checks that they equal the
+ * first ones.
  */
 import { LRUCache } from "lru-cache";
 import type { MountedPlace, MountedTasks } from "../../../envs/environment.ts";
@@ -19,7 +19,9 @@ import {
   search,
 } from "./search-split.ts";
 
-/** Size of an environment's cache of whole instances, which prompts and canaries ask for again. */
+/**
+ * Maximum bytes of an environment's cache of instances. Prompts and reference answers are read from cached instances.
+ */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
 /** Bytes that a cached instance counts in addition to its contents. */
 const INSTANCE_BYTES = 512;
@@ -28,13 +30,13 @@ const NEVER = new AbortController().signal;
 export interface Instances {
   make(tasks: MountedTasks, options: AskOptions): Promise<readonly Result[]>;
   /**
-   * Returns why a level gives no tasks, examining it now if needed. Undefined if it does, or if the
-   * provider cannot be asked.
+   * Returns why the level cannot give tasks, and examines the level first if necessary. Undefined: it can, or the
+   * provider did not answer.
    */
   whyNone(parameters: MountedTasks["parameters"]): Promise<string | undefined>;
   /**
-   * Returns an instance that was made before, whole and equal. It is made even if its caller
-   * leaves, and cached for the next one.
+   * Makes an instance again that was made before, or takes it from the cache. The work goes on if the caller
+   * disconnects, because the cached result serves the next caller.
    */
   again(place: MountedPlace): Promise<Result>;
 }
@@ -46,7 +48,7 @@ export function createInstances(making: Making): Instances {
     sizeCalculation: (whole) => INSTANCE_BYTES + roughBytes(whole),
   });
   const going = new Map<string, Promise<Result>>();
-  /** Levels that give no more instances, each with the reason. */
+  /** Names of levels that no longer make equal instances, each with the difference. They give no more tasks. */
   const broken = new Map<string, string>();
 
   const levelAt = ({ parameters }: Pick<MountedTasks, "parameters">): DescribedLevel => {
@@ -86,7 +88,7 @@ export function createInstances(making: Making): Instances {
       const name = nameOf(at);
       const known = kept.get(name);
       if (known !== undefined) return madeAgain(place, known);
-      // The answers of a group arrive together and share one request.
+      // The answers of a group arrive together. They wait for one request instead of sending several.
       const asking = going.get(name) ?? askAgain(place, at).finally(() => going.delete(name));
       going.set(name, asking);
       return asking;
@@ -94,7 +96,7 @@ export function createInstances(making: Making): Instances {
   };
 }
 
-/** Returns why the level gives no tasks; undefined if it does. */
+/** Returns the result for all tasks of a level that cannot give any. Undefined: the level can give tasks. */
 async function whyNone(making: Making, level: DescribedLevel, broken: string | undefined): Promise<Result | undefined> {
   if (broken !== undefined) return { kind: "exhausted", message: broken };
   const finding = await making.lawful(level);
@@ -105,8 +107,8 @@ async function whyNone(making: Making, level: DescribedLevel, broken: string | u
 }
 
 /**
- * Returns the whole instance, a text if it differs from before, or a failure if the provider cannot
- * tell now.
+ * Returns the instance made again. Returns a text if it differs from the first one, and a failure if the provider did
+ * not answer.
  */
 async function sameAgain(making: Making, place: MountedPlace, at: SearchPlace) {
   const { described, hashOf, resource } = making;

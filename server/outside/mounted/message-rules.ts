@@ -22,12 +22,12 @@ const isOnce = (item: Named, all: readonly Named[]): boolean => all.find(({ name
 const isName = (name: string, item: Named, all: readonly Named[]): boolean =>
   !isEmpty(name) && !isLonger(name, NAME_LENGTH_MAX) && isOnce(item, all);
 const OWN_NAME = `must be a name of its own of 1 to ${NAME_LENGTH_MAX} characters`;
-// The comparison is written so that NaN is out of range.
+// NaN must not pass, and it fails both comparisons.
 const isShare = (value: number): boolean => value >= 0 && value <= 1;
 
 type Named = { readonly name: string };
 
-/** Revision of the protocol between server and providers that this server speaks. */
+/** Revision of the protocol between server and providers. A provider must have the same. */
 export const PROTOCOL = 1;
 const ENVIRONMENTS_MAX = 1024;
 const leftOut = rulesOn<wire.LeftOut>("LeftOut");
@@ -35,7 +35,7 @@ const provider = rulesOn<wire.DescribeResponse>("DescribeResponse");
 const keysOf = (environments: readonly wire.ProvidedEnvironment[]): readonly string[] =>
   environments.map(({ id, version }) => `${id} version ${version}`);
 
-/** Rules about environments that a provider leaves out. A broken rule is only reported with the reason. */
+/** Rules on the names and reasons that a provider gives for what it does not serve. Breaking them is only reported. */
 export const ON_LEFT_OUT: readonly Rule<wire.LeftOut>[] = [
   advice(leftOut.on("name", "must name an environment or a level", (name) => !isEmpty(name))),
   advice(leftOut.on("reason", "must say why something is left out", (reason) => !isEmpty(reason))),
@@ -130,7 +130,7 @@ export const ON_ENVIRONMENT: readonly Rule<wire.ProvidedEnvironment>[] = [
   ),
 ];
 
-/** Properties of an environment by which its instances and answers are read. */
+/** Properties of an environment that decide how its instances and answers are checked. */
 export interface Terms {
   readonly goal: Goal;
   readonly components: readonly ComponentInfo[];
@@ -169,8 +169,8 @@ export const ON_INSTANCE: readonly Rule<wire.ProvidedInstance, Pick<Terms, "goal
   instance.on(
     "baselineBound",
     "must be finite and no worse than the baseline",
-    // With a better baseline than the bound, answers as good as the best known would beat the bound
-    // and get no score.
+    // If the baseline could be better than the bound, an answer as good as the baseline would beat the bound and get no
+    // score.
     (bound, { baseline = 0 }, { goal }) =>
       goal === "satisfy" || bound === undefined || (isFinite(bound) && !isBetter(goal, baseline, bound)),
     (bound, { baseline }) => `${bound} for a baseline of ${baseline}`,

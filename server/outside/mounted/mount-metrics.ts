@@ -3,20 +3,23 @@ import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from
 import type { Trials } from "./examine-levels.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
-/** Kind of request. "again" makes an instance again that is neither in its task id nor in memory. */
+/**
+ * Kind of request to a provider. "again": make an earlier instance again, which neither its task id nor the cache
+ * holds.
+ */
 type What = "instance" | "again" | "verdict" | "drawing";
 
-/** Counts for one environment and one kind of request. */
+/** Counts of one kind of request to one environment. */
 interface Count {
   readonly environment: string;
   readonly item: What;
-  /** Number of requests by outcome: "ok", "exhausted", or the kind of failure. */
+  /** Number of results by outcome: "ok", "exhausted" (no instance found), or the kind of failure. */
   readonly results: Map<string, number>;
-  /** Total time of the calls in seconds, waiting for their turn included. */
+  /** Total time of the requests, in seconds. Includes waiting in the queue. */
   seconds: number;
 }
 
-/** Counts and times of one mount since the server started, for metrics and status pages. */
+/** Counts and times of one mount since the server started. Metrics and status pages show them. */
 export interface MountFigures {
   readonly name: string;
   readonly items: readonly Count[];
@@ -24,7 +27,7 @@ export interface MountFigures {
   readonly workerEnds: ReadonlyMap<string, number>;
   /** Number of hosts that ended and were started again. */
   readonly hostEnds: number;
-  /** Number of reloads by outcome: "changed", "same" or "kept". */
+  /** Number of reloads by outcome: "changed" (new code is served), "same" or "kept" (the old code is still served). */
   readonly remounts: ReadonlyMap<string, number>;
   /** Number of levels by the result of their examination: "lawful", "unlawful" or "untried". */
   readonly levels: ReadonlyMap<string, number>;
@@ -50,7 +53,7 @@ export function createMountCounter(name: string): MountCounter {
     items.set(key, count);
     return count;
   };
-  /** Awaits a call. Counts its time, and the outcome of each item. */
+  /** Awaits a request. Counts its time and the outcome of each of its results. */
   const timed = async <Answer>(
     count: Count,
     asking: Promise<Answer>,

@@ -19,9 +19,9 @@ import {
 /** A provider that the server starts itself. */
 export interface HostMount {
   readonly kind: "host";
-  /** Name of the mount in logs and errors. */
+  /** Name of the mount in logs and errors: the path of the file, or the target. */
   readonly name: string;
-  /** Path of a Python file, or another target that the host knows. */
+  /** Path of a Python file, or another target that the Python package can mount, e.g. "reasoning-gym". */
   readonly target: string;
 }
 
@@ -32,7 +32,7 @@ export interface RemoteMount {
   /** Address as host:port. */
   readonly address: string;
   readonly tls: boolean;
-  /** CA certificates in PEM. Undefined: those of the machine apply. */
+  /** CA certificates in PEM that must have signed the provider's certificate. Undefined: those of this machine. */
   readonly ca: Buffer | undefined;
   readonly token: string | undefined;
 }
@@ -49,9 +49,12 @@ export interface MountSettings {
   readonly memoryMib: number;
   /** Paths of the server's own files and folders, which mounted code may not read. */
   readonly hidden: readonly string[];
-  /** Whether mounted files are mounted again when they change. */
+  /** Whether to mount Python files again when they change. */
   readonly reload: boolean;
-  /** Time, in milliseconds, for which a run's open groups wait for environments that are no longer mounted. */
+  /**
+   * Time, in milliseconds, for which a run's open groups wait for an environment that was replaced by a changed one.
+   * Then they are closed.
+   */
   readonly replacedGraceMs: number;
 }
 
@@ -78,7 +81,9 @@ interface Allowed {
   readonly what: string;
 }
 
-/** Reads what a host may use: parts read=PATH or net=HOST, separated by commas. */
+/**
+ * Reads the option that allows mounted code to use more: read=PATH or net=HOST, or several with commas between them.
+ */
 export function readAllowed(given: string): Parsed<readonly Allowed[]> {
   const parts = given.split(/,(?=(?:read|net)=)/);
   const read = parts.flatMap((each): Allowed[] => {
@@ -144,15 +149,18 @@ export const mountOptions = optionTable({
   }),
 });
 
-/** Returns whether a path is a Python file to mount. Other paths name an interpreter. */
+/** Returns whether `--python` names a Python file to mount. Any other path is that of the Python interpreter. */
 const isFile = (path: string): boolean => path.endsWith(".py");
 
-/** Returns the interpreter: the last one named, or python3. */
+/** Returns the Python interpreter: the last one that `--python` names, or python3. */
 export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "python">): string {
   return python.findLast((path) => !isFile(path)) ?? "python3";
 }
 
-/** Reads the mount options. `hidden` are the server's own files and folders. Throws ConfigProblem. */
+/**
+ * Reads the mount options. `hidden` are the server's own files and folders, which mounted code may not read. Throws
+ * ConfigProblem.
+ */
 export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readonly string[]): MountSettings {
   const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload, replacedGraceMs } = values;
   const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));

@@ -1,6 +1,6 @@
 /**
- * Presents a provider's environment as one of this server's. It answers locally where it can, and
- * asks the provider otherwise.
+ * Makes a provider's environment usable like a built-in one. Answers from the description that the provider gave where
+ * possible, and sends it requests otherwise.
  */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
@@ -23,31 +23,34 @@ export interface MountOptions {
   /** Name of the mount, as the operator gave it. */
   readonly mount: string;
   readonly provider: Provider;
-  /** Maximum answers that the provider verifies at once. */
+  /** Maximum number of answers that are sent to the provider at the same time. */
   readonly concurrency: number;
-  /** Returns whether a level keeps the provider rules. Called before the level's first task is given. */
+  /**
+   * Returns whether the level passed the provider rules, and examines it first if necessary. Called before each level's
+   * first task.
+   */
   readonly lawful: (described: Described, level: DescribedLevel) => Promise<Finding>;
-  /** Called for each level that no longer makes the instances it made before. */
+  /** Called for each level that no longer makes the same instances as before. */
   readonly onBroken: (environment: string, level: string, why: string) => void;
 }
 
 const DIGEST_DIGITS = 16;
 /**
- * Maximum running answers of each caller, beyond the shared limit. They all reach the provider's
- * own queue, which is fair, however many answers of other callers are there.
+ * Maximum number of answers in progress per caller, beyond the shared limit. The provider's queue serves callers
+ * fairly, so no caller's answers need wait before it.
  */
 const CONCURRENCY_EACH = 64;
 const WAITING_MAX = 65_536;
 const HELD_BYTES_MAX = 256 * 1024 ** 2;
 /**
- * Upper bound for two attempts and a canary, each of which has its own limit. It applies if a
- * provider keeps no limits.
+ * Maximum time to verify an answer, in milliseconds: two attempts and a reference answer. It only applies if a provider
+ * ignores the shorter limits of each attempt.
  */
 const TIME_LIMIT_MS = 300_000;
 
 /**
- * Returns the one parameter that stands for a level's own: its position in the table of levels,
- * which the digest covers.
+ * Describes the only parameter of a mounted environment: the level's position in the provider's list of levels. The
+ * digest covers that list.
  */
 function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
   const numbers = levels.map(({ number }) => number);
@@ -127,8 +130,8 @@ export function mountedEnvironment(described: Described, options: MountOptions):
 }
 
 /**
- * Returns the environment's resource. The name holds the digest, so that an arm of another digest
- * waits for its own resource.
+ * Describes the provider as a resource, which verification waits for. Its name contains the environment's digest, so
+ * that arms of old and new code wait separately.
  */
 function resourceOf(id: string, digest: string, { provider, concurrency }: MountOptions): Resource {
   const name = mountedResource(id, digest);
@@ -139,7 +142,8 @@ function resourceOf(id: string, digest: string, { provider, concurrency }: Mount
     waitingMax: WAITING_MAX,
     heldBytesMax: HELD_BYTES_MAX,
     timeLimitMs: TIME_LIMIT_MS,
-    // The environment itself retries, in a way that shows who is at fault (attribute-failure.ts).
+    // The queue must not retry: attribute-failure.ts retries itself, to find out whether the answer or the verifier is
+    // to blame.
     attemptsMax: 1,
     probe: async ({ signal }): Promise<Failed | undefined> => {
       const why = await provider.probe(signal);
@@ -173,7 +177,10 @@ async function verify(
   return verifyOrAttribute({ provider, described, resource, canary }, bytes, answer, options);
 }
 
-/** Returns the whole instance, made again if only its bytes are here; or the failure to make it. */
+/**
+ * Returns everything about the instance. Makes it again if only its bytes came with the task id. Returns the failure if
+ * that does not succeed.
+ */
 async function wholeAgain(
   { place, whole }: MountedInstance,
   instances: Instances,

@@ -1,6 +1,5 @@
 /**
- * Instances of a mounted environment: checks what a provider sends, and packs an instance's bytes
- * into task ids.
+ * Instances of a mounted environment. Checks those that a provider sends, and packs an instance's bytes into task ids.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { MountedPlace, Baseline } from "../../../envs/environment.ts";
@@ -10,7 +9,7 @@ import type { Described } from "./read-description.ts";
 import { ON_INSTANCE } from "./message-rules.ts";
 import { problemOf } from "./rules.ts";
 
-/** Everything that a provider sent for an instance. */
+/** All that a provider sent about an instance. */
 export interface WholeInstance {
   readonly bytes: Uint8Array;
   readonly prompt: readonly ChatMessage[];
@@ -20,28 +19,28 @@ export interface WholeInstance {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/**
- * An instance as it was made, or a stand-in: its bytes from a task id, or the place to make it
- * again from.
- */
+/** An instance: just made, unpacked from a task id, or only the seed from which it can be made again. */
 export interface MountedInstance {
-  /** Undefined for an instance that was just made. */
+  /** The level, seed and attempt from which it can be made again. Undefined for an instance that was just made. */
   readonly place: MountedPlace | undefined;
   readonly bytes: Uint8Array | undefined;
   readonly whole: WholeInstance | undefined;
 }
 
-// Bytes in task ids.
+// Functions that pack instances into task ids.
 
-/** Maximum bytes in a task id: 4,096 characters have room for these beside the id's other fields. */
+/**
+ * Maximum bytes of an instance in a task id. A task id has at most 4,096 characters, and needs the rest for other
+ * fields.
+ */
 const CARRIED_BYTES_MAX = 2600;
-/** Maximum bytes after inflating. More would be a decompression bomb. */
+/** Maximum bytes after decompression, as a protection against decompression bombs. */
 const INFLATED_BYTES_MAX = 1024 ** 2;
-/** Maximum bytes that are carried uncompressed, because deflating them takes longer than sending them. */
+/** Instances up to this many bytes are not compressed, because compressing takes longer than sending them. */
 const PLAIN_BYTES_MAX = 256;
 const [PLAIN, DEFLATED] = [0, 1];
 
-/** Packs an instance's bytes for a task id. Undefined if they are too many. */
+/** Packs an instance's bytes for a task id. Undefined: they are too many even when compressed. */
 export function carried(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes.length <= PLAIN_BYTES_MAX) return Buffer.concat([Buffer.from([PLAIN]), bytes]);
   const deflated = deflateRawSync(bytes);
@@ -49,22 +48,22 @@ export function carried(bytes: Uint8Array): Uint8Array | undefined {
   return Buffer.concat([Buffer.from([DEFLATED]), deflated]);
 }
 
-/** Unpacks the result of `carried`. Task ids are authenticated, so the bytes are the server's own. */
+/** Unpacks the bytes that `carried` packed. Task ids are authenticated, so the bytes are the server's own. */
 export function uncarried(bytes: Uint8Array): Uint8Array {
   const rest = bytes.subarray(1);
-  // Copied, because an id's bytes are a view of a much larger buffer.
+  // The copy lets the large buffer be freed that contains the decoded task id.
   if (bytes[0] === PLAIN) return Uint8Array.from(rest);
   return inflateRawSync(rest, { maxOutputLength: INFLATED_BYTES_MAX });
 }
 
-// Checks of a provider's instances.
+// Functions that check instances from a provider.
 
-/** Returns the whole instance, or the rule that it breaks, in words. */
+/** Returns the instance if it keeps the provider rules. Otherwise returns the broken rule, in words. */
 export function wholeOf({ goal }: Pick<Described, "goal">, wire: ProvidedInstance): WholeInstance | string {
   const problem = problemOf(ON_INSTANCE, wire, { goal });
   if (problem !== undefined) return problem;
   const { instance, prompt, canonical, reference, metadata, baseline: value = 0, baselineBound: bound = value } = wire;
-  // Copied, because a view would keep the connection's whole buffer in memory.
+  // The copy lets the connection's large buffer be freed.
   const bytes = Uint8Array.from(instance);
   return {
     bytes,

@@ -18,23 +18,23 @@ import type { Mount, MountSettings } from "./mount-options.ts";
 import { createTrials, type Trials } from "./examine-levels.ts";
 
 export interface MountContext {
-  /** Called with the new mount, and the names that it does not serve. */
+  /** Called when a mount is ready, with its figures and the environments and levels that it does not serve. */
   readonly onMount: (mounted: MountReport) => void;
   /** Called with the number of examined levels if mounting takes longer than QUIET_MS. */
   readonly onProgress?: (mount: string, done: number, total: number) => void;
-  /** Called with each level that is found unfit while the mount serves. */
+  /** Called for each level that fails its examination after the mount has begun to serve. */
   readonly onRefused: (refused: Refused) => void;
-  /** Called for each failure of a provider. */
+  /** Called for each failure of a provider, e.g. when its process ended. */
   readonly onFault: (mount: string, why: string) => void;
 }
 
 export interface MountReport {
   readonly name: string;
-  /** Name of the provider's host and its isolation, in words. */
+  /** Name of the program that hosts the environments, and how it is isolated, in words. */
   readonly host: string;
   readonly environments: number;
   readonly levels: number;
-  /** Number of these levels that are not examined yet. Each is examined before its first task is given. */
+  /** Number of levels that are not examined yet. Each one is examined before its first task is given. */
   readonly untried: number;
   readonly refused: readonly Refused[];
   readonly remarks: readonly string[];
@@ -42,15 +42,15 @@ export interface MountReport {
 
 export interface BeginContext extends MountContext {
   /**
-   * Receives all mounted environments as they would be. Returns why they cannot be served;
-   * undefined if they are served.
+   * Called with all mounted environments after each change, before they are served. Returns why they cannot be served
+   * together; undefined if they can.
    */
   readonly adopt: (environments: readonly Environment[]) => string | undefined;
 }
 
 export interface Mounts {
   /**
-   * Resolves to undefined when all are mounted, or to why one of them cannot be, in words for the
+   * Resolves to undefined when all are mounted, or else to the reason why one of them cannot be, in words for the
    * operator. Never rejects.
    */
   readonly ready: Promise<string | undefined>;
@@ -58,11 +58,13 @@ export interface Mounts {
   pending(): readonly string[];
   /** Returns the environments that are mounted now. */
   environments(): readonly Environment[];
-  /** Mounts one again. If it cannot be mounted or is unchanged, the environments served before stay. */
+  /**
+   * Mounts the named one again. If it is unchanged or cannot be mounted, its environments of before are still served.
+   */
   again(name: string): Promise<Remounted>;
   /**
-   * Returns absolute paths of the Python files that the mount was loaded from, and those that its
-   * last attempt to load named. They lie in the folder of the mounted file.
+   * Returns the absolute paths of the Python files that the mount was loaded from, or that its last failed attempt
+   * read. All lie in the folder of the mounted file.
    */
   sources(name: string): readonly string[];
   readonly figures: () => readonly MountFigures[];
@@ -72,19 +74,22 @@ export interface Mounts {
 export type Remounted =
   | { readonly kind: "changed"; readonly before: readonly Environment[]; readonly now: readonly Environment[] }
   | { readonly kind: "same" }
-  /** The mount stays as before. `why` is in words for the operator. */
+  /** The new code cannot be mounted, so the old one is still served. `why` is in words for the operator. */
   | { readonly kind: "kept"; readonly why: string };
 
 export type OpenedMounts =
   | { readonly kind: "ok"; readonly mounts: Mounts }
-  /** `message` is in words for the operator. */
+  /** A mount cannot be opened. `message` is in words for the operator. */
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Time to examine levels before the mount serves. The remaining levels are examined while it serves. */
+/**
+ * Maximum time, in milliseconds, that mounting waits for levels to be examined. The remaining levels are examined
+ * later.
+ */
 const TRIED_MS = 30_000;
-/** Mounting that takes no longer than this shows no progress. */
+/** Progress is shown if mounting takes longer than this, in milliseconds. */
 const QUIET_MS = 2000;
-/** Maximum answers of a mount per worker: two frames full, one in work and one waiting. */
+/** Maximum number of answers in progress per worker: one full frame of 64 that it works on, and one that waits. */
 const ANSWERS_PER_WORKER = 128;
 const REMOTE_ANSWERS = 512;
 
@@ -98,8 +103,8 @@ export async function openMounts(settings: MountSettings, context: MountContext)
 }
 
 /**
- * Begins to open all mounts at once. Each is passed to `adopt` as soon as it is ready, so that a
- * slow one delays no other.
+ * Begins to open all mounts at the same time. Each is passed to `adopt` as soon as it is ready, so that a slow one does
+ * not delay the others.
  */
 export function beginMounts(settings: MountSettings, context: BeginContext): Mounts {
   const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
@@ -121,7 +126,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext): Mou
     sources.set(name, sourcesWithin(mount, [...told, ...before]));
     return opened;
   };
-  // The order is that of the options, not of readiness.
+  // The result has the order of the command-line options, not the order in which mounts became ready.
   const environments = (): readonly Environment[] =>
     settings.mounts.flatMap(({ name }) => mounted.get(name)?.environments ?? []);
   const exchange = async (mount: Mount, before: OpenedMount | undefined): Promise<Remounted> => {
@@ -132,7 +137,7 @@ export function beginMounts(settings: MountSettings, context: BeginContext): Mou
     if (!isSame) mounted.set(name, next);
     const why = isSame ? undefined : context.adopt(environments());
     if (why !== undefined && before !== undefined) mounted.set(name, before);
-    // Closing fails the waiting requests of the replaced mount, which may be sent again.
+    // Closing the replaced mount fails its waiting requests. Their callers may send them again.
     if (before !== undefined) await (mounted.get(name) === next ? before : next).close();
     if (why !== undefined) return { kind: "kept", why };
     return isSame ? { kind: "same" } : { kind: "changed", before: before?.environments ?? [], now: next.environments };
@@ -177,7 +182,7 @@ interface OpenedMount {
   readonly close: () => Promise<void>;
 }
 
-/** `onSources` receives the host's source files (HostReady.sources). */
+/** `onSources` receives the paths of the Python files that the host imported (HostReady.sources). */
 type OneContext = MountContext & {
   readonly onSources: (paths: readonly string[]) => void;
   /** Aborted when the mounts are closed. */
@@ -263,7 +268,7 @@ async function reach(
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }
 
-/** Examines levels for up to TRIED_MS; the others are examined while the mount serves. */
+/** Examines levels for up to TRIED_MS. The remaining levels are examined after the mount has begun to serve. */
 async function beginTrials(
   mount: string,
   provider: Provider,
@@ -292,7 +297,9 @@ async function beginTrials(
 const adviceOf = (finding: Finding | undefined): readonly string[] =>
   finding?.kind === "lawful" ? (finding.advice ?? []) : [];
 
-/** Returns the levels that break no rule, the refused ones, and remarks for the operator. */
+/**
+ * Sorts levels by the results of their examinations: levels to serve, levels to refuse, and remarks for the operator.
+ */
 function sift(environments: readonly Described[], trials: Trials) {
   const refused: Refused[] = [];
   const served: Described[] = [];
@@ -314,8 +321,8 @@ function sift(environments: readonly Described[], trials: Trials) {
 }
 
 /**
- * Returns a registry with the mounted environments added, or an error text if an id and version
- * come twice.
+ * Returns the registry of environments with the mounted ones added. Returns an error text if two have the same id and
+ * version.
  */
 export function withMounts({ environments }: Registry, mounted: readonly Environment[]): Registry | string {
   const known = new Set(environments.map(({ id, version }) => `${id} version ${version}`));

@@ -1,18 +1,18 @@
 /**
- * Encodes and cuts the frames between the server, a local host and its workers: provider.proto's
- * ProviderFrame, each after its length.
+ * Encodes and decodes the frames between the server, a local host and its workers. A frame is a ProviderFrame message
+ * of provider.proto, preceded by its length.
  */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type ProviderFrame, ProviderFrameSchema } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { frameCutter } from "../frame-cutter.ts";
 
 const LENGTH_BYTES = 4;
-/** Maximum bytes of a frame, as the contract says. */
+/** Maximum bytes of a frame, which is also the limit of provider.proto. */
 export const FRAME_BYTES_MAX = 64 * 1024 ** 2;
 
 export type FrameContent = ProviderFrame["content"];
 
-/** Returns the frame's bytes. Undefined if it is larger than FRAME_BYTES_MAX. */
+/** Encodes a frame of call number `call`. Undefined: it would be larger than FRAME_BYTES_MAX. */
 export function frameBytes(call: number, content: FrameContent): Buffer | undefined {
   const message = toBinary(ProviderFrameSchema, { $typeName: "gradus.v1.ProviderFrame", call, content });
   if (message.length > FRAME_BYTES_MAX) return undefined;
@@ -22,12 +22,15 @@ export function frameBytes(call: number, content: FrameContent): Buffer | undefi
   return bytes;
 }
 
-/** Returns a function that cuts chunks into frames. It throws on bytes that are no frame. */
+/**
+ * Returns a function that collects chunks of bytes and calls `onFrame` for each complete frame. It throws on bytes that
+ * are not a frame.
+ */
 export function createFrameReader(onFrame: (frame: ProviderFrame) => void): (chunk: Buffer) => void {
   return frameCutter(lengthOf, (frame) => onFrame(fromBinary(ProviderFrameSchema, frame.subarray(LENGTH_BYTES))));
 }
 
-/** Returns the length of the first frame with its prefix, as far as its first bytes tell. */
+/** Returns the length of the first frame, its length prefix included. Uses the first bytes received so far. */
 function lengthOf(start: Buffer): number {
   if (start.length < LENGTH_BYTES) return LENGTH_BYTES;
   const length = start.readUInt32BE(0);

@@ -1,6 +1,6 @@
 /**
- * The interface of an environment provider, local or remote. Its messages are the contract's
- * (provider.proto).
+ * Interface of a provider of environments, which is a local Python process or a remote service. Its messages are those
+ * of provider.proto.
  */
 import type { Party } from "../../base/fair-turns.ts";
 import type {
@@ -28,11 +28,11 @@ export type VerifyResult = { readonly kind: "facts"; readonly facts: ProvidedFac
 
 export type DrawResult = { readonly kind: "svg"; readonly svg: string } | Failure;
 
-/** The environment that is asked, and the time limits of its items. */
+/** Identifies the environment that a request is for. Also has the time limits of each item. */
 export interface AskedEnvironment {
   readonly id: string;
   readonly version: number;
-  /** Digest from the provider: 64 hex digits. */
+  /** Digest of the environment's code, from the provider: 64 hex digits. */
   readonly digest: string;
   readonly limits: { readonly generateMs: number; readonly verifyMs: number };
 }
@@ -50,17 +50,20 @@ export interface VerifyAsked {
 }
 
 export interface AskOptions {
-  /** Caller and connection whose share of the workers the request uses. Defaults to the server's own. */
+  /** The caller and connection whose share of the workers the request uses. Defaults to the server itself. */
   readonly party?: Party | undefined;
   /** Aborted when nobody needs the result any more. */
   readonly signal: AbortSignal;
-  /** Asks for a process that has done nothing before, if there is one. */
+  /** Whether to use a process that has served no request before, if there is one. Defaults to false. */
   readonly fresh?: boolean;
-  /** Set for instances that were made before and that neither a task's id nor memory holds any more. */
+  /**
+   * Set if an earlier instance is made again, because neither the task's id nor the cache holds it. Counted apart in
+   * the metrics.
+   */
   readonly again?: boolean;
 }
 
-/** A provider of environments. Its methods never reject, whatever the other side does. */
+/** A provider of environments. Its methods never reject, even if the provider fails or sends invalid messages. */
 export interface Provider {
   readonly described: DescribeResponse;
   /** Returns one result per seed, in order. */
@@ -75,12 +78,12 @@ export interface Provider {
     asked: { readonly instance: Uint8Array; readonly answer: string | undefined },
     options: AskOptions,
   ): Promise<DrawResult>;
-  /** Returns why the provider cannot be asked now; undefined if it can. */
+  /** Returns why the provider cannot serve requests at present. Undefined: it can. */
   probe(signal: AbortSignal): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
-/** Default time limits of one item, in milliseconds. */
+/** Default time limits, in milliseconds, for making one instance and for verifying one answer. */
 export const ITEM_LIMITS = { generateMs: 20_000, verifyMs: 10_000 } as const;
 
 const DETAIL_LENGTH_MAX = 2000;
@@ -97,18 +100,15 @@ export function failure(kind: FailureKind, detail: string): Failure {
   return { kind: "failure", failure: kind, detail: detail.slice(0, DETAIL_LENGTH_MAX) };
 }
 
-/** Stands for a missing answer. */
+/** The failure that is used if a provider sent no answer. */
 export const NOTHING: Failure = Object.freeze(failure("unavailable", "no answer"));
 
-/** Returns a failure's kind. An unknown kind counts as "crashed". */
+/** Converts the number of a failure's kind, as a provider sent it. Unknown numbers become "crashed". */
 export function kindOfFailure(wire: number): FailureKind {
   return KINDS[wire] ?? "crashed";
 }
 
-/**
- * Returns the failure that a provider sent. If the failure itself breaks a rule of provider.proto,
- * the detail says so.
- */
+/** Converts a failure that a provider sent. If the message breaks a rule of provider.proto, the detail says so. */
 export function failureOfWire(wire: WireFailure): Failure {
   const problem = problemOf(ON_FAILURE, wire, undefined);
   return failure(kindOfFailure(wire.kind), problem === undefined ? wire.detail : `${problem}: ${wire.detail}`);

@@ -9,21 +9,21 @@ import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
 import { breachWords, problemOf, tryRules } from "./rules.ts";
 
 const LEFT_OUT_MAX = 2048;
-/** Maximum length, in characters, of an environment's id with the name of a level. */
+/** Maximum characters of an environment's id together with a level's name. */
 const NAME_LENGTH_MAX = 193;
 const WORDS_LENGTH_MAX = 1000;
 
 /** A level as the provider describes it. */
 export interface DescribedLevel {
   /**
-   * Position in the provider's table of levels, which the digest covers. The server uses it in
-   * place of the level's parameters.
+   * Position in the provider's list of levels. Task keys hold it instead of the level's parameters; the digest covers
+   * the list.
    */
   readonly number: number;
   readonly name: string;
   readonly description: string;
   readonly parametersJson: string;
-  /** Number of rows; 0 if instances are made from seeds. */
+  /** Number of data rows that instances are made from. 0: instances are made from seeds. */
   readonly rows: number;
   readonly evaluationOnly: boolean;
 }
@@ -33,7 +33,7 @@ export interface Described {
   readonly description: string;
   readonly goal: Goal;
   readonly levels: readonly DescribedLevel[];
-  /** Empty if the environment takes all formats. */
+  /** Formats in which answers are accepted. Empty: all formats are. */
   readonly answerFormats: readonly AnswerFormat[];
   readonly components: readonly ComponentInfo[];
   readonly verbatim: boolean;
@@ -57,10 +57,10 @@ export type DescribedProvider =
       readonly environments: readonly Described[];
       readonly refused: readonly Refused[];
     }
-  /** None of the provider's environments can be served. */
+  /** The description breaks a rule, so none of the provider's environments is served. */
   | { readonly kind: "invalid"; readonly why: string };
 
-/** Default maximum bytes of an answer, if the environment names none. */
+/** Maximum bytes of an answer. An environment may set a lower limit. */
 const ANSWER_BYTES_MAX = 192 * 1024;
 
 export function readDescribed(described: DescribeResponse): DescribedProvider {
@@ -78,8 +78,8 @@ export function readDescribed(described: DescribeResponse): DescribedProvider {
 }
 
 /**
- * Returns a left-out environment or level with its reason, preceded by the rules that the
- * provider's words break.
+ * Returns an environment or level that the provider leaves out, with the provider's reason. If the provider's message
+ * breaks rules, the reason begins with them.
  */
 function leftOutWords(wire: LeftOut): Refused {
   const broken = tryRules(ON_LEFT_OUT, wire).filter(({ came }) => came !== undefined);
@@ -89,7 +89,7 @@ function leftOutWords(wire: LeftOut): Refused {
 
 function describedOf(wire: ProvidedEnvironment): Described {
   const { id, version, digest, limits } = wire;
-  // 0 means that the provider names no limit.
+  // The lower of the provider's limit and the server's own. 0 or undefined: the provider sets no limit.
   const atMost = (own: number | undefined, ours: number): number => Math.min(own || ours, ours);
   return {
     asked: {
@@ -122,14 +122,13 @@ function describedOf(wire: ProvidedEnvironment): Described {
 }
 
 /**
- * Returns a level as the rest of the server sees it. Its number stands for the provider's
- * parameters, which stay with the provider.
+ * Returns the level for clients. Its only parameter is its number; the parameters themselves stay with the provider.
  */
 export function levelOf({ number, name, description, evaluationOnly }: DescribedLevel): Level {
   return { name, description, parameters: { level: number }, ...(evaluationOnly && { evaluationOnly }) };
 }
 
-/** Returns what changed since the provider was mounted; undefined if nothing changed. */
+/** Returns, in words, which environment's digest has changed since the provider was mounted. Undefined: none has. */
 export function changeBetween(before: DescribeResponse, now: DescribeResponse): string | undefined {
   const digests = new Map(now.environments.map(({ id, version, digest }) => [`${id} version ${version}`, digest]));
   const changed = before.environments.find(

@@ -1,4 +1,7 @@
-/** Reads and checks a provider's facts about an answer, so that a wrong number never becomes a reward. */
+/**
+ * Reads and checks what a provider's verifier found out about an answer, so that an invalid number never becomes a
+ * reward.
+ */
 import { type Facts, type Findings, type GradedComponent, malformed } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/escape.ts";
 import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
@@ -11,7 +14,7 @@ const REASON_LENGTH_MAX = 2000;
 
 export type ReadFacts =
   | { readonly kind: "facts"; readonly facts: Findings }
-  /** The provider breaks a rule; `why` says which one. */
+  /** The provider's message breaks a rule. `why` names the rule. */
   | { readonly kind: "wrong"; readonly why: string };
 
 export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
@@ -42,7 +45,7 @@ export function readFacts(environment: Terms, wire: ProvidedFacts): ReadFacts {
   }
 }
 
-/** Returns whether an answer reaches the goal. False if it could not be verified. */
+/** Returns whether the answer counts as right. False if the verifier gave no verdict. */
 export function isRight(environment: Terms, verified: VerifyResult): boolean {
   const read = verified.kind === "facts" ? readFacts(environment, verified.facts) : verified;
   if (read.kind !== "facts") return false;
@@ -60,7 +63,7 @@ function gradesOf(components: Terms["components"], wire: ProvidedFacts): readonl
   });
 }
 
-/** Returns facts for an answer that cannot be graded: each component is 0. */
+/** Returns the facts for an answer that the verifier could not grade: each component is 0. */
 function ungraded(components: Terms["components"], violation: string, info: Info): Facts {
   return {
     kind: "graded",

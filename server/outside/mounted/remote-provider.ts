@@ -1,6 +1,6 @@
 /**
- * A provider on another machine, over gRPC. Its responses are untrusted: an answer that was not
- * asked for ends the call, and a missing answer is no verdict.
+ * A provider of environments on another machine, over gRPC. Its responses are untrusted: a result that was not
+ * requested ends the call, and a missing result counts as a failure.
  */
 import { fromBinary, toBinary, type MessageShape } from "@bufbuild/protobuf";
 import {
@@ -37,11 +37,14 @@ export type OpenedRemote =
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
-/** Maximum bytes of the facts of one answer and of one instance, which is more than the contract allows. */
+/**
+ * Maximum bytes of one response: of the facts of one answer, and of one instance. Both are above what provider.proto
+ * allows.
+ */
 const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = { Verify: 512 * 1024, Generate: 16 * 1024 ** 2 };
-/** Maximum answers per call. The instance is sent with the first of them only. */
+/** Maximum number of answers in one call. They all belong to one instance, which is sent once. */
 const CALL_ANSWERS_MAX = 64;
-/** An item is late after LATE_FACTOR times its limit plus LATE_MS, which the network and a queue may take. */
+/** A result may take LATE_FACTOR times its time limit plus LATE_MS, for the network and the provider's queue. */
 const LATE_FACTOR = 3;
 const LATE_MS = 5000;
 
@@ -64,7 +67,7 @@ export async function openRemote({ address, tls, ca, token }: RemoteMount): Prom
   return { kind: "opened", provider: remote.provider(described) };
 }
 
-/** Answers to one instance that share a call. */
+/** Answers to one instance that are sent in one call. */
 interface Batch {
   readonly environment: AskedEnvironment;
   readonly instance: Uint8Array;
@@ -76,7 +79,7 @@ class Remote {
   readonly #metadata: Metadata;
   readonly #batches = new Map<Uint8Array, Batch>();
   #described: DescribeResponse | undefined;
-  /** Reason why the provider differs from the mounted one. Undefined if no difference is known. */
+  /** How the provider differs from the one that was mounted, in words. Undefined: no difference is known. */
   #changed: string | undefined;
   #isClosed = false;
 
@@ -148,7 +151,7 @@ class Remote {
     return results.map((result) => result ?? missing("GenerateResponse", ended));
   }
 
-  /** Verifies an answer, in one call with all others of the same instance that are asked in the same tick. */
+  /** Verifies an answer. Answers to the same instance that are requested in the same tick share one call. */
   #verify(
     environment: AskedEnvironment,
     instance: Uint8Array,
@@ -195,14 +198,17 @@ class Remote {
     });
     const ended = missing("VerifyResponse", end);
     const unanswered = answers.filter((_, i) => results[i] === undefined);
-    // After a timeout each answer is asked alone, to find the one that hangs.
+    // After a timeout, each unanswered answer is sent alone, to find the one that hangs.
     const isTold = ended.failure !== "timeout" || answers.length === 1;
     for (const answer of unanswered)
       if (isTold) answer.settle(ended);
       else void this.#verifyAll({ environment, instance, answers: [answer] });
   }
 
-  /** Reads a stream to its end. Returns why it broke off; undefined if the provider ended it. */
+  /**
+   * Reads a response stream to its end, and passes each response to `take`. Returns why the stream ended early;
+   * undefined if the provider ended it.
+   */
   #stream(
     open: () => ClientReadableStream<Response>,
     idleMs: number,
@@ -259,11 +265,11 @@ type Message = "GenerateResponse" | "VerifyResponse";
 const misplaced = (message: Message, came: string): Failure =>
   failure("unavailable", `${message}.index must be that of each item asked, once; got ${came}`);
 
-/** Returns the failure for an item without an answer. */
+/** Returns the failure for a result that the provider did not send. `ended` is why the call ended early, if it did. */
 const missing = (message: Message, ended: Failure | undefined): Failure =>
   ended ?? misplaced(message, "the end of the call without one of them");
 
-/** Stores an answer at its index. Returns a failure if the index is wrong. */
+/** Stores a result at its index. Returns a failure if the index was not requested or came twice. */
 function take<Result>(
   results: (Result | undefined)[],
   message: Message,

@@ -1,40 +1,40 @@
 /**
- * Types and makers of the provider rules, and functions that try them. The rules are in
+ * Types of the rules that providers must keep, and functions to define and apply them. The rules are in
  * message-rules.ts and call-rules.ts.
  */
 import { inspect } from "node:util";
 import { onOneLine } from "../../../envs/lib/escape.ts";
 
-/** A rule in words. Its name is the subject of the sentence. */
+/** A rule as a sentence. Its name is the subject, e.g. "ProvidedInstance.prompt must have 1 to 16 messages". */
 export interface RuleWords {
   /** Message and field, e.g. "ProvidedInstance.prompt". */
   readonly name: string;
   /** Rest of the sentence, e.g. "must have 1 to 16 messages". */
   readonly must: string;
-  /** Set if a breach is only reported to the operator. Undefined if a breach is refused. */
+  /** Set if a breach is only reported to the operator. Unset: whatever breaks the rule is refused. */
   readonly isAdvice?: true;
 }
 
-/** Why a provider's call failed. */
+/** Why a call to a provider failed. "raised": its code threw an exception. */
 export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";
 
-/** How a rule is broken: what came instead, in words, or a call that failed. */
+/** How a rule is broken: the wrong value in words, or a call that failed. */
 export type Breach = string | { readonly kind: FailureKind; readonly words: string };
 
-/** A rule on a message or other evidence. The context is what else decides whether it is kept. */
+/** A rule on some evidence, e.g. a message. `Context` is additional data that the rule needs. */
 export interface Rule<Evidence, Context = unknown> extends RuleWords {
-  /** Returns undefined if the rule is kept. */
+  /** Returns how the evidence breaks the rule. Undefined: it keeps the rule. */
   readonly broken: (evidence: Evidence, context: Context) => Breach | undefined;
 }
 
-/** A rule and the result of trying it. */
+/** A rule and the result of applying it. */
 export interface TriedRule {
   readonly rule: RuleWords;
-  /** The breach in words; undefined if the rule is kept or was not tried. */
+  /** The wrong value, in words. Undefined: the rule is kept or was not applied. */
   readonly came: string | undefined;
-  /** Set if the rule is broken by a call that failed. */
+  /** Kind of failure, if the rule is broken because a call failed. */
   readonly failure?: FailureKind;
-  /** Why the rule was not tried; undefined if it was. */
+  /** Why the rule was not applied. Undefined: it was. */
   readonly skipped?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export function rule<Evidence>(
 
 export const advice = <E, C>(given: Rule<E, C>): Rule<E, C> => ({ ...given, isAdvice: true });
 
-/** Tries all rules on evidence. `skipped` says why evidence is undefined. */
+/** Applies all rules to the evidence. If there is no evidence, `skipped` says why. */
 export function tryRules<Evidence>(
   rules: readonly Rule<Evidence>[],
   evidence: Evidence | undefined,
@@ -64,7 +64,7 @@ export function tryRules<Evidence>(
   });
 }
 
-/** Returns the first breach for which a message is refused, in words; undefined if there is none. */
+/** Returns the first broken rule that is not mere advice, in words. Undefined: there is none. */
 export function problemOf<Message, Context>(
   rules: readonly Rule<Message, Context>[],
   message: Message,
@@ -78,19 +78,22 @@ export function problemOf<Message, Context>(
   return undefined;
 }
 
-/** Returns whether a text has more than `max` code points. Each has at most two UTF-16 units. */
+/**
+ * Returns whether a text has more than `max` code points. The first comparison is fast: a code point has at most two
+ * UTF-16 units.
+ */
 export const isLonger = (text: string, max: number): boolean =>
   text.length > 2 * max || (text.length > max && [...text].length > max);
 
-/** Returns a provider's value as text, cut to fit into an error message. */
+/** Formats a provider's value for an error message: on one line, at most 200 characters. */
 export const shown = (value: unknown): string =>
   value === undefined ? "none" : onOneLine(inspect(value, { maxStringLength: 64, maxArrayLength: 8 })).slice(0, 200);
 
-/** Returns the texts in a field that is a text, a list or a map. */
+/** Returns the texts that a field holds. The field is a text, a list of texts, or a map to texts. */
 const textsOf = (value: unknown): readonly string[] =>
   typeof value === "string" ? [value] : Object.values(value as Readonly<Record<string, string>>);
 
-/** Returns the number of entries of a list or a map, or of bytes of a text. */
+/** Returns the number of entries of a list or a map, or the number of UTF-8 bytes of a text. */
 const sizeOf = (value: unknown): number =>
   typeof value === "string"
     ? Buffer.byteLength(value)
@@ -98,7 +101,7 @@ const sizeOf = (value: unknown): number =>
       ? value.length
       : Object.keys(value as object).length;
 
-/** Makes rules on the fields of one message. */
+/** Returns functions that make rules on the fields of one message, named `message`. */
 export function rulesOn<Message, Context = unknown>(message: string) {
   type Field = string & keyof Message;
   const on = <F extends Field>(
@@ -123,7 +126,7 @@ export function rulesOn<Message, Context = unknown>(message: string) {
   return { on, size, characters };
 }
 
-/** Turns rules on an item into rules on all items of some evidence. */
+/** Turns rules on one item into rules on each item of a list. */
 export function each<Evidence, Context, Item, ItemContext>(
   itemsOf: (evidence: Evidence) => readonly Item[],
   rules: readonly Rule<Item, ItemContext>[],

@@ -1,6 +1,6 @@
 /**
- * Searches instances of a wanted split: tries one attempt of each seed first, then more for seeds
- * whose instance is of another split.
+ * Makes instances that fall into the wanted split (train, eval or bench). An instance's hash decides its split, so each
+ * seed is tried with several attempts.
  */
 import type { MountedResult, Split } from "../../../envs/environment.ts";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
@@ -11,16 +11,16 @@ import type { Finding } from "./examine-level.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./mounted-instance.ts";
 import { type AskOptions, type Failure, failure, type GenerateResult, NOTHING, type Provider } from "./provider.ts";
 
-/** Maximum attempts per seed. An instance is of the smallest split one time in ten. */
+/** Maximum attempts per seed. The smallest split holds about one instance in ten, so 256 are nearly always enough. */
 const ATTEMPTS_MAX = 256;
-/** Maximum failed attempts per seed. After that the generator counts as broken. */
+/** Maximum attempts per seed that may fail, before the generator counts as broken. */
 const FAILED_MAX = 3;
 /**
- * Attempts per seed in each later round. Most instances are of the train split, so the first round
- * has one.
+ * Attempts per seed in each round after the first. The first round makes one, because most instances are of the train
+ * split.
  */
 const ATTEMPTS_AT_ONCE = 8;
-/** Maximum seeds of one request, as the contract says. */
+/** Maximum seeds in one request to a provider, which is also the limit of provider.proto. */
 const SEEDS_AT_ONCE = 256;
 export const RETRY_DELAY_MS = 1000;
 
@@ -31,7 +31,10 @@ export interface Making {
   readonly resource: string;
   readonly splitOf: (instance: MountedInstance) => Split;
   readonly hashOf: (instance: MountedInstance) => string;
-  /** Returns whether a level keeps the provider rules. Called before the level's first task is given. */
+  /**
+   * Returns whether the level passed the provider rules, and examines it first if necessary. Called before each level's
+   * first task.
+   */
   readonly lawful: (level: DescribedLevel) => Promise<Finding>;
   /** Called once for each level that no longer makes the instances it made before. */
   readonly onBroken: (level: string, why: string) => void;
@@ -47,25 +50,28 @@ export type Result = MountedResult<MountedInstance>;
 
 const LEFT: Failure = Object.freeze(failure("unavailable", "nobody waits for it"));
 
-/** Progress of the search for one seed's instance. */
+/** Progress of the search for one seed. */
 interface Search {
   readonly seed: bigint;
   /** Number of the next attempt. */
   attempt: number;
   failures: number;
-  /** Reason of the last attempt that gave no instance. */
+  /** Why the last attempt gave no instance. Empty: no attempt failed. */
   last: string;
   result: Result | undefined;
 }
 
-/** Instances wanted of one level and split. */
+/** A level, a split, and a seed for each wanted instance. */
 export interface WantedTasks {
   readonly level: DescribedLevel;
   readonly split: Split;
   readonly seeds: readonly bigint[];
 }
 
-/** Returns one result per seed, in order. Calls `keep` for each instance found. */
+/**
+ * Searches instances of the wanted split. Returns one result per seed, in order. Calls `keep` for each instance that is
+ * found.
+ */
 export async function search(
   making: Making,
   wanted: WantedTasks,
@@ -80,7 +86,7 @@ export async function search(
   }
 }
 
-/** Runs one round: the next attempts of as many searches as one request takes. */
+/** Makes the next attempts of the unfinished searches, as many as fit into one request. */
 async function goOn(
   making: Making,
   { level, split }: WantedTasks,
@@ -94,7 +100,7 @@ async function goOn(
     Array.from({ length: each }, (_, i): SearchPlace => ({ level, seed, attempt: attempt + i })),
   );
   const asked = await askFor(making, places, options);
-  // An aborted call tells nothing about a seed.
+  // A failure of an aborted call says nothing about the seed.
   const generated = options.signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
@@ -106,7 +112,10 @@ async function goOn(
   }
 }
 
-/** Takes in one attempt. If it sets no result, the search goes on. */
+/**
+ * Evaluates one attempt: sets the search's result if the instance is of the wanted split, or if too many attempts
+ * failed.
+ */
 function takeIn(making: Making, one: Search, place: SearchPlace, generated: GenerateResult, split: Split): void {
   const { described, resource, splitOf } = making;
   if (generated.kind === "failure" && isOurs(generated)) {
@@ -131,7 +140,7 @@ function exhausted({ described }: Making, { name }: DescribedLevel, { last }: Se
   return { kind: "exhausted", message: `${described.asked.id}, level '${name}': ${onOneLine(why)}` };
 }
 
-/** Asks for the instances at places of one level. */
+/** Requests the instances of several seeds and attempts of one level. */
 export function askFor(
   { described: { asked }, provider }: Pick<Making, "described" | "provider">,
   places: readonly SearchPlace[],
@@ -142,7 +151,10 @@ export function askFor(
   return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, options);
 }
 
-/** Returns whether a retry may succeed. An error of the environment's own code would come again. */
+/**
+ * Returns whether the provider could not be reached, so that a retry may succeed. An error of the environment's own
+ * code would come again.
+ */
 function isOurs({ failure }: Failure): boolean {
   return failure === "unavailable";
 }
@@ -159,8 +171,8 @@ export function failedToMake(resource: string, { failure, detail }: Failure): Fa
 }
 
 /**
- * Returns the seed for the provider: a hash of everything that identifies the attempt, so that
- * levels and attempts share no random streams. For a level with rows, returns a row's index.
+ * Returns the seed that is sent to the provider. It is a hash of everything that identifies the attempt, so that levels
+ * and attempts get unrelated random numbers. For a level with data rows, returns a row's index.
  */
 function providersSeed(id: string, { level, seed, attempt }: SearchPlace): bigint {
   if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);

@@ -1,22 +1,25 @@
-/** Reloads a mounted Python file when a file that it was loaded from changes (`--reload`). */
+/** Watches the files that a mounted Python file was loaded from, and mounts it again when one changes (`--reload`). */
 import { existsSync, type FSWatcher, realpathSync, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename, dirname, resolve, sep } from "node:path";
 import type { Mount } from "./mount-options.ts";
 
-/** Maximum watched files per mount (HostReady.sources). */
+/** Maximum number of watched files per mount. */
 const SOURCES_MAX = 1024;
 
-/** Pause after the last event before the files are checked. Editors write a file in several steps. */
+/**
+ * Pause, in milliseconds, between the last change event and the check of the files. Editors write a file in several
+ * steps.
+ */
 const SETTLED_MS = 200;
-/** Interval of checks without an event. A replaced folder, or one on another machine, sends no events. */
+/** Interval, in milliseconds, of checks without an event. Replaced folders and network file systems send no events. */
 const LOOK_MS = 2000;
 
 /**
- * Calls `reload` after one of `sources()` was changed, deleted, replaced or created; one call at a
- * time. Watches the folders of these files, not the folders inside, and asks for the files again
- * after each reload. `sinceMs`, by Date.now(), is a time before the files were first loaded.
- * Returns a function that ends the watch.
+ * Calls `reload` when one of `sources()` was changed, deleted, replaced or created. Calls never overlap, and each is
+ * followed by a new call of `sources()`.
+ *
+ * `sinceMs`, by Date.now(), is a time before the files were first loaded. Returns a function that ends the watch.
  */
 export function watchSources(sources: () => readonly string[], reload: () => Promise<void>, sinceMs: number) {
   let seen: ReadonlyMap<string, string> = new Map();
@@ -25,7 +28,7 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
   let isEnded = false;
   const follow = async (loadedMs: number): Promise<void> => {
     const now = await signaturesOf(sources(), loadedMs);
-    // The first files were all there when they were loaded, so that a missing one was deleted since.
+    // At the first check, a missing file counts as changed, because it existed when it was loaded.
     const known = (file: string): string | undefined =>
       seen.size === 0 && now.get(file) === "missing" ? "newer" : seen.get(file);
     seen = new Map([...now].map(([file, signature]) => [file, known(file) ?? signature]));
@@ -34,7 +37,7 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
     watchers = folders.flatMap(([folder, files]) => watchFolder(folder, files, soon));
   };
   const lookNow = async (): Promise<void> => {
-    // The mount was not ready at the last check.
+    // The mount was not ready at the last check, so there is nothing to compare with.
     if (seen.size === 0) return follow(sinceMs);
     const now = await signaturesOf(sources());
     if (isEnded || [...now].every(([file, signature]) => seen.get(file) === signature)) return;
@@ -58,7 +61,10 @@ export function watchSources(sources: () => readonly string[], reload: () => Pro
   };
 }
 
-/** Watches a folder. A folder that cannot be watched, e.g. a deleted one, is only checked at intervals. */
+/**
+ * Watches a folder for changes of `files`. Returns no watcher if the folder cannot be watched, e.g. because it was
+ * deleted.
+ */
 function watchFolder(folder: string, files: readonly string[], onEvent: () => void): readonly FSWatcher[] {
   const names = new Set(files.map((file) => basename(file)));
   try {
@@ -70,9 +76,8 @@ function watchFolder(folder: string, files: readonly string[], onEvent: () => vo
 }
 
 /**
- * Returns each file's signature, which tells contents apart without reading them. A file that
- * changed after it was loaded gets the signature "newer", so that the next check finds a
- * difference.
+ * Returns each file's signature (inode, size and times), which changes when the file does. A file that changed after
+ * `loadedMs` gets the signature "newer", so that the next check sees a difference.
  */
 async function signaturesOf(files: readonly string[], loadedMs = Infinity): Promise<ReadonlyMap<string, string>> {
   const found = files.map(async (file): Promise<[string, string]> => {
@@ -85,8 +90,8 @@ async function signaturesOf(files: readonly string[], loadedMs = Infinity): Prom
 }
 
 /**
- * Returns the mounted file and those paths that lie in its folder. The paths come from a host,
- * which runs untrusted code.
+ * Returns the mounted file and those of `paths` that lie in its folder. Others are left out, because the paths come
+ * from a host, which runs untrusted code.
  */
 export function sourcesWithin(mount: Mount, paths: readonly string[]): readonly string[] {
   if (mount.kind === "remote") return [];

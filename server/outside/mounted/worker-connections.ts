@@ -1,24 +1,23 @@
-/** Listens on the socket that a host's workers connect to, and paces the reading from slow workers. */
+/** Listens on the socket that a host's workers connect to. Reads slow workers' answers several at a time. */
 import { createServer, type Server, type Socket } from "node:net";
 
 /**
- * Limits for reading with pauses. While many answers are still to come, those that arrive one by
- * one are read together 1 ms later, because each wake-up costs more than the rest. The last few are
- * read at once, since the worker then has nothing else to do.
+ * When to pause reading. If at most `framesMax` frames arrived and at least `moreMin` are to come, the next ones are
+ * read together, `ms` milliseconds later. Each wake-up costs more than reading a frame. The last frames are read at
+ * once, because the worker waits for its next request.
  */
 const REST = { ms: 1, framesMax: 2, moreMin: 8 } as const;
 
 export function listenAt(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
   return new Promise((resolve, reject) => {
-    // The small high-water mark leaves data in the kernel while a socket is paused, so that nothing
-    // wakes up.
+    // With the small high-water mark, the data of a paused socket stays in the kernel and causes no wake-ups.
     const server = createServer({ highWaterMark: 1 }, onConnection);
     server.once("error", reject);
     server.listen(path, () => resolve(server));
   });
 }
 
-/** Pauses a socket for REST.ms if few frames came together and many more are to come. */
+/** Pauses reading for REST.ms if few frames arrived at once and many (`more`) are still to come. */
 export function restIfSlow(socket: Socket, frames: number, more: number): void {
   if (frames > REST.framesMax || more < REST.moreMin) return;
   socket.pause();
