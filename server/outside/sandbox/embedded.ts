@@ -1,6 +1,6 @@
 /**
- * The sandbox on this machine: up to `concurrency` zygotes, each with one job at a time, and a
- * queue of jobs.
+ * The sandbox on this machine. Runs jobs (programs with their test cases) in up to `concurrency` Python processes,
+ * called zygotes, which fork for each run. Further jobs wait in a queue.
  */
 import PQueue from "p-queue";
 import { type Failed, unavailable } from "../../../envs/facts.ts";
@@ -10,15 +10,15 @@ import { JOB_BYTES_MAX } from "./zygote-frames.ts";
 import { type KernelIsolation, type StartedZygote, startZygote, type Zygote, type ZygoteOptions } from "./zygote.ts";
 
 export interface EmbeddedOptions extends ZygoteOptions {
-  /** Maximum concurrent jobs. */
+  /** Maximum number of jobs that run at the same time. */
   readonly concurrency: number;
-  /** Called with the reason when a zygote ended unexpectedly. */
+  /** Called when a zygote process ended unexpectedly, with the reason. */
   readonly onFault?: (why: string) => void;
 }
 
 export interface Embedded extends Sandbox {
   readonly found: KernelIsolation;
-  /** Returns the current zygotes. */
+  /** Returns the zygote processes that are running. */
   zygotes(): readonly Zygote[];
   close(): Promise<void>;
 }
@@ -26,7 +26,9 @@ export interface Embedded extends Sandbox {
 export type OpenedEmbedded =
   { readonly kind: "opened"; readonly sandbox: Embedded } | { readonly kind: "missing"; readonly why: string };
 
-/** Opens the sandbox with one zygote. Others are started when there is work, or to replace ended ones. */
+/**
+ * Opens the sandbox with one zygote process. Others are started when there is work for them, or to replace ended ones.
+ */
 export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbedded> {
   const first = await startZygote(options);
   if (first.kind === "failed") return { kind: "missing", why: first.why };
@@ -79,8 +81,8 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
   return {
     found: first.found,
     zygotes: () => [...all],
-    // The queue does not get the signal: it would release the slot of a cancelled job while its
-    // process still runs.
+    // The queue does not get the abort signal. It would start the next job while the process of the cancelled one still
+    // runs.
     ask: (job, context) => queue.add(() => attempt(job, context)),
     async close() {
       closed = true;
@@ -90,8 +92,8 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
 }
 
 /**
- * Retry delay when the machine is busy. It is long enough that the client retries, so that other
- * programs go first.
+ * Delay in milliseconds after which clients should try again if the machine is busy. It lets other programs finish
+ * first.
  */
 const BUSY_DELAY_MS = 10_000;
 

@@ -1,4 +1,4 @@
-/** Finds the operator's Python interpreter. */
+/** Finds the Python interpreter that the operator chose. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -9,7 +9,7 @@ const ANSWER_MS_MAX = 20_000;
 const OLDEST = [3, 10] as const;
 const REMEDY = `install Python ${OLDEST.join(".")} or newer, or say where it is with --python`;
 
-/** Returns the error text for an interpreter that cannot import gradus.serve. */
+/** Returns the error text for an interpreter in which the package gradus.serve is not installed. */
 export function withoutPackage(python: string): string {
   const remedy =
     "install it there (in a checkout: pip install ./clients/python; else the wheel that make release builds)";
@@ -19,10 +19,7 @@ export function withoutPackage(python: string): string {
 export type FoundPython =
   { readonly kind: "found"; readonly path: string } | { readonly kind: "missing"; readonly why: string };
 
-/**
- * Resolves a name or path to the interpreter's own path, because it is started later with an empty
- * environment.
- */
+/** Resolves a name such as "python3" to the interpreter's path. The interpreter is later started without PATH. */
 export async function findPython(name: string): Promise<FoundPython> {
   try {
     const { stdout } = await run(name, ["-I", "-S", "-c", ASK], { timeout: ANSWER_MS_MAX, encoding: "utf8" });

@@ -1,4 +1,4 @@
-/** Opens the sandbox that the operator chose, or says why there is none and what to do. */
+/** Opens the sandbox that the operator chose (`--sandbox`). If it cannot be opened, says why and what to do. */
 import type { Sandbox } from "../../../envs/ports.ts";
 import type { OpenedPort } from "../port-kind.ts";
 import { counted, type CountedSandbox, sandboxMetrics } from "./sandbox-metrics.ts";
@@ -35,7 +35,7 @@ export async function openSandbox(
   return missing(`this kernel does not hold programs in; ${probed.why}`);
 }
 
-/** Wraps a sandbox as an opened port. `found` describes its isolation, for the log. */
+/** Describes an opened sandbox to the server. `found` says how it is isolated, for the log. */
 function openedAs(
   sandbox: Sandbox,
   found: Readonly<Record<string, unknown>>,

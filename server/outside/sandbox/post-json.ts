@@ -1,4 +1,6 @@
-/** Sends one HTTP request with a JSON body and reads a JSON reply of limited size. */
+/**
+ * Sends an HTTP request with a JSON body, and reads a JSON reply of limited size. Used for sandboxes on other machines.
+ */
 import { readBounded, wordsOf } from "../http-reply.ts";
 
 export type Posted =
@@ -7,7 +9,7 @@ export type Posted =
       readonly kind: "failed";
       readonly why: string;
       readonly timedOut: boolean;
-      /** Whether a retry may help. */
+      /** Whether sending the request again may succeed. */
       readonly again: boolean;
     };
 
@@ -22,7 +24,7 @@ const WORDS_MAX = 200;
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
 
-/** Posts a JSON body. Never rejects. */
+/** Posts a JSON body to a URL, and returns the parsed reply or the failure. Never rejects. */
 export async function postJson(
   url: string,
   body: unknown,

@@ -1,11 +1,10 @@
 /**
- * Checks that a sandbox contains programs, by a program that tries forbidden actions. A kernel,
- * e.g. an emulated one, may offer isolation that it does not enforce, so no sandbox is trusted
- * before this check.
+ * Checks that a sandbox contains programs, by running a program that tries forbidden actions. The sandbox is not used
+ * before it passes, because some kernels, e.g. emulated ones, offer isolation that they do not enforce.
  */
 import type { AskContext, Sandbox } from "../../../envs/ports.ts";
 
-/** Returns a list of the actions that succeeded, each in a few words. */
+/** Python program that tries forbidden actions. It returns a list of those that succeeded, each in a few words. */
 const PROGRAM = `
 import ctypes, mmap, os, socket
 
@@ -38,7 +37,7 @@ const CPU_MS_MAX = 2000;
 
 export type Probed =
   | { readonly kind: "closed" }
-  /** `why` says what the sandbox leaves open, or why the check failed. */
+  /** `why` says which actions the sandbox allows, or why the check failed. */
   | { readonly kind: "open"; readonly why: string };
 
 export async function probeRoom(sandbox: Sandbox, context: AskContext): Promise<Probed> {

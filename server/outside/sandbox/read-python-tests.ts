@@ -1,6 +1,6 @@
 /**
- * Reads tests written in Python with Python's own parser. `python/reader.py` runs in the sandbox as
- * any other program.
+ * Reads tests that are written in Python, by Python's own parser. The reader (python/reader.py) is itself run as a
+ * program in the sandbox.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,17 +8,19 @@ import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/escape.ts";
 import type { AskContext, Sandbox, SandboxResult } from "../../../envs/ports.ts";
 
-/** Processor time per text, in milliseconds: ten times what the parser and the reader's own limits need. */
+/**
+ * Processor time for reading one text of tests, in milliseconds. It is ten times what the largest allowed text needs.
+ */
 const CPU_MS_MAX = 10_000;
 
-/** Modules that python/reader.py imports, in this order. */
+/** Modules that python/reader.py imports, in the order in which they must be loaded. */
 const MODULES = ["constants", "meanings"];
 const FILES = [...MODULES, "reader"].map((name) => new URL(`python/${name}.py`, import.meta.url));
 
-/** Paths of the files that determine how tests are read. */
+/** Paths of the files that decide how tests are read. Cached tests are read again when one of these files changes. */
 export const readerFiles: readonly string[] = FILES.map((url) => fileURLToPath(url));
 
-/** Joins the files into one program, in which the imported modules are already loaded. */
+/** Joins the reader and its modules into one program, since the sandbox runs a single file. */
 function programOf(): string {
   const sources = FILES.map((url) => readFileSync(url, "utf8"));
   const made = MODULES.map((name, i) => {
@@ -30,7 +32,7 @@ function programOf(): string {
 
 let program: string | undefined;
 
-/** Returns the reader's output for each text, in order; Failed if the sandbox failed. */
+/** Returns the reader's output for each text of tests, in order. Returns Failed if the sandbox failed. */
 export async function readTexts(
   sandbox: Sandbox,
   texts: readonly string[],
@@ -44,8 +46,8 @@ export async function readTexts(
     if (reply.kind === "failed") return reply;
     const { results } = reply;
     if (results.length !== cases.length) return miscounted(results.length, cases.length);
-    // A text that breaks the reader may spoil later results. Only the first text of a job is
-    // certainly at fault.
+    // A text that breaks the reader may also spoil the results after it. Only the first broken text is certainly at
+    // fault.
     const broken = results.findIndex(({ kind }) => kind !== "returned");
     found.push(...results.slice(0, broken < 0 ? results.length : Math.max(1, broken)).map(foundIn));
   }

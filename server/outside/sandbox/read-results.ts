@@ -1,16 +1,16 @@
 /**
- * Reads the outcome of a case from a zygote or a remote sandbox. A reply is written by the
- * untrusted program and may be anything.
+ * Reads the result of a test case from a sandbox. Replies are untrusted, because the tested program may have written
+ * them.
  */
 import type { SandboxCase, SandboxResult } from "../../../envs/ports.ts";
 import type { Frame } from "./zygote-frames.ts";
 import { readValue, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 const ERROR_LENGTH_MAX = 600;
-/** Limits as in python/runner.py. */
+/** Limits that are also in python/runner.py. */
 const NAMES_MAX = 50;
 const NAME_LENGTH_MAX = 100;
-/** Limit as in python/child.py. */
+/** Limit that is also in python/child.py. */
 const MEMORY_MIB_MAX = 768;
 
 const UNREADABLE: SandboxResult = Object.freeze({
@@ -18,7 +18,9 @@ const UNREADABLE: SandboxResult = Object.freeze({
   how: "its result cannot be read: it wrote over it, or it is too large",
 });
 
-/** Returns a case's result; undefined if the frame is not about a case. */
+/**
+ * Reads the result of a test case from a message of the sandbox process. Undefined: the message is not about a case.
+ */
 export function resultOfFrame(
   { kind, payload }: Frame,
   { kind: caseKind }: SandboxCase,
@@ -31,7 +33,7 @@ export function resultOfFrame(
   return kind === "died" ? { kind: "died", how: payload.toString() } : undefined;
 }
 
-/** Reads one reply of python/runner.py. */
+/** Reads one reply (JSON) that python/runner.py wrote. */
 export function resultOfReply(text: string, caseKind: SandboxCase["kind"], budget: ValueBudget): SandboxResult {
   const { value, raised, names, exceeded, unusable } = parse(text);
   if (typeof unusable === "string") return { kind: "unusable", why: unusable.slice(0, ERROR_LENGTH_MAX) };
@@ -39,7 +41,7 @@ export function resultOfReply(text: string, caseKind: SandboxCase["kind"], budge
     return { kind: "raised", error: raised.slice(0, ERROR_LENGTH_MAX), ...(caseKind === "call" && readNames(names)) };
   if (exceeded === "memory") return { kind: "exceeded", limit: `more than ${MEMORY_MIB_MAX} MiB of memory` };
   if (typeof exceeded === "string") return { kind: "exceeded", limit: exceeded.slice(0, ERROR_LENGTH_MAX) };
-  // A script's result is its printed output. A script that replies with a value has forged it.
+  // A script's result is its printed output. A script that replies with a value has forged the reply.
   const read = caseKind === "call" && value !== undefined ? readValue(value, budget) : undefined;
   return read === undefined ? UNREADABLE : { kind: "returned", value: read };
 }

@@ -1,7 +1,8 @@
 /**
- * A sandbox behind SandboxFusion's `POST /run_code`. Scripts are sent unchanged; calls run in a
- * driver that prints one result per line. The program runs beside the driver and may print lines of
- * its own. That only changes its answer, because expected values stay here. Errors of the remote
+ * Runs programs in a sandbox on another machine, which offers SandboxFusion's `POST /run_code`. Scripts are sent
+ * unchanged. Function calls are made by a driver in the same process as the program, which prints one result per line.
+ *
+ * A program can print such lines too, but only change its own result: expected values stay here. Errors of the remote
  * server never count against the program.
  */
 import { readFileSync } from "node:fs";
@@ -23,16 +24,16 @@ import { PARTS_MAX, type ValueBudget } from "../../../envs/lib/python-values.ts"
 export interface RemoteOptions {
   /** URL of the server, e.g. "http://localhost:8080". */
   readonly url: string;
-  /** Maximum concurrent jobs. */
+  /** Maximum number of jobs that run at the same time. */
   readonly concurrency: number;
-  /** Returns further headers for each request. Defaults to none. */
+  /** Returns headers to add to each request, e.g. for tracing. Defaults to none. */
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 
-/** Result of one run on the remote server. */
+/** Result of one request to the remote server. */
 interface Run {
   readonly kind: "run";
-  /** Duration in seconds, as the remote server reports it. */
+  /** Duration of the run in seconds, as the remote server reports it. */
   readonly seconds: number;
   readonly timedOut: boolean;
   readonly status: number;
@@ -41,32 +42,34 @@ interface Run {
 }
 
 const sourceOf = (name: string): string => readFileSync(new URL(`python/${name}`, import.meta.url), "utf8");
-/** The driver's program: two modules in one file, of which runner.py is loaded first. */
+/** Python source of the driver. It contains runner.py, which it loads first. */
 const DRIVER = `import base64, sys, types
 sys.modules["runner"] = types.ModuleType("runner")
 exec(base64.b64decode("${Buffer.from(sourceOf("runner.py")).toString("base64")}"), sys.modules["runner"].__dict__)
 ${sourceOf("driver.py")}`;
-/** Limits as in the embedded sandbox (python/serve.py, python/child.py). */
+/** Limits that the sandbox on this machine also has (python/serve.py, python/child.py). */
 const BROKEN_MAX = 3;
 const MEMORY_MIB_MAX = 768;
 /**
- * The remote limit is wall-clock time, ours is processor time: allow CLOCK_FACTOR times as long
- * plus CLOCK_SECONDS_MORE.
+ * Converts our limit of processor time to the remote limit of elapsed time: CLOCK_FACTOR times as long, plus
+ * CLOCK_SECONDS_MORE.
  */
 const CLOCK_FACTOR = 2;
 const CLOCK_SECONDS_MORE = 2;
-/** Time limit of all cases of a job together, as a multiple of one case's (python/watch.py). */
+/**
+ * Time limit of all test cases of a job together, as a multiple of one case's. The same value is in python/watch.py.
+ */
 const JOB_FACTOR = 10;
-/** Time for the request and the reply, beyond the program's own. */
+/** Milliseconds for sending a request and its reply, in addition to the program's own time. */
 const TRANSPORT_MS_MAX = 30_000;
-/** Maximum length of an output that the remote server keeps. */
+/** Maximum characters of output that are accepted from the remote server. */
 const OUTPUT_LENGTH_MAX = ROOM.outputBytesMax;
 
 export function createRemote({ url, concurrency, headers = () => ({}) }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });
   const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
   return {
-    // Take the headers now: the queue may start the job in another request's context.
+    // The headers are read before queueing, because the queue may start the job in the context of another request.
     ask: (job, context) => {
       const post: Post = (body, options) => postJson(address, body, { ...options, headers: sent });
       const sent = headers();
@@ -106,17 +109,17 @@ async function runJob(post: Post, job: SandboxJob, context: AskContext): Promise
   return { kind: "ran", results };
 }
 
-/** Context of a job's requests. */
+/** Data that the functions below need to run the cases of a job. */
 interface Request {
   readonly job: SandboxJob;
   readonly budget: ValueBudget;
-  /** Runs code remotely for at most `seconds`, and at most the seconds left to the job. */
+  /** Runs code on the remote server for at most `seconds`, and not longer than the time left to the job. */
   readonly ask: (code: string, stdin: string, seconds: number) => Promise<Run | Failed>;
 }
 
 type Call = Extract<SandboxCase, { readonly kind: "call" }>;
 
-/** Returns the calls before the next script. */
+/** Returns the function calls at the start of `cases`, up to the first script. */
 function calls(cases: readonly SandboxCase[]): readonly Call[] {
   const end = cases.findIndex(({ kind }) => kind === "script");
   return (end === -1 ? cases : cases.slice(0, end)).filter((each) => each.kind === "call");
@@ -136,7 +139,10 @@ async function runScript(
   return [{ kind: "raised", error: lastLine(stderr) ?? `an exit with status ${status}` }];
 }
 
-/** Runs calls. Returns the results of at least the first call, as far as the process got. */
+/**
+ * Makes function calls in one remote process. Returns a result for the first call and for each further one that the
+ * process reached.
+ */
 async function runCalls(
   { job: { program, cpuMsMax }, budget, ask: run }: Request,
   cases: readonly Call[],
@@ -144,7 +150,7 @@ async function runCalls(
   const job = Buffer.from(JSON.stringify({ program, cases, cpuMsMax })).toString("base64");
   const ran = await run(`${DRIVER}\n\ndrive("${job}")\n`, "", secondsOf(cpuMsMax * cases.length));
   if (ran.kind === "failed") return ran;
-  // The last piece is empty or a line that was cut off.
+  // The last piece is empty, or a line that was cut off.
   const lines = ran.stdout.split("\n").slice(0, -1).slice(0, cases.length);
   const results = lines.map((line) => resultOfReply(line, "call", budget));
   const first = results.findIndex(({ kind }) => kind === "exceeded" || kind === "died");

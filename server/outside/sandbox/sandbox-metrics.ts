@@ -1,14 +1,14 @@
-/** Counts the sandbox's jobs and cases and their outcomes, for the metrics. */
+/** Counts the sandbox's jobs and test cases by outcome, for the metrics. */
 import type { Failed } from "../../../envs/facts.ts";
 import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
 import { byName, counter, countUp, one, type SampledMetric } from "../../runtime/sampled-metrics.ts";
 
 export interface SandboxFigures {
-  /** Jobs by outcome: "ran", or the reason of a failure. */
+  /** Number of jobs by outcome: "ran", or the reason for the failure. */
   readonly jobs: ReadonlyMap<string, number>;
-  /** Cases by outcome. */
+  /** Number of test cases by outcome. */
   readonly cases: ReadonlyMap<string, number>;
-  /** Total time of the jobs in seconds, waiting for their turn included. */
+  /** Total time of the jobs in seconds. Includes waiting in the queue. */
   readonly seconds: number;
 }
 

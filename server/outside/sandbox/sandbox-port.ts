@@ -1,4 +1,4 @@
-/** The sandbox's options and error texts. The sandbox runs programs that models write. */
+/** Options and error texts of the sandbox, which runs programs that models write. */
 import { availableParallelism } from "node:os";
 import { ConfigProblem, integer, isWebAddress, optionTable, text, type ValuesOf } from "../../runtime/option-values.ts";
 import type { PortKind } from "../port-kind.ts";
@@ -19,7 +19,7 @@ const options = optionTable({
   }),
 });
 
-/** Options that name the Python interpreter; mounted environments use it too. */
+/** Options that name the Python interpreter. Mounted environments have the same options. */
 type Interpreter = Parameters<typeof interpreterOf>[0];
 
 export const sandbox = {

@@ -1,4 +1,4 @@
-/** Settings of the sandbox, and the error text for a server without one. */
+/** Settings of the sandbox, and the error text of a server that has none. */
 import type { ZygoteOptions } from "./zygote.ts";
 
 export type SandboxSettings =
@@ -11,7 +11,7 @@ export type SandboxSettings =
     }
   | { readonly kind: "remote"; readonly url: string; readonly concurrency: number };
 
-/** Returns the error text that says why the server runs no programs, and what to do. */
+/** Returns the error text that tells why the server cannot run programs, and what to do. `why` is the cause. */
 export function noSandbox(why: string): string {
   const otherwise = "give --sandbox the URL of a SandboxFusion server, or use other environments";
   return `this server runs no programs: ${why}; ${otherwise}`;

@@ -1,13 +1,13 @@
 /**
- * Encodes and cuts the frames between the server and a zygote; python/serve.py is the other end.
- * Numbers are big-endian.
+ * Encodes and decodes the messages (frames) between the server and a zygote, the Python process that runs programs. The
+ * other end is python/serve.py. Numbers are big-endian.
  */
 import type { SandboxJob } from "../../../envs/ports.ts";
 import { frameCutter } from "../frame-cutter.ts";
 
-/** Kinds of frames from the server. */
+/** Kinds of messages from the server to a zygote. */
 const requestKinds = { run: 1, cancel: 2, figures: 3 } as const;
-/** Kinds of frames from a zygote. The first five are outcomes of a case. */
+/** Kinds of messages from a zygote. The first five say how a test case ended. */
 const frameKinds = {
   reply: 1,
   printed: 2,
@@ -32,9 +32,9 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 9;
-/** Maximum payload: more than python/process.py lets through. */
+/** Maximum bytes of a message's content. It is more than the results that python/process.py sends. */
 const PAYLOAD_BYTES_MAX = 2 * 1024 ** 2 + 1024;
-/** Maximum bytes of a job, as a zygote accepts it. */
+/** Maximum bytes of a job's message. Zygotes refuse longer ones. */
 export const JOB_BYTES_MAX = 64 * 1024 ** 2;
 
 const kindOfNumber = new Map<number, FrameKind>(
@@ -52,7 +52,7 @@ function header(kind: keyof typeof requestKinds, jobId: number, payloadBytes: nu
 export const cancelBytes = (jobId: number): Buffer => header("cancel", jobId, 0);
 export const figuresBytes = (jobId: number): Buffer => header("figures", jobId, 0);
 
-/** Returns a job's frame; undefined if the job is longer than JOB_BYTES_MAX. */
+/** Encodes a job (a program with test cases). Undefined: the message would be longer than JOB_BYTES_MAX. */
 export function jobBytes(jobId: number, { program, cases, cpuMsMax }: SandboxJob): Buffer | undefined {
   const source = Buffer.from(program);
   const fixed = Buffer.alloc(12);
@@ -71,12 +71,18 @@ export function jobBytes(jobId: number, { program, cases, cpuMsMax }: SandboxJob
   return bytes > JOB_BYTES_MAX ? undefined : Buffer.concat([header("run", jobId, bytes), ...parts]);
 }
 
-/** Returns a function that cuts chunks into frames. It throws on bytes that are no frame. */
+/**
+ * Returns a function that collects chunks of bytes and calls `onFrame` for each complete message. It throws on bytes
+ * that are not a message.
+ */
 export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
   return frameCutter(frameBytes, (frame) => onFrame(frameOf(frame)));
 }
 
-/** Returns the length of the first frame, as far as its first bytes tell. */
+/**
+ * Returns the length of the first message in bytes, its header included. Returns the length of the header while that
+ * has not arrived.
+ */
 function frameBytes(start: Buffer): number {
   if (start.length < HEADER_BYTES) return HEADER_BYTES;
   const payload = start.readUInt32BE(5);
@@ -87,6 +93,6 @@ function frameBytes(start: Buffer): number {
 function frameOf(bytes: Buffer): Frame {
   const kind = kindOfNumber.get(bytes.readUInt8(0));
   if (kind === undefined) throw new Error(`a frame of kind ${bytes.readUInt8(0)}`);
-  // Copied, so that a small frame does not keep a large chunk in memory.
+  // The content is copied, so that a small message does not keep a large chunk in memory.
   return { kind, jobId: bytes.readUInt32BE(1), payload: Buffer.from(bytes.subarray(HEADER_BYTES)) };
 }

@@ -1,6 +1,6 @@
 /**
- * Runs one zygote: a Python process (python/) that runs jobs one by one and forks processes for
- * each case.
+ * Controls one zygote: an isolated Python process that runs one job at a time, and forks a process for the test cases
+ * of each.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -10,23 +10,23 @@ import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } fr
 import { resultOfFrame } from "./read-results.ts";
 import { PARTS_MAX } from "../../../envs/lib/python-values.ts";
 
-/** The kernel's means of isolation, as the zygote found them. */
+/** The means of isolation that the zygote found in this kernel. */
 export interface KernelIsolation {
   /** Version of Python, e.g. "3.11.7". */
   readonly python: string;
   readonly machine: string;
-  /** Version of Landlock's interface; 0 if the kernel has none. */
+  /** Version of Landlock, the kernel's file access control. 0 if the kernel has none. */
   readonly landlock: number;
   readonly namespaces: boolean;
-  /** Why namespaces are not available; null if they are. */
+  /** Why namespaces cannot be used. Null: they can. */
   readonly noNamespaces: string | null;
-  /** Whether programs can import modules of the standard library that are not loaded yet. */
+  /** Whether programs can import modules of the standard library that were not imported in advance. */
   readonly library: boolean;
-  /** Id of the user that programs run as. */
+  /** Id of the user as whom programs run. */
   readonly user: number;
 }
 
-/** Resources that runs may have left behind. */
+/** Numbers of processes and files that programs may have left behind. */
 export interface Figures {
   readonly children: number;
   readonly openFiles: number;
@@ -34,21 +34,21 @@ export interface Figures {
 
 export type ZygoteOutcome =
   | { readonly kind: "ran"; readonly results: readonly SandboxResult[] }
-  /** The job is larger than a zygote accepts. */
+  /** The job's message would be larger than a zygote accepts. */
   | { readonly kind: "too_large" }
   | { readonly kind: "cancelled" }
-  /** The sandbox itself failed. */
+  /** The sandbox itself failed, which says nothing about the program. */
   | { readonly kind: "fault"; readonly why: string }
-  /** The machine had no processor time for the program; nothing else failed. */
+  /** The machine had no processor time for the program. Trying again later may succeed. */
   | { readonly kind: "busy"; readonly why: string };
 
 export interface Zygote {
   readonly found: KernelIsolation;
   readonly pid: number;
-  /** Runs a job. Only one may run at a time. */
+  /** Runs a job. Must not be called again before it has resolved. */
   run(job: SandboxJob, signal: AbortSignal): Promise<ZygoteOutcome>;
   figures(): Promise<Figures>;
-  /** Returns false if the zygote has ended and takes no more jobs. */
+  /** Returns whether the zygote still runs and takes jobs. */
   alive(): boolean;
   close(): Promise<void>;
 }
@@ -59,19 +59,18 @@ export type StartedZygote =
 export interface ZygoteOptions {
   /** Path of the Python interpreter. */
   readonly python: string;
-  /** Isolation that the zygote must not use although the kernel has it. For tests. */
+  /** Means of isolation not to use, even if the kernel offers them. For tests. */
   readonly without?: readonly ("landlock" | "namespaces" | "listener")[];
 }
 
 /**
- * Shell command that starts the zygote with a larger stack, in KiB, for recursive programs: CPython
- * recurses in C around lru_cache. If the limit may not be raised, the zygote starts with the usual
- * stack.
+ * Shell command that starts the zygote with a stack of 256 MiB, for deeply recursive programs: CPython recurses in C
+ * around lru_cache. If that limit is not allowed, the zygote starts with the usual stack.
  */
 const LAUNCH = 'ulimit -s 262144 2>/dev/null; exec "$0" "$@"';
 const SCRIPT = fileURLToPath(new URL("python/zygote.py", import.meta.url));
 const START_MS_MAX = 30_000;
-/** Maximum time for a zygote to end a cancelled job. */
+/** Maximum milliseconds for a zygote to end a cancelled job. Then the zygote is killed. */
 const CANCEL_MS_MAX = 5000;
 const STDERR_LENGTH_MAX = 2000;
 
@@ -79,7 +78,7 @@ type Ended = { readonly kind: "ended"; readonly why: string };
 
 export async function startZygote({ python, without = [] }: ZygoteOptions): Promise<StartedZygote> {
   const child = spawn("/bin/sh", ["-c", LAUNCH, python, "-S", "-s", "-B", SCRIPT, ...without], {
-    // Passes none of the server's variables. The fixed hash seed makes hashes equal in all runs.
+    // The zygote gets none of the server's environment variables. The fixed hash seed makes hashes equal in all runs.
     env: { PYTHONHASHSEED: "0", PYTHONUTF8: "1" },
     stdio: "pipe",
   });
@@ -97,13 +96,13 @@ type Hello = KernelIsolation | { readonly refused: string };
 interface Link {
   readonly pid: number;
   write(bytes: Buffer): void;
-  /** Resolves to the next frame. Only one caller may wait at a time. */
+  /** Resolves to the next message. Must not be called again before it has resolved. */
   next(): Promise<Frame | Ended>;
   alive(): boolean;
   close(): Promise<void>;
 }
 
-/** Creates a link that sends frames to a process and receives its frames. */
+/** Creates a connection that sends messages to a zygote process and receives its messages. */
 function createLink(child: ChildProcess): Link {
   const frames: Frame[] = [];
   let ended: Ended | undefined;
@@ -132,7 +131,7 @@ function createLink(child: ChildProcess): Link {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     said = (said + text).slice(-STDERR_LENGTH_MAX);
   });
-  // A write to an ended process fails. The close event reports its end, so this error is ignored.
+  // Writing to a process that has ended fails. The error is ignored, because the close event reports the end.
   child.stdin?.on("error", () => undefined);
   const exited = new Promise<void>((resolve) => {
     child.once("error", (error) => {

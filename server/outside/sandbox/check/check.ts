@@ -1,6 +1,6 @@
 /**
- * Runs hostile programs in a sandbox one by one and reports whether each was contained. It checks
- * how a program ended, what it left behind, and whether a correct program still works after it.
+ * Runs hostile programs in a sandbox one by one, for `gradus sandbox check`. Reports how each one ended, whether it
+ * left anything behind, and whether a correct program still works after it.
  */
 import { mkdtempSync, rmSync, writeFileSync, chmodSync, readFileSync, readdirSync } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -16,14 +16,14 @@ export const hostilePrograms: readonly Hostile[] = [...limits, ...reach, ...forg
 
 export interface Checked {
   readonly name: string;
-  /** Describes the failure; undefined if the program was contained. */
+  /** How the program escaped the sandbox or disturbed it, in words. Undefined: it was contained. */
   readonly wrong: string | undefined;
   readonly ms: number;
 }
 
 const SECRET = "the-secret-of-gradus-check-7f3a";
 const RUN_MS_MAX = 300_000;
-/** Milliseconds to wait after a program for connections that are still on their way. */
+/** Milliseconds to wait after a program, so that connections that it made are noticed. */
 const SETTLE_MS = 5;
 
 export async function* checkSandbox(
@@ -53,7 +53,10 @@ async function checkOne(
   return checkRight(sandbox);
 }
 
-/** Checks that a correct program still works after the hostile one. */
+/**
+ * Checks that the sandbox still runs a correct program after a hostile one. Returns what went wrong; undefined if
+ * nothing did.
+ */
 async function checkRight(sandbox: Sandbox): Promise<string | undefined> {
   const program = "def solve(x): return x * 7919 + 104729";
   const cases = [{ kind: "call", name: "solve", args: [{ int: "12" }] }] as const;
@@ -69,7 +72,10 @@ async function ask(sandbox: Sandbox, job: Parameters<Sandbox["ask"]>[0]): Promis
   return reply.kind === "ran" ? reply : undefined;
 }
 
-/** Returns the sandbox's processes and open files as text, as far as they are known. */
+/**
+ * Returns the sandbox's processes and open files as text, to compare them before and after a program. A remote sandbox
+ * tells none.
+ */
 async function leftovers({ zygotes }: Partial<Pick<Embedded, "zygotes">>): Promise<string> {
   const all = zygotes?.() ?? [];
   const figures = all.map(async (zygote) => ({ pid: zygote.pid, ...(await zygote.figures()) }));
@@ -78,14 +84,11 @@ async function leftovers({ zygotes }: Partial<Pick<Embedded, "zygotes">>): Promi
 
 interface Outside extends AsyncDisposable {
   readonly witnesses: Witnesses;
-  /** Returns what the program changed outside; undefined if nothing. */
+  /** Returns, in words, what a program changed outside the sandbox. Undefined: nothing. */
   touched(): Promise<string | undefined>;
 }
 
-/**
- * Creates things outside the sandbox that no program may change: a secret file, its folder and a
- * listening port.
- */
+/** Creates a secret file, a folder and a listening port, which no program in the sandbox may change or reach. */
 async function openWitnesses(): Promise<Outside> {
   const root = mkdtempSync(join(tmpdir(), "gradus-check-"));
   const secretFile = join(root, "secret");

@@ -1,19 +1,19 @@
 /**
- * Types and makers of hostile programs: they try to escape, to exceed their limits, or to pass
- * without an answer.
+ * Types of hostile programs, and functions to make them. The programs try to leave the sandbox, to exceed its limits,
+ * or to pass tests without an answer.
  */
 import type { PyValue, SandboxCase, SandboxResult, View } from "../../../../envs/ports.ts";
 
-/** Things outside the sandbox that hostile programs attack. */
+/** Files, ports and processes outside the sandbox, which hostile programs try to reach. */
 export interface Witnesses {
-  /** A file that everybody may read; it holds the secret. */
+  /** Path of a file that every user may read and write. It contains `secret`. */
   readonly secretFile: string;
-  /** A folder that everybody may write to. */
+  /** Path of a folder that every user may write to. */
   readonly folder: string;
   readonly secret: string;
-  /** Id of a process of the same user. */
+  /** Id of a process of the same user as the sandbox. */
   readonly pid: number;
-  /** A listening port on loopback. */
+  /** Number of a listening TCP port on 127.0.0.1. */
   readonly port: number;
 }
 
@@ -23,13 +23,16 @@ export interface Hostile {
   readonly program: string;
   readonly cases: (witnesses: Witnesses) => readonly SandboxCase[];
   readonly cpuMsMax: number;
-  /** Returns what is wrong with the results; undefined if the program was contained. */
+  /** Returns how the program escaped, in words. Undefined: the results show that it was contained. */
   readonly wrong: (results: readonly SandboxResult[], witnesses: Witnesses) => string | undefined;
 }
 
 export const CPU_MS_MAX = 500;
 
-/** Common start of programs: `attempt` records each step that succeeds in `done`. */
+/**
+ * Python code at the start of each hostile program: `attempt` runs one attack, and adds its name to `done` if it
+ * succeeds.
+ */
 const PRELUDE = String.raw`
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -44,7 +47,7 @@ def attempt(what, step):
 
 const text = (value: string | number): PyValue => (typeof value === "number" ? { int: String(value) } : value);
 
-/** Makes a program that returns the list of its successful attacks, which must be empty. */
+/** Makes a program that returns the names of its attacks that succeeded. It is contained if that list is empty. */
 export function reaching(name: string, tries: string): Hostile {
   return {
     name,
@@ -55,7 +58,7 @@ export function reaching(name: string, tries: string): Hostile {
     cpuMsMax: CPU_MS_MAX,
     wrong: ([result], { secret }) => {
       if (result === undefined || JSON.stringify(result).includes(secret)) return "it found the secret";
-      // A program that is killed for its attack is contained.
+      // A program that was killed because of its attack counts as contained.
       if (result.kind === "died") return undefined;
       if (result.kind === "returned" && Array.isArray(result.value))
         return result.value.length === 0 ? undefined : `it could do this: ${result.value.join(", ")}`;
@@ -64,7 +67,7 @@ export function reaching(name: string, tries: string): Hostile {
   };
 }
 
-/** Makes a program whose script or call must exceed a limit, or end in one of `ends`. */
+/** Makes a program that tries to exceed a limit. It is contained if the result is of a kind in `ends`. */
 export function exceeding(
   name: string,
   program: string,
@@ -82,14 +85,14 @@ export function exceeding(
   };
 }
 
-/** Returns the expected result of `solve`, which programs do not know. */
+/** Returns the right result of `solve(x)`. The programs do not know it. */
 export function rightAnswer(x: number): string {
   return String(x * 7919 + 104_729);
 }
 
 const ASKED = [3, 5, 8] as const;
 
-/** Makes a program that has no answer and must not get a right result. */
+/** Makes a program that cannot compute `solve`, and tries to get its results counted as right. */
 export function forging(name: string, program: string, views: readonly View[] = []): Hostile {
   return {
     name,

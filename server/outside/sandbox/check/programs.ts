@@ -5,9 +5,10 @@
 import { exceeding, forging, type Hostile, reaching } from "./hostile.ts";
 
 /**
- * Calls every forbidden system call, by its numbers on x86_64 and aarch64, with invalid arguments.
- * The filter refuses with EPERM, EACCES or ENOSYS; another error means that the call reached the
- * kernel.
+ * Program that calls every forbidden system call, with invalid arguments. The filter refuses with EPERM, EACCES or
+ * ENOSYS; any other error shows that the call reached the kernel.
+ *
+ * Call numbers are listed for x86_64 and aarch64.
  */
 const FORBIDDEN = String.raw`
 import platform
@@ -79,7 +80,7 @@ def tries(secret, folder, pid, port):
     return done
 `;
 
-/** Starts 2,000 threads, with stacks so small that the memory limit does not stop them. */
+/** Program that starts 2,000 threads. Their stacks are so small that only a limit on threads can stop it. */
 const THREADS = String.raw`
 import threading
 def tries(*_):

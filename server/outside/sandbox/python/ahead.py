@@ -1,9 +1,12 @@
-"""Imports the modules that programs use, before any program runs, so that forked processes have them."""
+"""Imports the modules that programs often use, before any program runs.
+
+The processes forked for programs then have them.
+"""
 
 import contextlib
 import importlib
 
-# Modules that the programs of tests import. Importing a loaded module costs nothing.
+# Modules that tests and solutions of public data sets import. A program that imports a loaded module waits for nothing.
 IMPORTS = [
     "abc",
     "array",
@@ -67,12 +70,12 @@ IMPORTS = [
     "encodings.idna",
 ]
 
-# Extension modules that need libraries outside Python's folders, which programs cannot reach later.
+# Extension modules that load libraries from outside Python's folders, which an isolated program cannot read.
 EXTENSIONS = ["_bz2", "_lzma", "_sqlite3", "_ssl", "pyexpat"]
 
 
 def import_ahead() -> None:
-    """Imports all modules of IMPORTS and EXTENSIONS that this Python has."""
+    """Imports all modules of IMPORTS and EXTENSIONS that are installed."""
     for name in IMPORTS + EXTENSIONS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""Isolates the process of one run, and then runs the program in it."""
+"""Isolates the process that is forked for one program, and then runs the program in it."""
 
 import atexit
 import contextlib
@@ -17,13 +17,14 @@ import kernel
 import runner
 from doorman import THREADS_MAX, Doorman
 
-# Descriptors of a child, besides its input and outputs.
+# File descriptors of a program's process, besides its standard streams: permission for the next case comes in at TURNS,
+# and results go out at REPLIES.
 TURNS = 3
 REPLIES = 4
 
 MiB = 1024**2
 OPEN_FILES_MAX = 16
-# Room for a stack of 512 MiB, which some programs give to one of their threads.
+# Memory limit of a program, in MiB. Some programs give one of their threads a stack of 512 MiB.
 MEMORY_MIB_MAX = 768
 
 SCRIPT = 0
@@ -31,7 +32,7 @@ CASE_HEADER = struct.Struct(">BI")
 
 
 class Case:
-    """Position of a case in the bytes of a job."""
+    """Kind of a test case, and where its input lies in the bytes of a job."""
 
     def __init__(self, kind: int, start: int, end: int) -> None:
         self.kind = kind
@@ -40,9 +41,9 @@ class Case:
 
 
 def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
-    """Sets limits that the kernel enforces.
+    """Sets limits on memory, processor time, files and threads, which the kernel enforces.
 
-    The limit of processor time is coarse: the zygote ends a run long before it.
+    The limit on processor time is only a safeguard: the parent process ends a program long before.
     """
     memory = MEMORY_MIB_MAX * MiB + inherited_bytes
     setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -60,7 +61,7 @@ def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
 
 
 class Room:
-    """State that all children of a zygote share."""
+    """What the processes of all programs have in common: their system call filter, file rules and limits."""
 
     def __init__(
         self,
@@ -77,18 +78,19 @@ class Room:
         self._file_rules = file_rules
         self._zygote = os.getpid()
         self.doorman = doorman
-        # Folder of the kernel's accounts of processes (meter.py).
+        # Descriptor of /proc, from which processor times are read (meter.py).
         self.accounts = accounts
-        # Descriptors of the null device: one that discards all output, and one that is empty.
+        # Descriptors of /dev/null: `null` discards output, and `nothing` is an empty input.
         self.null = null
         self.nothing = nothing
 
     def lock(self, cpu_seconds: int) -> None:
-        """Isolates this process for good."""
+        """Isolates this process irrevocably."""
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self._zygote:
             os._exit(1)
-        # A session of its own would be its own scheduling group, which costs more than all the rest.
+        # A process group suffices. A session of its own would make the kernel schedule the process as a separate group,
+        # which costs more time than all other steps together.
         os.setpgid(0, 0)
         limit(self._inherited_bytes, cpu_seconds, self.doorman.is_kernel)
         kernel.install_filter(self._filter)
@@ -101,14 +103,14 @@ class Room:
         cases: list[Case],
         cpu_seconds: int,
     ) -> NoReturn:
-        """Runs one script, or all calls in turn, and then ends the process in every case.
+        """Runs one script, or calls functions of the program case by case, and then always ends the process.
 
-        The streams become descriptors 0, 1, 2, TURNS and REPLIES.
+        `streams` become the descriptors 0, 1, 2, TURNS and REPLIES.
         """
         status = 1
         begun = False
         try:
-            # Restrict files here: the zygote itself must read the kernel's accounts.
+            # File access is restricted here and not earlier, because the parent process must keep reading /proc.
             if self._file_rules is not None:
                 kernel.restrict_files(self._file_rules)
             for target, source in enumerate(streams):
@@ -141,16 +143,19 @@ class Room:
 
 
 def kill_itself() -> None:
-    """Ends a process whose program has not begun, by SIGKILL.
+    """Ends a process by SIGKILL because it could not start its program.
 
-    No program can end its own process this way, so the server reports it as its own failure.
+    A program cannot end its own process this way, so the server knows that the failure is not the program's.
     """
     with contextlib.suppress(OSError):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def open_null(flags: int) -> int:
-    """Opens the null device, and keeps the child's descriptors TURNS and REPLIES free in the zygote."""
+    """Opens /dev/null.
+
+    Keeps the descriptors TURNS and REPLIES free in the parent process, because its children use them.
+    """
     opened = os.open(os.devnull, flags)
     null = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, REPLIES + 1)
     for place in (TURNS, REPLIES):
@@ -161,7 +166,7 @@ def open_null(flags: int) -> int:
 
 
 def give_input(data: bytes) -> None:
-    """Makes a script's input its standard input: a file in memory that cannot be changed."""
+    """Makes the input of a script its standard input: a read-only file in memory."""
     handle = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     runner.write_all(handle, data)
     os.lseek(handle, 0, os.SEEK_SET)
@@ -172,5 +177,5 @@ def give_input(data: bytes) -> None:
 
 
 def send(reply: bytes) -> None:
-    """Sends the outcome of a case to the zygote."""
+    """Sends the result of a case to the parent process, preceded by its length."""
     runner.write_all(REPLIES, struct.pack(">I", len(reply)) + reply)

@@ -1,13 +1,16 @@
-"""Evaluates constant expressions of tests: exact and bounded, in the order in which they are written."""
+"""Evaluates constant expressions in tests, e.g.
+
+`[1] * 3`. Results are exact, of limited size, and keep the order in which they are written.
+"""
 
 import math
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
-# Maximum parts of a value, nested parts included.
+# Maximum number of parts of a value, e.g. of items of nested lists.
 VALUE_SIZE_MAX = 100_000
-# Maximum items of a list, and characters of a string, that an expression may make.
+# Maximum length of a list or a string that an expression may compute.
 LENGTH_MAX = 100_000
 BITS_MAX = 20_000
 EXACT_BITS = 53
@@ -15,29 +18,32 @@ SAFE = 2**53 - 1
 
 
 class UnreadError(Exception):
-    """Reason why something is not read."""
+    """Raised for a part of a test that the reader does not understand. The message says why."""
 
 
 def fail(why: str) -> NoReturn:
-    """Raises UnreadError with the reason."""
+    """Raises UnreadError. `why` describes the part of the test."""
     raise UnreadError(why)
 
 
 class Pile(NamedTuple):
-    """A set, or a frozenset, with its members in the order in which they are written."""
+    """A set or frozenset. Keeps its members in the order in which they are written."""
 
     letter: str
     items: list[Any]
 
 
 class Pairs(NamedTuple):
-    """A dict, with its entries in the order in which they are written."""
+    """A dict. Keeps its entries in the order in which they are written."""
 
     pairs: list[tuple[Any, Any]]
 
 
 def encode(value: Any) -> Any:
-    """Returns a value in the form of runner.py: small ints and lists as in JSON, other types marked by one letter."""
+    """Encodes a value as JSON, in the form that runner.py also uses.
+
+    Small ints and lists stay as they are; other types are marked by one letter.
+    """
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
@@ -54,9 +60,9 @@ def encode(value: Any) -> Any:
 
 
 def items_of(value: Any) -> Any:
-    """Returns the items that a loop over a value visits; None for a dict and for values without items.
+    """Returns the items that a `for` loop over a value visits; None for a dict and for values that are not iterable.
 
-    Items of a set are in the order in which they are written.
+    The items of a set come in the order in which they are written.
     """
     if type(value) is Pile:
         return value.items
@@ -64,12 +70,12 @@ def items_of(value: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Returns whether a value's type is one whose values Python calls equal to numbers."""
+    """Returns whether a value is an int, a float or a bool, which Python's == compares as numbers."""
     return type(value) in (bool, int, float)
 
 
 def number_of(value: Any, why: str) -> float:
-    """Returns the double nearest to a number. Fails with `why` if there is none."""
+    """Returns a number as the nearest float. Fails with `why` if it is too large for a float."""
     try:
         return float(value) if is_number(value) else fail(why)
     except OverflowError:
@@ -77,7 +83,7 @@ def number_of(value: Any, why: str) -> float:
 
 
 def key_of(value: Any) -> Any:
-    """Returns a key that is equal for two values exactly if Python's == holds between them; nan equals nan."""
+    """Returns a key by which two values are equal exactly if Python's == says so. Unlike there, nan equals nan."""
     if type(value) is tuple:
         return ("t", *(key_of(item) for item in value))
     if type(value) is Pile and value.letter == "z":
@@ -88,7 +94,7 @@ def key_of(value: Any) -> Any:
 
 
 def type_name(value: Any) -> str:
-    """Returns Python's name for the type of a value."""
+    """Returns Python's name of a value's type, e.g. "set"."""
     kind = type(value)
     if kind is Pairs:
         return "dict"
@@ -96,7 +102,10 @@ def type_name(value: Any) -> str:
 
 
 def size_of(value: Any) -> float:
-    """Returns about how large a value is when written out. Stops above the limit, because parts may be shared."""
+    """Estimates how many parts and characters a value has when written out.
+
+    Stops counting above the limit: shared parts could make a value huge.
+    """
     size = 0.0
     left = [value]
     while left and size <= VALUE_SIZE_MAX:
@@ -119,7 +128,7 @@ def bits(value: int) -> int:
 
 
 def fold(operator: str, a: Any, b: Any) -> Any:
-    """Returns the exact result of an operator on two values; None if it fails or exceeds a bound."""
+    """Computes an operator on two values exactly. None: the operation fails, or its result would be too large."""
     if type(a) in (bool, int) and type(b) in (bool, int):
         return fold_ints(operator, int(a), int(b))
     try:
@@ -137,7 +146,7 @@ def fold(operator: str, a: Any, b: Any) -> Any:
 
 
 def fold_ints(operator: str, a: int, b: int) -> Any:
-    """Returns the result of an operator on two ints; None if it fails or exceeds a bound."""
+    """Computes an operator on two ints exactly. None: the operation fails, or its result would be too large."""
     if operator in "+-":
         return a + b if operator == "+" else a - b
     if operator == "*":
@@ -152,7 +161,7 @@ def fold_ints(operator: str, a: int, b: int) -> Any:
 
 
 def fold_floats(operator: str, a: float, b: float) -> Any:
-    """Returns the result of an operator on two numbers of which one is a float; None if it fails."""
+    """Computes an operator on two numbers, at least one of them a float. None: the operation fails."""
     if operator in "+-":
         return a + b if operator == "+" else a - b
     if operator == "*":
@@ -177,7 +186,10 @@ FLOAT = re.compile(r"[+-]?(?:nan|inf|infinity|[0-9]{1,64}(?:\.[0-9]{1,64})?(?:e[
 
 
 def fold_builtin(name: str, args: list[Any]) -> Any:
-    """Returns the result of a builtin for given arguments; None if it is unknown here or fails."""
+    """Computes a call of a builtin function on constants, e.g.
+
+    `sorted([2, 1])`. None: the call fails or is not supported.
+    """
     if name == "range":
         return range_of(args)
     if len(args) != 1:
@@ -189,24 +201,24 @@ def fold_builtin(name: str, args: list[Any]) -> Any:
 
 
 def length_of(value: Any) -> Any:
-    """Returns the number of items of a value; None if it has no length."""
+    """Returns len(value), or None for a value without a length."""
     counted = value.pairs if type(value) is Pairs else value if type(value) is bytes else items_of(value)
     return None if counted is None else len(counted)
 
 
 def distinct(items: Any) -> list[Any]:
-    """Returns the items without duplicates, each where it first came."""
+    """Returns the items without duplicates. Of equal items, the first stays."""
     return list({key_of(item): item for item in items}.values())
 
 
 def sorted_of(items: Any) -> Any:
-    """Returns numbers or strings in order; None for other items."""
+    """Sorts numbers or strings. None: the items are of other or mixed types."""
     are_numbers = all(is_number(item) and math.isfinite(item) for item in items)
     return sorted(items) if are_numbers or all(type(item) is str for item in items) else None
 
 
 def float_of(value: Any) -> Any:
-    """Returns a number as a float, or the float that a text names; None for other values."""
+    """Converts a number, or a text such as "1e-3", to a float. None for other values."""
     if is_number(value):
         return number_of(value, "'float' of Python")
     text = value.strip().lower() if type(value) is str else ""
@@ -214,7 +226,7 @@ def float_of(value: Any) -> Any:
 
 
 def range_of(args: list[Any]) -> Any:
-    """Returns the items of a range; None if it fails or has too many."""
+    """Returns the items of range(*args). None: the arguments are invalid, or there are too many items."""
     if not all(type(arg) is int and abs(arg) <= SAFE for arg in args):
         return None
     try:

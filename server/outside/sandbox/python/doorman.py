@@ -1,8 +1,8 @@
-"""Limits the number of threads that a program has at a time.
+"""Limits the number of threads that a program may have at the same time.
 
-The kernel enforces the limit itself if the zygote has a user namespace of its own: RLIMIT_NPROC counts by user and
-namespace, and holds for everybody but root. Otherwise seccomp stops each new thread in the kernel until the zygote has
-counted the threads and allowed or refused it.
+The kernel enforces the limit (RLIMIT_NPROC) if the sandbox has a user namespace of its own and is not root, because it
+counts threads by user and namespace. Otherwise seccomp pauses each new thread until this process has counted the
+threads and allowed or refused it.
 """
 
 import errno
@@ -13,8 +13,8 @@ from meter import Meter
 
 THREADS_MAX = 64
 
-# Numbers of linux/seccomp.h: receive a request (its id, the thread, and the call with its arguments), and send the
-# answer.
+# Numbers of ioctl calls from linux/seccomp.h: RECEIVE reads a paused system call (its id, thread and arguments), and
+# SEND answers it.
 RECEIVE = 0xC0502100
 SEND = 0xC0182101
 QUESTION_BYTES = 80
@@ -24,10 +24,10 @@ CONTINUE = 1
 
 
 class Doorman:
-    """Allows or refuses new threads, for one program of a zygote after the other."""
+    """Allows or refuses new threads of programs. Serves one program at a time."""
 
     def __init__(self, listener: int = -1) -> None:
-        # Descriptor of the programs' requests; -1 if the kernel itself enforces the limit.
+        # Descriptor from which requests for new threads are read. It is -1 if the kernel enforces the limit.
         self.listener = listener
 
     @property
@@ -36,7 +36,7 @@ class Doorman:
         return self.listener < 0
 
     def answer(self, meter: Meter) -> None:
-        """Allows one new thread of a program or refuses it. Refuses if the threads cannot be counted."""
+        """Allows or refuses the next new thread. Refuses it also if the threads cannot be counted."""
         question = bytearray(QUESTION_BYTES)
         try:
             fcntl.ioctl(self.listener, RECEIVE, question)
@@ -48,6 +48,6 @@ class Doorman:
                 answer = ANSWER.pack(number, 0, -errno.EAGAIN, 0)
             fcntl.ioctl(self.listener, SEND, answer)
         except OSError as error:
-            # The thread that asked has ended meanwhile.
+            # ENOENT means that the thread that asked has ended in the meantime.
             if error.errno != errno.ENOENT:
                 raise

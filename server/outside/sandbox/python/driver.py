@@ -1,7 +1,7 @@
-"""Makes the calls of a job in another server's sandbox, and prints the result of each as a line (../remote.ts).
+"""Calls a program's functions in a sandbox on another machine, and prints each result as a line of JSON (../remote.ts).
 
-The driver shares its process with the program, which may print lines of its own and raise the limit of processor time
-that is set here. The other server's limits hold all the same.
+The program runs in the same process, so it may print lines of its own and lift the limit of processor time that is set
+here. The other sandbox's own limits still hold.
 """
 
 import base64
@@ -12,7 +12,7 @@ import runner
 
 
 def drive(encoded: str) -> None:
-    """Makes all calls of the encoded job, and ends the process."""
+    """Decodes a job (program and calls), makes all calls, and ends the process."""
     job = runner.from_json(base64.b64decode(encoded).decode())
     lines = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)

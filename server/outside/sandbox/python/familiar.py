@@ -1,7 +1,6 @@
-"""Supplies things that public sets' programs expect and that the sandbox lacks.
+"""Supplies what programs of public data sets expect and the sandbox lacks, such as /dev/stdin or higher stack limits.
 
-The replacements help honest programs and isolate nothing: a program may remove them. The scripts of those sets were
-written for judges with a /dev, with larger limits to ask for, and with an interpreter that `site` has set up.
+The replacements only help honest programs: a program may remove them, so they isolate nothing.
 """
 
 import _thread
@@ -21,12 +20,12 @@ STREAMS = {
     for number, stream in enumerate(("stdin", "stdout", "stderr"))
     for folder, name in (("/dev/", stream), ("/dev/fd/", number))
 }
-# Maximum stack of a thread. A larger one does not fit into memory with the rest.
+# Maximum stack of a thread that a program may ask for. A larger one does not fit into the memory limit.
 THREAD_STACK_BYTES_MAX = 512 * MiB
 
 
 def furnish() -> None:
-    """Installs the replacements once, before any program, so that forked processes have them."""
+    """Installs the replacements, once, before any program is forked."""
     site.setquit()
     site.setcopyright()
     site.sethelper()
@@ -37,7 +36,7 @@ def furnish() -> None:
 
 
 def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Returns a function that opens files, and also the standard streams under their Linux names."""
+    """Wraps `open` so that paths such as "/dev/stdin" open the standard streams."""
 
     def open(*args: Any, **kwargs: Any) -> Any:
         file = args[0] if args else None
@@ -50,7 +49,7 @@ def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | 
 
 
 def limited(stack_size: Callable[[int], int]) -> Callable[[int], int]:
-    """Returns a function that sets the stack size of threads, cut to the maximum."""
+    """Wraps threading.stack_size so that larger requests get the maximum."""
 
     def bounded(size: int = 0) -> int:
         return stack_size(min(size, THREAD_STACK_BYTES_MAX))
@@ -59,4 +58,7 @@ def limited(stack_size: Callable[[int], int]) -> Callable[[int], int]:
 
 
 def keep_limit(which: int, limits: tuple[int, int]) -> None:
-    """Changes nothing and raises nothing: the stack is large already, and the other limits stay as they are."""
+    """Stands in for resource.setrlimit.
+
+    Changes nothing and raises nothing: the stack is already large, and other limits stay.
+    """

@@ -1,7 +1,7 @@
-"""The system calls that a program may make: a seccomp filter, built by hand as classic BPF.
+"""Builds seccomp filters, which say what system calls a program may make, as classic BPF code.
 
-The filter is an allow-list of what CPython needs once it runs. Other calls fail with EPERM, so that a program sees a
-PermissionError. Calls newer than the list fail with ENOSYS, so that the C library falls back to older calls.
+The filter is a list of what CPython needs once it runs. Other calls fail with EPERM, so that a program sees a
+PermissionError. Calls that are newer than the list fail with ENOSYS, so that the C library falls back to older ones.
 """
 
 import errno
@@ -9,10 +9,10 @@ import platform
 import struct
 from collections.abc import Sequence
 
-# Numbers of linux/audit.h.
+# Codes of the architectures, from linux/audit.h.
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-# Opcodes of linux/bpf_common.h: load a word, jumps on a constant, and the filter's verdict.
+# BPF opcodes from linux/bpf_common.h: load a word, jump on a constant, and return the verdict.
 LOAD = 0x20
 JUMP = 0x05
 JUMP_EQUAL = 0x15
@@ -25,43 +25,46 @@ ALLOW = 0x7FFF0000
 ASK = 0x7FC00000
 KILL_PROCESS = 0x80000000
 
-# Offsets of the fields of struct seccomp_data.
+# Byte offsets of the fields of struct seccomp_data.
 NUMBER = 0
 ARCHITECTURE = 4
 
-# Calls of the x32 interface have this bit in their number.
+# Bit that is set in the numbers of system calls of the x32 interface, which is refused.
 X32_BIT = 0x40000000
 
-# First number of the calls that came since Linux 5.1, which all architectures number alike.
+# First number of the system calls since Linux 5.1, which are numbered alike on all architectures.
 FIRST_NEW_CALL = 424
 CLONE3 = 435
 FACCESSAT2 = 439
 
-# Flags with which glibc and musl start a thread (musl adds the obsolete CLONE_DETACHED). A new process has others.
+# Flags of clone with which glibc and musl start a thread (musl adds the obsolete CLONE_DETACHED). Starting a process
+# uses others.
 THREAD_FLAGS = (0x3D0F00, 0x7D0F00)
 
-# O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and the bit of O_TMPFILE.
+# Flags of open that create or change a file: O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and O_TMPFILE.
 WRITING_FLAGS = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000
 
-# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. No F_SETPIPE_SZ, F_ADD_SEALS, F_NOTIFY or locks.
+# Allowed commands of fcntl: F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. F_SETPIPE_SZ, F_ADD_SEALS, F_NOTIFY
+# and locks are refused.
 HARMLESS_FCNTL = (0, 1, 2, 3, 1030)
 
-# TCGETS (whether it is a terminal), FIOCLEX, FIONREAD, FIONBIO.
+# Allowed commands of ioctl: TCGETS (is it a terminal?), FIOCLEX, FIONREAD, FIONBIO.
 HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B, 0x5421)
 
 AF_UNIX = 1
 AF_INET, AF_INET6 = 2, 10
 SOCK_STREAM, SOCK_TYPE_MASK = 1, 0xF
 
-# PR_SET_DUMPABLE, PR_GET_NAME and PR_SET_NAME, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS; PR_SET_VMA names memory.
+# Allowed options of prctl: PR_SET_DUMPABLE, PR_GET_NAME and PR_SET_NAME, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, and
+# PR_SET_VMA, which names memory.
 HARMLESS_PRCTL = (4, 15, 16, 22, 38, 0x53564D41)
 PR_SET_PDEATHSIG = 1
 SIGKILL = 9
 
-# Option of a socket that returns a descriptor for sending signals to the process at the other end.
+# Socket option that returns a descriptor by which signals can be sent to the process at the other end. It is refused.
 SO_PEERPIDFD = 77
 
-# Numbers of each call on x86_64 and aarch64; None if the architecture lacks the call.
+# System calls that are always allowed, with their numbers on x86_64 and aarch64. None: the architecture lacks the call.
 ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
@@ -140,7 +143,7 @@ ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "exit_group": (231, 94),
 }
 
-# Calls that are allowed for some values of an argument.
+# System calls that are allowed only for some values of an argument.
 OPEN = (2, None)
 OPENAT = (257, 56)
 CLONE = (56, 220)
@@ -151,8 +154,8 @@ SOCKETPAIR = (53, 199)
 SENDTO = (44, 206)
 SCHED_YIELD = (24, 124)
 
-# Calls of a process whose children do the work: it starts them and waits for them, and they isolate themselves further.
-# FORK_FLAGS are glibc's and musl's flags of fork.
+# System calls of a process that starts children and waits for them. The children isolate themselves further. FORK_FLAGS
+# are the flags that glibc's and musl's fork pass to clone.
 FORK_FLAGS = (0x1200011, 0x11)
 PARENT: dict[str, tuple[int | None, int | None]] = {
     "wait4": (61, 260),
@@ -162,7 +165,7 @@ PARENT: dict[str, tuple[int | None, int | None]] = {
 }
 PRCTL = (157, 167)
 
-# Further calls that importing packages needs. None of them reaches another process.
+# Further system calls that importing packages needs. None of them affects another process.
 LOADER: dict[str, tuple[int | None, int | None]] = {
     "pidfd_open": (434, 434),
     "fstatfs": (138, 44),
@@ -220,7 +223,7 @@ Instruction = tuple[int, int, int, int]
 
 
 def machine() -> str | None:
-    """Returns the name of the architecture; None if there is no list for it."""
+    """Returns the name of this machine's architecture; None if no filter can be built for it."""
     name = platform.machine()
     return name if name in ARCHITECTURES else None
 
@@ -228,10 +231,10 @@ def machine() -> str | None:
 def program(
     name: str, *, threads: bool = True, network: bool = False, children: bool = False, loads: bool = False
 ) -> bytes:
-    """Returns the filter for an architecture. It allows threads, and neither network access nor new processes.
+    """Returns the filter for an architecture. Threads are allowed by default; network access and new processes are not.
 
-    `network` allows sockets of IPv4 and IPv6. `children` allows fork. `loads` allows the calls that importing packages
-    needs.
+    `network` allows IPv4 and IPv6 sockets. `children` allows fork. `loads` allows the system calls that importing
+    packages needs.
     """
     column = list(ARCHITECTURES).index(name)
     more = (NETWORK if network else {}) | (PARENT if children else {}) | (LOADER if loads else {})
@@ -242,12 +245,13 @@ def program(
         CLONE[column]: _if_one_of(0, clones),
         FCNTL[column]: _if_one_of(1, HARMLESS_FCNTL),
         IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
-        # Limits may be read but not set.
+        # With a null pointer as the new limits, prlimit64 only reads the limits.
         PRLIMIT64[column]: _if_null(2),
         SOCKETPAIR[column]: _connected_pair(),
-        # Data may go to the other end of a pair, but to no address.
+        # Without an address, sendto can only send to the other end of a connected pair.
         SENDTO[column]: _if_null(4),
-        # The call succeeds and does nothing: a program that yields would wait for a processor by its own will.
+        # The call is made to succeed without effect. A program that really yields would wait for a processor without
+        # being charged for the time.
         SCHED_YIELD[column]: [_error(0)],
     }
     rules |= {numbers[column]: [_verdict(ALLOW)] for numbers in more.values()}
@@ -257,7 +261,7 @@ def program(
     if children:
         rules[PRCTL[column]] = _harmless_prctl()
     if loads:
-        # A process may set its own limits only.
+        # Process id 0 is the process itself.
         rules[PRLIMIT64[column]] = _if_one_of(0, (0,))
     return _packed(
         [
@@ -271,7 +275,7 @@ def program(
 
 
 def asking_for_threads(name: str) -> bytes:
-    """Returns a second filter that asks a listener about each new thread and allows all other calls."""
+    """Returns a second filter, which pauses each new thread until a listener decides about it. All other calls pass."""
     column = list(ARCHITECTURES).index(name)
     ask = [instruction for flags in THREAD_FLAGS for instruction in ((JUMP_EQUAL, 0, 1, flags), _verdict(ASK))]
     return _packed(
@@ -298,7 +302,10 @@ Ranges = list[tuple[int, list[Instruction]]]
 
 
 def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
-    """Returns all call numbers as ranges with equal treatment, each as its first number and its instructions."""
+    """Groups system call numbers that are treated alike into ranges.
+
+    Each range has its first number and its instructions.
+    """
     ranges: Ranges = [(0, [_error(errno.EPERM)])]
     for number in sorted({0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}):
         otherwise = [_error(errno.EPERM if number < FIRST_NEW_CALL else errno.ENOSYS)]
@@ -309,7 +316,10 @@ def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
 
 
 def _search(ranges: Ranges) -> list[Instruction]:
-    """Returns a binary search for the range of a number. The kernel runs a new filter once for each number."""
+    """Returns code that finds the range of a system call number by binary search.
+
+    Speed matters, because the kernel runs a new filter once for each call number.
+    """
     if len(ranges) == 1:
         return ranges[0][1]
     middle = len(ranges) // 2
@@ -331,7 +341,7 @@ def _error(number: int) -> Instruction:
 
 
 def _low(argument: int) -> Instruction:
-    """Loads the low word of an argument; both architectures put it first."""
+    """Loads the low 32 bits of an argument, which come first on both architectures."""
     return (LOAD, 0, 0, 16 + 8 * argument)
 
 
@@ -340,7 +350,7 @@ def _high(argument: int) -> Instruction:
 
 
 def _if_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
-    """Allows some values of an argument that the kernel reads as an int: its high word is ignored."""
+    """Allows only some values of an argument. The kernel reads it as a 32-bit int, so the high word is ignored."""
     code = [_low(argument)]
     for value in values:
         code += [(JUMP_EQUAL, 0, 1, value), _verdict(ALLOW)]
@@ -355,13 +365,16 @@ def _unless_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
 
 
 def _connected_pair() -> list[Instruction]:
-    """Allows pairs of streams only: another type could be connected to a socket of another process."""
+    """Allows socketpair for stream sockets only.
+
+    A pair of another type could be connected to a socket of another process.
+    """
     is_stream = [_low(1), (AND, 0, 0, SOCK_TYPE_MASK), (JUMP_EQUAL, 1, 0, SOCK_STREAM), _error(errno.EPERM)]
     return [*is_stream, *_if_one_of(0, (AF_UNIX,))]
 
 
 def _harmless_prctl() -> list[Instruction]:
-    """Allows a process to ask to be killed with its parent, but not to withdraw that."""
+    """Allows prctl with PR_SET_PDEATHSIG to request a kill when the parent ends, but not to withdraw that."""
     return [
         _low(0),
         (JUMP_EQUAL, 0, 4, PR_SET_PDEATHSIG),

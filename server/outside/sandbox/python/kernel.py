@@ -1,4 +1,4 @@
-"""Calls the kernel by ctypes, for limits that need no privileges and cannot be lifted again."""
+"""Calls the kernel through ctypes to isolate this process. The limits need no privileges and cannot be lifted again."""
 
 import ctypes
 import os
@@ -24,7 +24,8 @@ READ_FILE = 1 << 2
 LIST_FOLDER = 1 << 3
 ALL_TCP = 0b11
 ALL_SCOPES = 0b11
-# For each version of Landlock: the number of known kinds of file access, and of fields of struct landlock_ruleset_attr.
+# For each version of Landlock (the kernel's file access control): the number of access rights it knows, and of fields
+# of struct landlock_ruleset_attr.
 LANDLOCK_VERSIONS = (
     (1, 13, 1),
     (2, 14, 1),
@@ -49,9 +50,10 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
-# Place of the former root below the new one while the new one is filled.
+# Where the old root folder is visible while the new root is being filled.
 FORMER_ROOT = "/former"
-# MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME, which have the same values in statvfs.
+# Mount flags to keep: MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME. They have the same
+# values in statvfs.
 KEPT_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
 
 SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -75,7 +77,7 @@ def prctl(option: int, value: int) -> None:
 
 
 class Filter(ctypes.Structure):
-    """The kernel's struct sock_fprog: a filter's length and code."""
+    """The kernel's struct sock_fprog: a seccomp filter's length and code."""
 
     _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
 
@@ -86,7 +88,7 @@ def make_filter(code: bytes) -> Filter:
 
 
 def install_filter(made: Filter) -> None:
-    """Limits this process to the filter's system calls for good. Needs PR_SET_NO_NEW_PRIVS."""
+    """Limits this process irrevocably to the system calls that the filter allows. Needs PR_SET_NO_NEW_PRIVS."""
     _checked(
         libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(made), 0, 0),
         "seccomp",
@@ -94,9 +96,9 @@ def install_filter(made: Filter) -> None:
 
 
 def install_listener(machine: str, made: Filter) -> int:
-    """Installs a filter that asks, and returns the descriptor for receiving its questions and answering them.
+    """Installs a filter that pauses some system calls. Returns the descriptor from which they are read and answered.
 
-    Needs PR_SET_NO_NEW_PRIVS, a kernel since 5.5, and that no listener is installed yet.
+    Needs PR_SET_NO_NEW_PRIVS and Linux 5.5, and that this process has no such filter yet.
     """
     flags = SECCOMP_FILTER_FLAG_NEW_LISTENER
     return _checked(
@@ -106,7 +108,7 @@ def install_listener(machine: str, made: Filter) -> int:
 
 
 def landlock_version() -> int:
-    """Returns the version of the kernel's Landlock; 0 if there is none."""
+    """Returns the version of Landlock that the kernel supports; 0 if it supports none."""
     return max(
         0,
         int(libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)),
@@ -114,10 +116,10 @@ def landlock_version() -> int:
 
 
 def make_file_rules(version: int, readable: Sequence[str], network: bool = False, listable: Sequence[str] = ()) -> int:
-    """Makes rules that only allow reading these folders and files, and returns their descriptor.
+    """Makes Landlock rules under which only these folders and files may be read, and returns the rules' descriptor.
 
-    Folders that are only listable show the names of their files and nothing more. Everything else that this version of
-    Landlock can deny, such as TCP and signals to other processes, is denied; `network` keeps TCP allowed.
+    Of `listable` folders only the names of their files can be read. All else that this version of Landlock can deny is
+    denied, e.g. TCP and signals to other processes; `network` allows TCP.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
     tcp = 0 if network else ALL_TCP
@@ -142,12 +144,12 @@ def make_file_rules(version: int, readable: Sequence[str], network: bool = False
 
 
 def restrict_files(rules: int) -> None:
-    """Restricts this process and its children to the file rules. Needs PR_SET_NO_NEW_PRIVS."""
+    """Restricts this process and its children to the file rules, irrevocably. Needs PR_SET_NO_NEW_PRIVS."""
     _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
 
 
 def tried(step: Callable[[], None]) -> str | None:
-    """Tries a step in a process of its own. Returns why it failed; None if it succeeded."""
+    """Tries a step of isolation in a forked process. Returns why it failed; None if it succeeded."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -166,12 +168,12 @@ def tried(step: Callable[[], None]) -> str | None:
 
 
 def unshare(flags: int) -> None:
-    """Gives this process new namespaces. A new namespace of process ids holds only its children."""
+    """Moves this process into new namespaces. A new namespace of process ids holds only its children, not itself."""
     _checked(libc.unshare(flags), "unshare")
 
 
 def map_own_ids(uid: int, gid: int) -> None:
-    """Maps only this user and group into a new user namespace."""
+    """Maps only this user and this group into a new user namespace."""
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{uid} {uid} 1"),
@@ -182,10 +184,10 @@ def map_own_ids(uid: int, gid: int) -> None:
 
 
 def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str] = ()) -> None:
-    """Replaces the file system by these folders and files, read-only. Needs a mount namespace.
+    """Makes these folders and files the whole file system, read-only. Needs a mount namespace.
 
-    Each folder of `empty` exists with only the readable paths in it. A symbolic link among the paths becomes the file
-    or folder that it leads to.
+    Each folder of `empty` exists too, with only those readable paths in it. A symbolic link among the paths is replaced
+    by what it leads to.
     """
     sources = [(path, os.path.realpath(path)) for path in sorted(readable) if os.path.lexists(path)]
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
@@ -205,7 +207,7 @@ def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str]
 
 
 def _show(path: str, source: str) -> None:
-    """Binds a file or folder of the former root at its place in the new one."""
+    """Makes a file or folder of the old root visible at the same path in the new root."""
     former = FORMER_ROOT + source
     if os.path.lexists(path) and not os.path.isdir(path):
         return
@@ -215,7 +217,7 @@ def _show(path: str, source: str) -> None:
     else:
         open(path, "x").close()
     _mount(former, path, None, MS_BIND | MS_REC)
-    # The new mount must keep what the old one forbids, or the kernel refuses.
+    # The new mount must keep the restrictions of the old one (e.g. read-only), or the kernel refuses.
     kept = os.statvfs(path).f_flag & KEPT_FLAGS
     _mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
 
@@ -233,6 +235,6 @@ def _mount(
 
 
 def drop_capabilities(machine: str) -> None:
-    """Gives up all capabilities, which only privileged users have."""
+    """Gives up all Linux capabilities, which only privileged users have."""
     header = struct.pack("=Ii", CAPABILITY_VERSION_3, 0)
     _checked(libc.syscall(CAPSET[machine], header, bytes(24)), "capset")

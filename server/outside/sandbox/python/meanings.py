@@ -1,4 +1,7 @@
-"""Finds the meaning of a test's expressions: a value, a part of the program under test, or the result of a call."""
+"""Finds out what an expression in a test stands for.
+
+It may be a constant, a function of the tested program, or the result of a call of it.
+"""
 
 import ast
 import math
@@ -20,7 +23,7 @@ from constants import (
     type_name,
 )
 
-# Maximum expressions that are read, counted again in each turn of a loop.
+# Maximum number of expressions that are read. Those in a loop count once for each turn.
 NODES_MAX = 1_000_000
 DEPTH_MAX = 64
 LITERAL_MAX = 10**10_000
@@ -28,19 +31,19 @@ PLACES_MAX = 20
 
 
 def words(text: str) -> frozenset[str]:
-    """Returns the words of a text."""
+    """Returns the set of words in a text."""
     return frozenset(text.split())
 
 
 VIEWS = words("list tuple set frozenset dict sorted len sum min max any all abs round int float bool str repr")
-# Names of Python that tests use. None of them belongs to the program.
+# Names of Python's own functions that tests use. A test that calls one of them does not mean a function of the program.
 BUILTINS = words(
     "abs all any bin bool bytes callable chr dict divmod enumerate filter float format frozenset hash hex id int "
     "isinstance iter len list map max min next object oct open ord pow print range repr reversed round set sorted str "
     "sum super tuple type zip math np numpy pytest unittest random os sys re itertools collections self inf nan "
     "__name__"
 )
-# Names of constants in LeetCode's tests.
+# Names of constants that LeetCode's tests use.
 CONSTANTS = {
     "inf": math.inf,
     "nan": math.nan,
@@ -91,32 +94,35 @@ TOO_LARGE = "the tests are too large"
 
 
 class Value(NamedTuple):
-    """A constant. `near` is the relative and the absolute tolerance of a result."""
+    """A constant. `near` is its tolerance, relative and absolute; None: a result must be equal."""
 
     value: Any
     near: "tuple[float, float] | None" = None
 
 
 class Function(NamedTuple):
-    """A function of the program, or a method of an instance that is made without arguments."""
+    """A function of the tested program, or a method of a class, which is then created without arguments."""
 
     name: str
 
 
 class Instance(NamedTuple):
-    """An instance of a class of the program, made without arguments."""
+    """An instance of a class of the tested program, created without arguments."""
 
     name: str
 
 
 class Opaque(NamedTuple):
-    """A name of the tests whose meaning is unknown here."""
+    """A name that the tests define and whose value the reader does not know."""
 
     name: str
 
 
 class Gap(NamedTuple):
-    """Distance of a result from a value. The sandbox is not asked for it, because the value is the expected one."""
+    """The difference of a result and a constant, e.g.
+
+    `f(x) - 3`. The constant is not sent to the sandbox, because it is the expected value.
+    """
 
     value: Any
     is_absolute: bool = False
@@ -124,7 +130,7 @@ class Gap(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a call of the program, and the views that are taken of it."""
+    """The result of a call of the tested program, and the functions applied to it, e.g. `len` in `len(f(x))`."""
 
     call: dict[str, Any]
     views: list[Any]
@@ -135,7 +141,7 @@ Names = dict[str, Any]
 
 
 class Meanings:
-    """Finds the meanings of expressions, and counts the expressions."""
+    """Finds the meanings of expressions. Counts the expressions, so that large tests are refused."""
 
     def __init__(self) -> None:
         self._nodes_left: float = NODES_MAX
@@ -143,7 +149,7 @@ class Meanings:
         self._helpers: set[str] = set()
 
     def _meaning(self, node: ast.expr, names: Names) -> Any:
-        """Returns a value, a part of the program under test, or the result of a call of it."""
+        """Returns the meaning of an expression: a constant, a part of the tested program, or the result of a call."""
         self._nodes_left -= 1
         if self._nodes_left < 0:
             fail(TOO_LARGE)
@@ -194,13 +200,13 @@ class Meanings:
         return [self._value(node, names) for node in nodes]
 
     def _made(self, value: Any) -> Value:
-        """Returns a value made of others. Fails if it is too large."""
+        """Returns a computed value as a constant. Fails if it is too large."""
         size = size_of(value)
         self._nodes_left -= size
         return Value(value) if size <= VALUE_SIZE_MAX else fail("a value that is too large")
 
     def _value(self, node: ast.expr, names: Names) -> Any:
-        """Returns the value of an expression that holds no call of the program."""
+        """Returns the value of an expression. Fails if the expression calls the tested program."""
         meaning = self._meaning(node, names)
         return meaning.value if isinstance(meaning, Value) else fail("a call of the program where a constant is wanted")
 
@@ -220,7 +226,7 @@ class Meanings:
         if name in CONSTANTS:
             return Value(CONSTANTS[name])
         if name == f"solution.{node.attr}":
-            # "import solution" names the program.
+            # After "import solution", this name stands for the tested program.
             return Function(node.attr)
         owner = self._meaning(node.value, names)
         return (
@@ -239,7 +245,7 @@ class Meanings:
         if not isinstance(called, Function):
             fail("a call of something that is no function")
         if re.match("[A-Z]", called.name) and "." not in called.name:
-            # A name with a capital that is called without arguments makes an instance.
+            # A capitalized name that is called without arguments stands for an instance of that class.
             if node.args or node.keywords:
                 fail(f"an instance of '{called.name}' that is made with arguments")
             return Instance(called.name)
@@ -251,7 +257,10 @@ class Meanings:
         return Result({"name": called.name, "args": args, **({"kwargs": kwargs} if kwargs else {})}, [])
 
     def _builtin(self, name: str, node: ast.Call, names: Names) -> Any:
-        """Folds a builtin of a value. A builtin of a result becomes a view of it, if there is such a view."""
+        """Computes a builtin function of constants.
+
+        A builtin of a result, e.g. `len(f(x))`, is applied to the result in the sandbox if it is one of VIEWS.
+        """
         if node.keywords:
             fail(f"'{name}' with arguments by name")
         inner = self._meaning(node.args[0], names) if node.args else None
@@ -283,7 +292,10 @@ class Meanings:
         return Value(-value if sign == "-" else +value)
 
     def _of_binop(self, node: ast.BinOp, names: Names) -> Any:
-        """Reads an operator. A result minus a value, or the reverse, becomes their distance, for tests of closeness."""
+        """Reads an operator.
+
+        A result minus a constant, or a constant minus a result, becomes a Gap, as in `abs(f(x) - 3) < 0.1`.
+        """
         operator = OPERATORS.get(type(node.op)) or fail(f"an operator of kind {kind_of(node.op)}")
         a, b = self._meaning(node.left, names), self._meaning(node.right, names)
         result, other = (a, b) if isinstance(a, Result) else (b, a)
@@ -295,25 +307,25 @@ class Meanings:
         return self._made(value) if value is not None else fail(f"{type_name(a.value)} {operator} {type_name(b.value)}")
 
     def _tolerance(self, call: ast.Call, given: tuple[str, ...], names: Names, otherwise: float) -> float:
-        """Returns the tolerance that is given by one of these names, or the default."""
+        """Returns the tolerance from the first of these keyword arguments that is given, or the default."""
         value = next((each.value for each in call.keywords if each.arg in given), None)
         number = -1 if value is None else self._value(value, names)
         return number_of(number, "") if is_number(number) and number >= 0 else otherwise
 
 
 def places_of(value: Any) -> "dict[str, int] | None":
-    """Returns the view of round(f(x), n); None if `n` is not a whole number in range."""
+    """Returns the view `round(…, n)` of a result; None if `n` is not a whole number in range."""
     is_whole = is_number(value) and value in range(-PLACES_MAX, PLACES_MAX + 1)
     return {"round": int(value)} if is_whole else None
 
 
 def seen(result: Result, view: Any) -> Result:
-    """Adds a view to a result."""
+    """Returns the result with one more function applied to it, e.g. `len`."""
     return result._replace(views=[*result.views, view])
 
 
 def gap_seen(gap: Gap, view: Any) -> Gap:
-    """Returns a gap with its absolute value taken, or rounded."""
+    """Returns the gap with its absolute value taken, or rounded."""
     if view == "abs":
         return gap._replace(is_absolute=True)
     places = 0 if view == "round" else view["round"] if type(view) is dict else None
@@ -323,7 +335,7 @@ def gap_seen(gap: Gap, view: Any) -> Gap:
 
 
 def dotted(node: "ast.expr | None") -> str:
-    """Returns a name, or an attribute of a name, with dots; else an empty text."""
+    """Returns the text of a name or of an attribute of a name, e.g. "math.pi". Empty for other expressions."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return f"{node.value.id}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""

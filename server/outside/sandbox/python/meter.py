@@ -1,15 +1,18 @@
-"""Measures a process by the kernel's accounts: its processor time, and how long it waited for a processor."""
+"""Measures how long a process used a processor and how long it waited for one, from the kernel's figures in /proc."""
 
 import contextlib
 import os
 import time
 
-# Interval of reading the kernel's accounts.
+# Minimum interval between two reads of the kernel's figures, in milliseconds.
 READ_EVERY_MS = 20
 
 
 def open_accounts() -> int:
-    """Opens the folder of the kernel's accounts outside all namespaces; -1 if it cannot be read."""
+    """Opens /proc before this process enters namespaces, in which another /proc would be seen.
+
+    Returns -1 if it cannot be read.
+    """
     try:
         return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -17,7 +20,7 @@ def open_accounts() -> int:
 
 
 class Meter:
-    """Measures one process with all its threads."""
+    """Measures the processor time and the waiting time of a process with all its threads."""
 
     def __init__(self, accounts: int, pid: int) -> None:
         self._accounts = accounts
@@ -30,22 +33,24 @@ class Meter:
         self._read_at_ms = time.monotonic() * 1000
 
     def close(self) -> None:
-        """Closes the folder."""
+        """Closes the process's folder in /proc."""
         if self._folder is not None and self._folder >= 0:
             os.close(self._folder)
         self._folder = -1
 
     def cpu_ms(self) -> float:
-        """Returns the processor time of all its threads, in milliseconds."""
-        # A process that has ended keeps its last value.
+        """Returns the processor time of all threads of the process, in milliseconds."""
+        # If the process has ended, the last known value is returned.
         with contextlib.suppress(OSError):
             self._cpu_ms = time.clock_gettime(self._clock) * 1000
         return self._cpu_ms
 
     def waited_ms(self) -> float | None:
-        """Returns how long it was ready while others had the processors; None if the kernel does not tell.
+        """Returns how long, in milliseconds, the process was ready to run but got no processor.
 
-        If several threads wait at the same time, the longest wait counts. In milliseconds.
+        None: the kernel does not tell.
+
+        If several threads wait at the same time, the longest wait counts.
         """
         now_ms = time.monotonic() * 1000
         passed_ms = now_ms - self._read_at_ms
@@ -62,14 +67,14 @@ class Meter:
         return self._waited_ms
 
     def threads(self) -> int | None:
-        """Returns the number of its threads; None if the kernel does not tell."""
+        """Returns the number of the process's threads; None if the kernel does not tell."""
         try:
             return len(os.listdir(self._threads_folder()))
         except OSError:
             return None
 
     def _read_delays(self) -> dict[str, int] | None:
-        """Returns for each thread the nanoseconds that it has waited for a processor since it began."""
+        """Returns for each thread how long it has waited for a processor since it began, in nanoseconds."""
         delays: dict[str, int] = {}
         ran = 0
         try:
@@ -77,12 +82,12 @@ class Meter:
                 try:
                     text = read_file(f"{name}/schedstat", self._threads_folder())
                 except (FileNotFoundError, ProcessLookupError):
-                    continue  # A thread that has ended meanwhile.
+                    continue  # The thread has ended in the meantime.
                 on, delays[name], _ = (int(field) for field in text.split())
                 ran += on
         except (OSError, ValueError):
             return None
-        # Kernels without these accounts write zeros.
+        # Kernels that do not measure the waits write zeros.
         return delays if ran > 0 or not delays else None
 
     def _threads_folder(self) -> int:
@@ -98,7 +103,10 @@ class Meter:
 
 
 def outside_id(accounts: int, pid: int) -> int:
-    """Returns a child's process id as the accounts know it. In a namespace a process has another id."""
+    """Returns a child's process id outside of namespaces, as /proc shows it.
+
+    Inside a namespace the process has another id.
+    """
     handle = os.pidfd_open(pid)
     try:
         fields = read_file(f"self/fdinfo/{handle}", accounts).split()

@@ -1,4 +1,4 @@
-"""One forked process: its pipes, its limits of time and output, and its end."""
+"""Runs one forked process of a program: its pipes, its limits on time and output, and its end."""
 
 import contextlib
 import mmap
@@ -13,19 +13,19 @@ from child import SCRIPT, Case, MiB, Room
 from meter import Meter
 from watch import JOB_FACTOR, Budget, Watch
 
-# Outcomes of a case. The process itself sends a REPLY.
+# How a test case ended. A process itself reports REPLY; the others are found out by its parent.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
 
 LENGTH = struct.Struct(">I")
 OUTPUT_BYTES_MAX = MiB
 REPLY_BYTES_MAX = 2 * MiB
 
-# Maximum time for a process to end after its pipes are closed, if it does not go on without them.
+# Maximum time, in seconds, for a process to end after it closed its pipes.
 END_SECONDS_MAX = 0.1
 
 
 class Outcome:
-    """The outcome of one case, and whether the process can go on with the next."""
+    """How one test case ended, and whether the process can run the next case."""
 
     def __init__(self, kind: int, payload: "bytes | memoryview", alive: bool = False) -> None:
         self.kind = kind
@@ -34,11 +34,11 @@ class Outcome:
 
 
 class KilledError(OSError):
-    """The process was killed by neither its program nor the zygote."""
+    """Raised if a process was killed by SIGKILL, and neither its program nor this server did it."""
 
 
 class Buffer:
-    """Memory that is filled from a pipe, and emptied for the next process."""
+    """Memory that receives bytes from a pipe. It is emptied before the next process, so that no data remain."""
 
     def __init__(self, size: int) -> None:
         self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -46,28 +46,28 @@ class Buffer:
         self.length = 0
 
     def fill(self, descriptor: int) -> int:
-        """Reads the bytes that are there. Returns 0 if the pipe has ended."""
+        """Reads the bytes that are available. Returns 0 at the end of the pipe."""
         got = os.readv(descriptor, [self._view[self.length :]])
         self.length += got
         return got
 
     def part(self, start: int, end: int) -> memoryview:
-        """Returns a part of the bytes. It is valid until the buffer is emptied."""
+        """Returns some of the bytes without copying them. They are valid until the buffer is emptied."""
         return self._view[start:end]
 
     def empty(self) -> None:
-        """Forgets all bytes, and gives the memory back."""
+        """Removes all bytes, and returns the memory to the kernel."""
         self.length = 0
         self._map.madvise(mmap.MADV_DONTNEED)
 
 
 replies = Buffer(LENGTH.size + REPLY_BYTES_MAX)
-# One byte more than the limit, to notice that it is exceeded.
+# The buffer has room for one byte more than the limit, so that an excess is noticed.
 output = Buffer(OUTPUT_BYTES_MAX + 1)
 
 
 class Process:
-    """Runs its cases one by one, when asked for the next."""
+    """A forked process that runs the test cases of a program one by one."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Process:
         output.empty()
 
     def next(self) -> Outcome:
-        """Runs the next case to its end or to a limit."""
+        """Runs the next test case until it ends or exceeds a limit."""
         replies.length = 0
         watch = Watch(self._budget, self._meter)
         outcome = self._watched(watch)
@@ -151,7 +151,7 @@ class Process:
                 return Outcome(EXCEEDED, exceeded)
 
     def _take(self, descriptor: int) -> Outcome | None:
-        """Reads from one descriptor. Returns the outcome if the case is finished."""
+        """Reads from one of the process's descriptors. Returns the outcome if the test case has ended."""
         if descriptor == 0:
             self._heed()
             return None
@@ -170,13 +170,16 @@ class Process:
         return None if self._script else told
 
     def _claimed(self) -> int:
-        """Returns the length of the reply, as the process states it."""
+        """Returns how long the reply is by its own first bytes; 0 if they have not arrived."""
         if replies.length < LENGTH.size:
             return 0
         return int(LENGTH.unpack(replies.part(0, LENGTH.size))[0])
 
     def _told(self) -> Outcome | None:
-        """Returns the reply once it is whole. Bytes after it count as an attempt to forge one."""
+        """Returns the reply once it has arrived in full.
+
+        If more bytes follow, the program tried to forge a reply, and counts as died.
+        """
         end = LENGTH.size + self._claimed()
         if replies.length < end or replies.length <= LENGTH.size:
             return None
@@ -212,14 +215,16 @@ class Process:
         return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())
 
     def _let_end(self) -> None:
-        """Takes the status of a process that has ended. A process that goes on without its pipes has none yet.
+        """Waits briefly for the end of a process that has closed its pipes, and stores its exit status.
 
-        No call that a program may make sends it SIGKILL. The kernel sends it when the limit of processor time is
-        exceeded.
+        A process that continues has none.
+
+        A SIGKILL after too much processor time counts as SIGXCPU: it comes from the kernel. No allowed system call lets
+        a program send one.
         """
         if self._status is not None:
             return
-        # Kernels before 5.3 have no descriptors of processes. A process that has not ended by now is then not awaited.
+        # Kernels before 5.3 have no pidfd_open. There the process is not awaited.
         with contextlib.suppress(OSError, AttributeError):
             descriptor = os.pidfd_open(self._pid)
             select.select([descriptor], [], [], END_SECONDS_MAX)
@@ -232,7 +237,10 @@ class Process:
             self._status = -signal.SIGXCPU
 
     def _end(self) -> int:
-        """Ends the process if it has not ended. It can have started nothing but threads."""
+        """Kills the process if it has not ended, and returns its exit status.
+
+        Only its threads end with it, since it cannot start processes.
+        """
         if self._status is None:
             os.kill(self._pid, signal.SIGKILL)
             self._status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
@@ -240,7 +248,7 @@ class Process:
 
 
 def name_of_signal(number: int) -> str:
-    """Returns the name of a signal, e.g. "SIGSEGV", and for some its usual cause."""
+    """Returns the name of a signal and, for some, the usual cause, e.g. "SIGSEGV, as by too deep a recursion"."""
     try:
         name = signal.Signals(number).name
     except ValueError:

@@ -1,10 +1,11 @@
-"""Reads tests written in Python into calls and their expected results, by Python's own parser.
+"""Reads tests that are written in Python into calls and their expected results, by Python's own parser.
 
-The reader runs as a program of the sandbox (../reader.ts) and never runs what it reads. It understands constant
+The reader runs as a program in the sandbox (../read-python-tests.ts), and never runs the tests. It understands constant
 expressions in assertions, in a check(candidate) as in HumanEval, in functions of pytest and in methods of unittest.
-Other statements are left out, counted and reported; names that they may have changed are forgotten for the statements
-after them. The result of a text is the same on every Python from 3.10 on. For this, newer grammar is refused, error
-texts are fixed here, and values are written in a fixed form, in the order in which they stand.
+Other statements are left out, counted and reported. Names that they may have changed are unknown afterwards.
+
+The result for a text is the same on every Python since 3.10. Therefore newer grammar is refused, error texts are fixed
+here, and values are written in a fixed form, in the order of the text.
 """
 
 import ast
@@ -33,15 +34,15 @@ from meanings import (
 )
 
 GRAMMAR = (3, 10)
-# Maximum statements that are read, counted again in each turn of a loop.
+# Maximum number of statements that are read. Those in a loop count once for each turn.
 STATEMENTS_MAX = 10_000
 CALLS_MAX = 4
 RECURSION_MAX = 10_000
-# Maximum characters of the output for a text: alone, and as a reply carries it (ROOM in envs/ports.ts).
+# Maximum characters of the result for one text: as it stands, and escaped as part of a reply (ROOM in envs/ports.ts).
 CHARACTERS_MAX = 1_000_000
 REPLY_CHARACTERS_MAX = 1_500_000
 
-# Maximum tests that are used (LIMITS.testsMax in envs/code/instance.ts).
+# Maximum number of tests that are read from one text (LIMITS.testsMax in envs/code/instance.ts).
 TESTS_MAX = 64
 REASONS_MAX = 1000
 REASON_CHARACTERS_MAX = 160
@@ -73,7 +74,7 @@ DIFFERENCE = "a difference that is not held against a tolerance"
 
 
 class Reader(Meanings):
-    """Reads the tests of one text."""
+    """Reads the tests of one text into a list of calls with expected results."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,10 +87,11 @@ class Reader(Meanings):
         self._changed: dict[ast.AST, set[str]] = {}
 
     def read(self, statements: list[ast.stmt]) -> None:
-        """Reads all statements."""
+        """Reads all statements of a text."""
         for each in statements:
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                # Names that do not belong to the program: the tests' own, and imports from Python's library.
+                # Names that the tests define or import from Python's library. They do not stand for functions of the
+                # tested program.
                 self._helpers.add(each.name)
             if isinstance(each, ast.FunctionDef):
                 self._definitions[each.name] = each
@@ -97,7 +99,7 @@ class Reader(Meanings):
                 self._helpers.update(alias.asname or alias.name for alias in each.names)
         self._walk(statements, {}, 0)
 
-    # Statements.
+    # Methods that read statements, by kind of statement.
 
     @property
     def _is_full(self) -> bool:
@@ -126,10 +128,10 @@ class Reader(Meanings):
             self.unread.append(why[:REASON_CHARACTERS_MAX])
 
     def _forget(self, statement: ast.stmt, names: Names) -> None:
-        """Forgets the names that a statement may have changed.
+        """Marks names as unknown whose values a statement that cannot be read may have changed.
 
-        An assertion changes only names that it assigns. Other statements may have changed any value or result, but no
-        part of the program.
+        An assertion changes only the names that it assigns. Other statements may have changed any value or result, but
+        not the tested program.
         """
         if statement not in self._changed:
             inner = [] if isinstance(statement, ast.FunctionDef | ast.ClassDef) else ast.walk(statement)
@@ -150,7 +152,7 @@ class Reader(Meanings):
         on_kind(statement, names, calls)
 
     def _on_pass(self, *_: object) -> None:
-        """Does nothing, for 'pass' and for imports."""
+        """Reads 'pass' and imports, which test nothing."""
 
     _on_import = _on_importfrom = _on_pass
 
@@ -167,7 +169,7 @@ class Reader(Meanings):
             self._bind(names, targets_of(statement.target), self._meaning(statement.value, names))
 
     def _on_functiondef(self, definition: ast.FunctionDef, names: Names, calls: int) -> None:
-        """Reads the functions of tests at once; other functions are read where they are called."""
+        """Reads a test function at once. Other functions are read where they are called."""
         if definition.name.startswith("test"):
             for each in self._cases(definition, names):
                 self._walk(definition.body, each, calls + 1)
@@ -186,7 +188,7 @@ class Reader(Meanings):
             self.tests.append(text)
 
     def _bind(self, names: Names, targets: list[str], meaning: Any) -> None:
-        """Assigns a meaning to names. Several names take a sequence apart."""
+        """Assigns a meaning to names. If there are several names, a sequence is unpacked."""
         if len(targets) == 1:
             names[targets[0]] = meaning
             return
@@ -196,7 +198,10 @@ class Reader(Meanings):
         names.update((name, Value(item)) for name, item in zip(targets, items, strict=True))
 
     def _on_expr(self, statement: ast.Expr, names: Names, calls: int) -> None:
-        """Reads a call of a function of the tests, such as check(candidate), or of a method of unittest."""
+        """Reads a call as a statement.
+
+        It may call a function of the tests, such as check(candidate), or a method of unittest.
+        """
         value = statement.value
         if isinstance(value, ast.Call):
             name = dotted(value.func)
@@ -218,7 +223,10 @@ class Reader(Meanings):
         self._walk(definition.body, {**names, **dict(zip(parameters, given, strict=True))}, calls + 1)
 
     def _cases(self, definition: ast.FunctionDef, names: Names) -> list[Names]:
-        """Returns the names in each run of a test: one run per entry of pytest.mark.parametrize."""
+        """Returns the values of names in each run of a test function.
+
+        There is one run for each entry of pytest.mark.parametrize.
+        """
         given = [name for name in parameters_of(definition) if name != "self"]
         if not definition.decorator_list:
             return [dict(names)] if not given else fail("a test with a fixture")
@@ -237,7 +245,7 @@ class Reader(Meanings):
         return cases
 
     def _on_with(self, statement: ast.With, names: Names, _: int) -> None:
-        """Reads a block with pytest.raises(ValueError) that has one statement, which calls the program."""
+        """Reads a block such as `with pytest.raises(ValueError):` whose only statement calls the tested program."""
         manager = statement.items[0].context_expr
         if len(statement.items) > 1 or not isinstance(manager, ast.Call) or not isinstance(manager.func, ast.Attribute):
             fail("a 'with' block")
@@ -267,11 +275,11 @@ class Reader(Meanings):
             self._bind(names, targets, Value(item))
             self._walk(statement.body, names, calls)
 
-    # Assertions.
+    # Methods that read assertions.
 
     def _assertion(self, test: ast.expr, names: Names) -> list[dict[str, Any]]:
         if isinstance(test, ast.Constant):
-            # "assert True" is in many files and tests nothing.
+            # Many files contain "assert True", which tests nothing.
             return [] if test.value is True else fail(NO_CALL)
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             return [each for value in test.values for each in self._assertion(value, names)]
@@ -287,7 +295,7 @@ class Reader(Meanings):
 
     def _truth(self, tested: ast.expr, value: bool, names: Names) -> list[dict[str, Any]]:
         if not value and isinstance(tested, ast.Compare):
-            # "not a == b" is "a != b", and so on.
+            # Reads "not a == b" as "a != b", and so on.
             return self._comparison(tested, names, OPPOSITES)
         meaning = self._meaning(tested, names)
         if not isinstance(meaning, Result):
@@ -317,7 +325,10 @@ class Reader(Meanings):
         return test_of(a, expectation(operator, b))
 
     def _closeness(self, test: ast.Call, names: Names) -> "list[dict[str, Any]] | None":
-        """Reads math.isclose(f(x), y) and numpy's. The default tolerance of math.isclose is 1e-9 relative."""
+        """Reads math.isclose(f(x), y) or numpy's isclose and allclose.
+
+        The default tolerance of math.isclose is 1e-9 relative.
+        """
         module, _, name = dotted(test.func).rpartition(".")
         if name not in ("isclose", "allclose") or not test.args[1:]:
             return None
@@ -332,7 +343,7 @@ class Reader(Meanings):
         return test_of(results[0], equal(values[0].value, (relative, absolute)))
 
     def _instance_test(self, test: ast.Call, names: Names) -> "list[dict[str, Any]] | None":
-        """Reads isinstance(f(x), list) for builtin types."""
+        """Reads isinstance(f(x), list), for builtin types."""
         if dotted(test.func) != "isinstance" or len(test.args) != len(("object", "types")):
             return None
         first, second = test.args
@@ -367,18 +378,18 @@ class Reader(Meanings):
 
 
 def test_of(result: Result, expected: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the test of a result."""
+    """Returns a test of a result, as a list with one entry."""
     return [{**result.call, "views": result.views, "expected": expected}] if result.gap is None else fail(DIFFERENCE)
 
 
 def equal(value: Any, near: "tuple[float, float] | None") -> dict[str, Any]:
-    """Returns the expectation of a value, or of one near to it."""
+    """Returns the expectation that a result equals a value, or is within the tolerance `near`."""
     expected = {"kind": "equal", "value": encode(value)}
     return expected if near is None else {**expected, "tolerance": [encode(each) for each in near]}
 
 
 def expectation(operator: str, other: Value) -> dict[str, Any]:
-    """Returns the expectation of a comparison."""
+    """Returns the expectation that a comparison with a value holds, e.g. "<" and 3."""
     value = other.value
     if operator == "==":
         return equal(value, other.near)
@@ -404,7 +415,7 @@ NOT_ITSELF = "'is' with something else than None, True or False"
 
 
 def distance(result: Result, gap: Gap, operator: str, limit: Any) -> list[dict[str, Any]]:
-    """Returns the test of abs(f(x) - y) < e or round(f(x) - y, 7) == 0: f(x) == y with a tolerance."""
+    """Reads abs(f(x) - y) < e or round(f(x) - y, 7) == 0 as f(x) == y with a tolerance."""
     number = number_of(limit, DIFFERENCE)
     is_below = gap.is_absolute and gap.places is None and operator in ("<", "<=")
     if not is_below and (operator != "==" or number != 0):
@@ -414,7 +425,7 @@ def distance(result: Result, gap: Gap, operator: str, limit: Any) -> list[dict[s
 
 
 def targets_of(target: ast.expr) -> list[str]:
-    """Returns the names that are assigned to."""
+    """Returns the names that an assignment's target contains."""
     targets = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     names = [each.id for each in targets if isinstance(each, ast.Name)]
     return names if len(names) == len(targets) else fail("an assignment to something else than names")
@@ -429,17 +440,17 @@ def parameters_of(definition: ast.FunctionDef) -> list[str]:
 
 
 class NoPython(ast.stmt):
-    """Stands for a block that is no Python."""
+    """Stands for a block of text that is not valid Python."""
 
 
-# Errors of parsers of different versions for texts that are no Python, or nested too deep.
+# Errors that parsers of different Python versions raise for invalid or too deeply nested texts.
 PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError)
 STRING_WITH_CODE = re.compile(r"""(?:[fFtT][rR]?|[rR][fFtT])["']""")
 BLOCK_START = re.compile(r"(?!else\b|elif\b|except\b|finally\b)[^\s#)\]}]")
 
 
 def parse(text: str) -> list[ast.stmt]:
-    """Returns the statements of a text, by the grammar of Python 3.10 on every version."""
+    """Parses a text by the grammar of Python 3.10, whichever version runs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = ast.parse(text, feature_version=GRAMMAR)
@@ -449,7 +460,7 @@ def parse(text: str) -> list[ast.stmt]:
 
 
 def refuse_new_strings(text: str) -> None:
-    """Raises SyntaxError if an f-string holds what 3.12 first allowed: its own quote, a backslash, a comment."""
+    """Raises SyntaxError if an f-string uses what only 3.12 allows: its own quote, a backslash or a comment."""
     quotes: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         kind = tokenize.tok_name[token.type]
@@ -468,19 +479,19 @@ def refuse_new_strings(text: str) -> None:
 
 
 def statements_of(text: str) -> list[ast.stmt]:
-    """Returns the statements of a text. If the whole is no Python, each block is read by itself."""
+    """Parses a text into statements. If the whole text is not valid Python, parses each block of it alone."""
     try:
         return parse(text)
     except PARSE_ERRORS:
         pass
     lines = text.split("\n")
     starts = [i for i, line in enumerate(lines) if BLOCK_START.match(line)] or [0]
-    # A decorator belongs to the definition after it.
+    # A decorator belongs to the block of the definition below it.
     starts = [at for i, at in enumerate(starts) if i == 0 or not lines[starts[i - 1]].startswith("@")]
     statements: list[ast.stmt] = []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         try:
-            # Blank lines before the block keep its line numbers.
+            # Blank lines in front keep the block's line numbers.
             statements += parse("\n" * start + "\n".join(lines[start:end]))
         except PARSE_ERRORS:
             statements.append(NoPython(lineno=start + 1))
@@ -491,7 +502,7 @@ to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def read(text: str) -> str:
-    """Returns the tests of a text as JSON, and one reason for each statement that is not read."""
+    """Returns the tests of a text as JSON, with one reason for each statement that could not be read."""
     sys.setrecursionlimit(RECURSION_MAX)
     reader = Reader()
     reader.read(statements_of(text.replace("\r\n", "\n").replace("\r", "\n")))

@@ -1,8 +1,9 @@
-"""Runs a program, as a script or by calling its functions, and writes the outcome as JSON.
+"""Runs a program, as a script or by calling its functions, and returns the outcome as JSON.
 
-A program shares the interpreter with this file and can change anything in it. That does no harm: expected values are
-known elsewhere, so the program can only change its own answer. Only values are sent, never objects: values whose type
-is exactly a builtin one, as `type` says, which no class can override.
+The program can change anything in this process, since it shares the interpreter. That does no harm: expected values are
+kept elsewhere, so it can only change its own result.
+
+Only plain values are sent. A value counts as builtin only if `type` says so exactly, which no class can override.
 """
 
 import atexit
@@ -22,28 +23,28 @@ from typing import Any
 
 PROGRAM = "program.py"
 
-# Maximum int that is exact in JavaScript too.
+# Largest int that JavaScript numbers hold exactly.
 SAFE = 2**53 - 1
-# Limits as in ROOM in envs/ports.ts, by which tests are refused that no program could pass.
+# Limits on values, equal to ROOM in envs/ports.ts. Tests whose expected values exceed them are refused.
 INT_BITS_MAX = 332_193
 DEPTH_MAX = 100
-# Limits of a whole value.
+# Limits on a whole value with all its parts.
 PARTS_MAX = 250_000
 CHARACTERS_MAX = 1024**2
 ERROR_CHARACTERS_MAX = 500
 NAME_CHARACTERS_MAX = 100
 NAMES_MAX = 50
 
-# Copied before a program can change them.
+# Copy of the builtins from before any program could change them.
 BUILTINS = dict(vars(builtins))
-# Names of the builtin types by id. A type may have several: IOError is OSError too.
+# Names of the builtin types, by id of the type. A type may have several names: IOError is OSError.
 TYPE_NAMES: dict[int, list[str]] = {}
 for builtin_name, builtin in BUILTINS.items():
     if isinstance(builtin, type):
         TYPE_NAMES.setdefault(id(builtin), []).append(builtin_name)
 
 LETTERS = {tuple: "t", set: "s", frozenset: "z"}
-# Types that correct programs return as dicts, and that Python calls equal to dicts.
+# Dict-like types that correct programs return, and that Python compares equal to dicts.
 DICT_TYPES = (
     dict,
     collections.defaultdict,
@@ -57,23 +58,26 @@ to_ascii = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=F
 
 
 class TooLargeError(Exception):
-    """A value is too large to be sent."""
+    """Raised if a value is too large to be sent."""
 
 
 def encode(value: Any) -> Any:
-    """Returns a value as JSON: small ints as numbers, lists as lists, other types of PyValue marked by one letter."""
+    """Encodes a value as JSON, as PyValue in envs/ports.ts describes.
+
+    Small ints become numbers and lists become lists; other types are marked by one letter.
+    """
     return Encoder().value(value, 0)
 
 
 class Encoder:
-    """Encodes one value, of limited size."""
+    """Encodes one value, and refuses it if it becomes too large."""
 
     def __init__(self) -> None:
         self._parts_left = PARTS_MAX
         self._characters_left = CHARACTERS_MAX
 
     def value(self, value: Any, depth: int) -> Any:
-        """Returns the encoded value with all its parts."""
+        """Returns the encoded form of a value with all its parts. `depth` is the nesting depth so far."""
         self._parts_left -= 1
         if self._parts_left < 0:
             raise TooLargeError(f"more than {PARTS_MAX:,} parts of a result")
@@ -115,13 +119,13 @@ class Encoder:
 
 
 def name_of(kind: type) -> str:
-    """Returns the name of a type, which the program may have chosen."""
+    """Returns the name of a type. A program may have chosen the name of its own types."""
     name = type.__dict__["__name__"].__get__(kind)
     return name[:NAME_CHARACTERS_MAX] if type(name) is str else "?"
 
 
 def bases_of(kind: type) -> list[str]:
-    """Returns the names of a type and of its base classes. Only a builtin type gets a builtin's name."""
+    """Returns the names of a type and its base classes. A program's own class never gets the name of a builtin."""
     names: list[str] = []
     for base in type.__dict__["__mro__"].__get__(kind):
         name = name_of(base)
@@ -130,7 +134,7 @@ def bases_of(kind: type) -> list[str]:
 
 
 def seen(view: Any, value: Any) -> Any:
-    """Returns the view of a value that a test looks at (View in envs/ports.ts)."""
+    """Applies a function that a test names, e.g. `len`, to a value (View in envs/ports.ts)."""
     if view == "bases":
         return [name for name in bases_of(type(value)) if name in BUILTINS]
     if type(view) is dict:
@@ -139,7 +143,7 @@ def seen(view: Any, value: Any) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """Returns the Python value of a PyValue of the contract between Gradus and its environments (envs/ports.ts)."""
+    """Decodes a PyValue of envs/ports.ts into a Python value."""
     if isinstance(value, list):
         return [decode(item) for item in value]
     if not isinstance(value, dict):
@@ -160,17 +164,17 @@ MAKERS: dict[str, Callable[[str], Any]] = {
 
 
 def reply(kind: str, value: Any, **more: Any) -> bytes:
-    """Returns the outcome of a case as JSON in UTF-8."""
+    """Returns the result of a test case as JSON in UTF-8."""
     told = {kind: value, **more}
     try:
         return to_json(told).encode()
     except UnicodeEncodeError:
-        # UTF-8 cannot encode half of a surrogate pair: escape it.
+        # UTF-8 cannot encode half of a surrogate pair, so the whole text is written in ASCII with escapes.
         return to_ascii(told).encode()
 
 
 def reply_of(error: BaseException) -> bytes:
-    """Returns the reply for an exception."""
+    """Returns the reply for a program that raised an exception."""
     if isinstance(error, MemoryError):
         return reply("exceeded", "memory")
     if isinstance(error, TooLargeError):
@@ -179,10 +183,11 @@ def reply_of(error: BaseException) -> bytes:
 
 
 def describe(error: BaseException) -> str:
-    """Returns the last line of what Python would print, and the line of the program where it happened."""
+    """Returns the last line of the error that Python would print, and the program's line where it was raised."""
     try:
         lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-        # A message may have several lines, and notes after it. A syntax error begins with the place.
+        # An error message may have several lines, followed by notes. The text of a syntax error begins with its
+        # location.
         line = lines[-1 if isinstance(error, SyntaxError) else 0] if lines else name_of(type(error))
         if isinstance(error, ModuleNotFoundError):
             line += ": there is Python's standard library, and nothing else"
@@ -190,17 +195,17 @@ def describe(error: BaseException) -> str:
         places = [number for frame, number in traceback.walk_tb(error.__traceback__) if is_program(frame)]
         at = places[-1] if places else error.lineno if isinstance(error, SyntaxError) else None
         return f"{text} (line {at})" if at is not None else text
-    except BaseException:  # what the program defines may fail in any way
+    except BaseException:  # Methods that the program defines may raise any exception.
         return name_of(type(error))
 
 
 def is_program(frame: types.FrameType) -> bool:
-    """Returns whether a frame is the program's own, and not a library's."""
+    """Returns whether a stack frame belongs to the program and not to a library."""
     return frame.f_code.co_filename == PROGRAM
 
 
 def load(program: str, name: str) -> types.ModuleType:
-    """Runs a program as the module of that name, and returns the module."""
+    """Runs a program as the module `name`, and returns the module."""
     module = types.ModuleType(name)
     sys.modules[name] = module
     module.__dict__["__builtins__"] = builtins
@@ -210,7 +215,7 @@ def load(program: str, name: str) -> types.ModuleType:
 
 
 def prepare() -> None:
-    """Resets what each program starts with: random seed, arguments, and streams at descriptors 0, 1 and 2."""
+    """Sets up what each program expects at its start: a fresh random seed, empty arguments, and standard streams."""
     random.seed(0)
     sys.argv = [PROGRAM]
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
@@ -222,22 +227,22 @@ def prepare() -> None:
     )
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
-        # Python's own streams have these attributes, which headers for fast input look at.
+        # Python's own streams have these attributes. Code for fast input, common in contests, reads them.
         stream.mode = "r" if name == "stdin" else "w"
         stream.buffer.raw.name = f"<{name}>"
         setattr(sys, f"__{name}__", stream)
 
 
 def flush(stream: Any) -> None:
-    """Flushes a stream as Python does at its end. A program may have closed or removed its output."""
+    """Flushes a stream as Python does at exit. The program may have closed or removed the stream."""
     if stream is not None and not stream.closed:
         stream.flush()
 
 
 def run_script(program: str) -> tuple[int, bytes | None]:
-    """Runs a program to its end as Python does: waits for threads, runs exit functions, flushes output.
+    """Runs a program to its end as Python does: waits for threads, calls exit functions, flushes output.
 
-    Returns the status to exit with, and the reply to send besides; None if there is none.
+    Returns the exit status, and the reply to send in addition; None if there is none.
     """
     told = None
     status: Any = 0
@@ -252,7 +257,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
         flush(sys.stdout)
-        # Objects that write when they are destroyed, such as a file that was never closed.
+        # Some objects write when they are destroyed, e.g. a file that was never closed.
         sys.modules.pop("__main__").__dict__.clear()
         gc.collect()
         flush(output)
@@ -264,7 +269,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
 
 
 class Module:
-    """A program whose functions are called, one case after the other."""
+    """A program whose functions are called, test case by test case."""
 
     def __init__(self, program: str) -> None:
         self._failed: bytes | None = None
@@ -275,7 +280,7 @@ class Module:
             self._failed = unusable(error)
 
     def call(self, case: dict[str, Any]) -> bytes:
-        """Calls a function, and returns the reply with its value or the reason why there is none."""
+        """Calls a function of the program. Returns the reply with its value, or with the reason why there is none."""
         if self._failed is not None:
             return self._failed
         try:
@@ -302,9 +307,9 @@ MISSING = object()
 
 
 def unusable(error: BaseException) -> bytes:
-    """Returns the reply for a program that cannot be called.
+    """Returns the reply for a program that cannot be called, e.g. because it fails at import.
 
-    This is no exception of a call, whichever exception a test expects.
+    It does not count as an exception of the call, even if the test expects that exception.
     """
     return reply_of(error) if isinstance(error, MemoryError) else reply("unusable", f"raised {describe(error)}")
 

@@ -1,8 +1,8 @@
-"""Takes jobs from the server one by one, and sends back the outcome of each case.
+"""Receives jobs (a program with test cases) from the server one by one, and sends back the outcome of each case.
 
-Jobs come in at descriptor 0 and answers go out at 1; ../zygote-frames.ts is the other end. This process never runs a
-program, reads a program's output, or keeps anything of a job. Bytes pass through maps of memory that are emptied after
-each job, so no program finds earlier data in its memory.
+Jobs come in at descriptor 0, and answers go out at descriptor 1; ../zygote-frames.ts is the other end. This process
+never runs a program, never parses a program's output, and keeps nothing of a job: its buffers are emptied after each
+one, so that no program finds earlier data in its memory.
 """
 
 import json
@@ -18,28 +18,28 @@ from watch import Budget, BusyError
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")
 
-# Kinds of frames from the server.
+# Kinds of messages from the server.
 RUN, CANCEL, FIGURES = 1, 2, 3
-# Kinds of frames to the server, besides the outcomes of cases (process.py).
+# Kinds of messages to the server, besides the outcomes of cases (process.py).
 HELLO, DONE, COUNTED, FAULT, BUSY = 10, 11, 12, 13, 14
 
 JOB_BYTES_MAX = 64 * MiB
-# Maximum bytes of the outcomes of all cases of a job.
+# Maximum bytes of the outcomes of all test cases of a job together.
 TOTAL_BYTES_MAX = 16 * MiB
-# Number of cases of a job that may exceed a limit or die before the remaining cases are skipped.
+# After this number of a job's test cases exceeded a limit or died, the remaining cases are skipped.
 BROKEN_MAX = 3
 
 
 class GoneError(Exception):
-    """The server has closed its end."""
+    """Raised when the server has closed its end of the connection."""
 
 
 class CancelledError(Exception):
-    """The server has cancelled the job."""
+    """Raised when the server has cancelled the job."""
 
 
 class Job:
-    """Positions of the parts of a job in its bytes."""
+    """A job: where its program and its test cases lie in the received bytes."""
 
     def __init__(self, job_id: int, data: mmap.mmap, length: int) -> None:
         self.id = job_id
@@ -57,7 +57,7 @@ class Job:
             raise ValueError(f"a job of {length} bytes whose parts have {at}")
 
     def group(self, first: int) -> list[Case]:
-        """Returns the cases from `first` on that share a process with it."""
+        """Returns the test cases, from `first` on, that run in one process with it. A script runs alone."""
         if self.cases[first].kind == SCRIPT:
             return self.cases[first : first + 1]
         last = first
@@ -67,7 +67,7 @@ class Job:
 
 
 def say(kind: int, job_id: int, payload: "bytes | memoryview" = b"") -> None:
-    """Writes one frame."""
+    """Sends one message to the server."""
     rest = [
         memoryview(FRAME_HEADER.pack(kind, job_id, len(payload))),
         memoryview(payload),
@@ -81,7 +81,7 @@ def say(kind: int, job_id: int, payload: "bytes | memoryview" = b"") -> None:
 
 
 class Server:
-    """Serves jobs in a loop."""
+    """Runs the jobs of the server one after the other."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -90,7 +90,7 @@ class Server:
         self._running = 0
 
     def serve(self) -> None:
-        """Serves jobs until the server closes its end."""
+        """Runs jobs until the server closes its end of the connection."""
         try:
             while True:
                 self._take()
@@ -118,7 +118,7 @@ class Server:
                 say(FAULT, job_id, str(error).encode())
             finally:
                 self._data.madvise(mmap.MADV_DONTNEED)
-        # A CANCEL outside a job comes too late and needs no answer.
+        # A request to cancel a job that has already ended is ignored.
 
     def _run(self, job: Job) -> None:
         self._running = job.id
@@ -147,7 +147,7 @@ class Server:
                         break
 
     def _heed(self) -> None:
-        """Reads a frame of the server while a job runs. Raises CancelledError if it cancels this job."""
+        """Reads a message from the server while a job runs. Raises CancelledError if it cancels this job."""
         kind, job_id, _ = self._read_header()
         if kind == CANCEL and job_id == self._running:
             raise CancelledError
@@ -171,7 +171,7 @@ class Server:
 
 
 def figures() -> dict[str, int]:
-    """Returns counts of what runs may have left behind: child processes and open files."""
+    """Counts what programs may have left behind: child processes and open files."""
     try:
         os.waitpid(-1, os.WNOHANG)
         children = 1

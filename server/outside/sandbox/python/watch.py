@@ -1,8 +1,7 @@
-"""Decides when a case has used up its time: its processor time, and the time that it slept.
+"""Decides when a test case has used up its time: its processor time, and the time that it slept.
 
-A program's time is known in full: at each moment it works, waits until others leave it a processor, or sleeps. The
-kernel counts the first two. The rest is sleep, however it comes about: asleep, at a lock, at a pipe, stopped, or
-working for a hundredth of the time.
+A program works, waits for a processor that others use, or sleeps. The kernel measures the first two. All remaining time
+counts as sleep, whether the program sleeps, waits at a lock or a pipe, or is stopped.
 """
 
 import ctypes
@@ -14,28 +13,28 @@ from meter import Meter
 
 TICK_MS_MIN = 4
 TICK_MS_MAX = 50
-# Time that a case may sleep beyond its limit of processor time.
+# Milliseconds that a test case may sleep in addition to its limit of processor time.
 IDLE_MS_MAX = 1000
-# Time limit of all cases of a job together, as a multiple of one case's, so that each job ends.
+# Time limit for all test cases of a job together, as a multiple of the limit for one.
 JOB_FACTOR = 10
-# Waiting for a processor counts up to this multiple of the work. A busy machine slows a working program down by so
-# much; a program that sleeps and works by turns must not live longer for it.
+# A wait for a processor excuses a program only up to this multiple of the time that it worked. So a program that sleeps
+# and works by turns cannot live much longer on a busy machine.
 LOAD_MAX = 20
-# Additional wait that counts: a program may wait before its first turn.
+# Milliseconds of waiting that are always excused, because a program may wait before its first turn.
 WAIT_MS_MIN = 1000
-# Maximum time that all cases of a job may wait for a processor. With all other time of a job it is less than the time
-# limit of the resource (envs/code/index.ts), so that the error says why.
+# Maximum milliseconds that all test cases of a job may wait for a processor. The limit on the whole job
+# (envs/code/index.ts) is longer, so that the error can name the reason.
 WAIT_MS_MAX = 200_000
-# A longer gap between two looks counts as this long, because the whole machine was halted.
+# Maximum milliseconds that count between two measurements. A longer gap means that the whole machine was halted.
 PAUSE_MS_MAX = 1000
 
 
 class BusyError(OSError):
-    """The machine had no processor for the program."""
+    """Raised if the machine had no processor time for the program."""
 
 
 class Budget:
-    """Time budget of a job's cases: of each, and of all together. Sleep counts as work."""
+    """Time left to the test cases of a job: to each one, and to all together. Time slept counts like time worked."""
 
     def __init__(self, cpu_ms_max: int) -> None:
         self.cpu_ms_max = cpu_ms_max
@@ -45,7 +44,7 @@ class Budget:
 
 
 class Watch:
-    """Measures one case, which begins now."""
+    """Measures the time of one test case, from the creation of this object on."""
 
     def __init__(self, budget: Budget, meter: Meter) -> None:
         self._budget = budget
@@ -57,7 +56,7 @@ class Watch:
         self.tick_ms = TICK_MS_MIN
 
     def look(self) -> bytes | None:
-        """Returns the exceeded limit in words; None if there is none."""
+        """Returns which time limit the test case has exceeded, in words; None if it has exceeded none."""
         self._measure()
         budget = self._budget
         left_ms = budget.cpu_ms_max - self._used_ms
@@ -73,7 +72,7 @@ class Watch:
         return None
 
     def settle(self) -> None:
-        """Subtracts the time of the case from the job's remaining time."""
+        """Subtracts the time of this test case from the time left to the job."""
         self._measure()
         self._budget.left_ms -= self._used_ms + self._slept_ms
         self._budget.waited_ms += self._waited_ms
@@ -87,7 +86,10 @@ class Watch:
         self._slept_ms = max(0.0, self._passed_ms - self._used_ms - self._waited_ms)
 
     def _wait(self) -> float:
-        """Returns the wait for a processor. If the kernel does not tell, estimates it from the machine's load."""
+        """Returns how long the program waited for a processor, in milliseconds.
+
+        If the kernel does not tell, estimates it from the machine's load.
+        """
         told_ms = self._meter.waited_ms()
         if told_ms is None:
             return (load_of_machine() - 1) * self._used_ms
@@ -95,7 +97,7 @@ class Watch:
 
 
 class SystemInfo(ctypes.Structure):
-    """The beginning of struct sysinfo."""
+    """The first fields of the kernel's struct sysinfo."""
 
     _fields_ = [
         ("uptime", ctypes.c_long),
@@ -105,7 +107,10 @@ class SystemInfo(ctypes.Structure):
 
 
 def load_of_machine() -> float:
-    """Returns the processes that want each processor, at least 1. A program may be slowed down by this factor."""
+    """Returns the number of processes that compete for each processor, at least 1.
+
+    Programs may run slower by this factor.
+    """
     info = SystemInfo()
     kernel.libc.sysinfo(ctypes.byref(info))
     return min(LOAD_MAX, max(1.0, float(info.loads[0]) / 65536 / (os.cpu_count() or 1)))

@@ -1,8 +1,8 @@
-"""Starts a zygote: an isolated interpreter with its imports done, which forks a process for each run.
+"""Starts a zygote, an isolated Python process that forks a process for each run of a program.
 
-../zygote.ts starts it as `python3 -S -s -B zygote.py`, with almost no environment variables. Each step of isolation is
-tried, and the first frame says what this kernel offers. Without seccomp, or with neither Landlock nor namespaces, the
-zygote says why it refuses, and ends.
+It has imported common modules, so that programs start fast. ../zygote.ts starts it as `python3 -S -s -B zygote.py`,
+with almost no environment variables. It tries each means of isolation, and reports in its first message what this
+kernel offers. Without seccomp, or with neither Landlock nor namespaces, it refuses to run programs and says why.
 """
 
 import contextlib
@@ -28,19 +28,23 @@ from serve import HELLO, Server, say
 
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
-# Address space for the modules that are loaded before a program begins. It is far more than they need.
+# Memory for modules that are loaded before a program begins. It is far more than they need, and comes on top of the
+# program's limit.
 INHERITED_BYTES = 256 * MiB
 NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 def library_folders() -> list[str]:
-    """Returns the folders of Python's own modules. Programs can import no others."""
+    """Returns the folders of Python's standard library. Programs can import nothing from elsewhere."""
     paths = sysconfig.get_paths()
     return sorted({os.path.abspath(paths[name]) for name in ("stdlib", "platstdlib")})
 
 
 def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None:
-    """Enters new namespaces of process ids, network, shared memory and files. Children are their first processes."""
+    """Enters new namespaces of process ids, network, shared memory and files.
+
+    The next child is the first process in them.
+    """
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if with_user else 0))
     if with_user:
@@ -49,7 +53,10 @@ def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None
 
 
 def become_nobody() -> None:
-    """Gives up being root if possible. Root without capabilities, as in some containers, is as good as a user."""
+    """Changes from root to an unprivileged user, if possible.
+
+    Otherwise, as in some containers, root without capabilities must do.
+    """
     if os.geteuid() != 0:
         return
     with contextlib.suppress(OSError):
@@ -59,11 +66,11 @@ def become_nobody() -> None:
 
 
 class RefusedError(Exception):
-    """This kernel lacks a means of isolation that the zygote needs."""
+    """Raised if this kernel lacks a means of isolation that is indispensable."""
 
 
 class Found:
-    """Finds this kernel's means of isolation."""
+    """The means of isolation that this kernel offers."""
 
     def __init__(self, without: set[str]) -> None:
         machine = filter.machine()
@@ -76,21 +83,21 @@ class Found:
         self._with_user = os.getuid() != 0
         self.no_namespaces = "not asked for" if "namespaces" in without else kernel.tried(self.enter)
         if self.no_namespaces is not None and "namespaces" not in without and not self._with_user:
-            # Root in a container is not root of the machine, and may only do what any user may.
+            # Root in a container is not root of the machine, and needs a user namespace like any user.
             self._with_user = True
             self.no_namespaces = kernel.tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
             raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
 
     def enter(self) -> None:
-        """Enters the namespaces. Many containers refuse it with OSError."""
+        """Enters the namespaces. Raises OSError where that is forbidden, as in many containers."""
         enter_namespaces(self.machine, self.folders, self._with_user)
 
 
 def enter_own_user(found: Found) -> bool:
-    """Returns whether this zygote has a user namespace of its own, in which its threads are counted apart."""
+    """Enters a user namespace, in which the threads of programs are counted alone. Returns whether that succeeded."""
     if found.no_namespaces is None and os.getuid() != NOBODY:
-        return True  # It was entered with the others.
+        return True  # The user namespace was entered together with the others.
     if "namespaces" in found.without:
         return False
     try:
@@ -101,7 +108,10 @@ def enter_own_user(found: Found) -> bool:
 
 
 def counts_processes() -> bool:
-    """Returns whether the kernel limits this user by RLIMIT_NPROC, which it does not for root. Tries it in a child."""
+    """Returns whether the kernel enforces RLIMIT_NPROC for this user, which it does not for root.
+
+    Tries it in a forked child.
+    """
 
     def start_one_too_many() -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
@@ -114,7 +124,10 @@ def counts_processes() -> bool:
 
 
 def find_doorman(found: Found, is_own_user: bool) -> Doorman:
-    """Chooses what limits the threads of programs: the kernel, or this process, which programs then ask."""
+    """Chooses how the threads of programs are limited.
+
+    The kernel limits them, or this process, which is then asked about each new thread.
+    """
     if is_own_user and counts_processes():
         return Doorman()
     try:
@@ -129,7 +142,7 @@ def find_doorman(found: Found, is_own_user: bool) -> Doorman:
 
 
 def lock(found: Found, streams: tuple[int, int], accounts: int) -> Room:
-    """Isolates the zygote and so all its children. Returns the room, which does the rest in each child."""
+    """Isolates this process and thereby its children. Returns the Room, which completes the isolation in each child."""
     become_nobody()
     is_own_user = enter_own_user(found)
     kernel.drop_capabilities(found.machine)
@@ -142,7 +155,7 @@ def lock(found: Found, streams: tuple[int, int], accounts: int) -> Room:
 
 
 def is_readable(folder: str) -> bool:
-    """Returns whether programs can import modules that were not imported ahead."""
+    """Returns whether programs can import standard modules that were not imported in advance."""
     try:
         return len(os.listdir(folder)) > 0
     except OSError:
@@ -150,7 +163,7 @@ def is_readable(folder: str) -> bool:
 
 
 def in_words(found: Found) -> dict[str, object]:
-    """Returns the means of isolation, for the operator's log."""
+    """Describes the means of isolation, for the operator's log."""
     return {
         "python": platform.python_version(),
         "machine": found.machine,
@@ -163,12 +176,12 @@ def in_words(found: Found) -> dict[str, object]:
 
 
 def refuse(error: Exception) -> None:
-    """Tells the server why programs cannot be isolated here."""
+    """Reports to the server why programs cannot be isolated on this machine."""
     say(HELLO, 0, json.dumps({"refused": str(error)}).encode())
 
 
 def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoReturn:
-    """Isolates this process, and serves jobs until the server closes its end."""
+    """Isolates this process, then runs jobs until the server closes the connection."""
     os.chdir("/")
     os.environ.clear()
     try:
@@ -179,7 +192,7 @@ def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoRetur
     familiar.furnish()
     sys.path[:] = [path for path in sys.path if os.path.dirname(__file__) != path]
     threading.stack_size(THREAD_STACK_BYTES)
-    # Converting long ints costs processor time, which is limited anyway.
+    # Conversions of long ints need no limit of their own, because processor time is limited.
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     gc.disable()
@@ -191,9 +204,9 @@ def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoRetur
 
 
 def main() -> None:
-    """Starts the zygote, and stays behind as a parent that only waits.
+    """Starts the zygote as a child, and waits for its end.
 
-    A process that creates a namespace of process ids is not in it; its children are.
+    A process that creates a namespace of process ids stays outside of it; only its children are inside.
     """
     os.setsid()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
